@@ -1,0 +1,181 @@
+"""Every error and warning billframes raises, on one page.
+
+    BillframesError
+    ├── ConfigError                     nothing, or nothing usable, says which API to call
+    ├── ParameterError(ValueError)      an argument is wrong; no request was sent
+    ├── MissingColumnError(KeyError)    an analysis needs a column the frame does not have
+    ├── DecodeError(ValueError)         the server's answer breaks the API's description
+    ├── PagingError                     a load could not be shown to be complete
+    ├── MirrorError                     the local copy could not be read or brought up to date
+    └── ApiError                        the server, or the way to it, said no
+        ├── AuthenticationError         401
+        ├── AccessDeniedError           403
+        ├── NotFoundError               404
+        ├── RefusedError                400, 409, 422
+        ├── RateLimitedError            429, after retries
+        ├── ServerError                 5xx, after retries
+        ├── TransportError              no usable answer
+        └── UncertainWriteError         a write whose outcome is unknown
+
+    BillframesWarning(UserWarning)
+    ├── UnknownValueWarning             an enum value the API's description does not have
+    ├── DetailsMissingWarning           details asked for by `select` came on no row
+    ├── RatesHiddenWarning              the credential may not see rates
+    └── IncompleteDataWarning           an analysis counted rows it could not place
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AccessDeniedError",
+    "ApiError",
+    "AuthenticationError",
+    "BillframesError",
+    "BillframesWarning",
+    "ConfigError",
+    "DecodeError",
+    "DetailsMissingWarning",
+    "IncompleteDataWarning",
+    "MirrorError",
+    "MissingColumnError",
+    "NotFoundError",
+    "PagingError",
+    "ParameterError",
+    "RateLimitedError",
+    "RatesHiddenWarning",
+    "RefusedError",
+    "ServerError",
+    "TransportError",
+    "UncertainWriteError",
+    "UnknownValueWarning",
+]
+
+
+class BillframesError(Exception):
+    """Base of every error billframes raises on purpose."""
+
+
+class ConfigError(BillframesError):
+    """Nothing, or nothing usable, says which API to call and with what credential."""
+
+
+class ParameterError(BillframesError, ValueError):
+    """An argument is wrong. Raised before any request; names the argument and what is accepted."""
+
+
+class MissingColumnError(BillframesError, KeyError):
+    """An analysis needs a column the frame does not have."""
+
+    def __str__(self) -> str:
+        # KeyError shows the repr of its argument, which would put the sentence in quotes.
+        return str(self.args[0]) if self.args else ""
+
+
+class DecodeError(BillframesError, ValueError):
+    """The server's answer breaks the API's description: names resource, record id and JSON path."""
+
+
+class PagingError(BillframesError):
+    """A load could not be shown to be complete, so no rows are returned."""
+
+
+class MirrorError(BillframesError):
+    """The local mirror could not be read or brought up to date."""
+
+
+class ApiError(BillframesError):
+    """
+    The server, or the way to it, said no.
+
+    Parameters
+    ----------
+    message : str
+        What happened, to which resource, and what to do next.
+    status : int, optional
+        HTTP status; None where no answer came.
+    method, path : str
+        The request, without host and query.
+    body : str
+        The answer's body as text, as the server sent it.
+    trace_id : str, optional
+        The server's own name for the request, where it sent one.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        method: str = "",
+        path: str = "",
+        body: str = "",
+        trace_id: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.method = method
+        self.path = path
+        self.body = body
+        self.trace_id = trace_id
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Keyword-only arguments are lost by Exception's own pickling.
+        return _rebuild, (type(self), str(self), dict(self.__dict__))
+
+
+def _rebuild(kind: type[ApiError], message: str, state: dict[str, object]) -> ApiError:
+    error = kind(message)
+    error.__dict__.update(state)
+    return error
+
+
+class AuthenticationError(ApiError):
+    """401: the server does not accept the credential."""
+
+
+class AccessDeniedError(ApiError):
+    """403: the credential may not do this; some servers answer a wrong credential this way too."""
+
+
+class NotFoundError(ApiError):
+    """404: no such record or path."""
+
+
+class RefusedError(ApiError):
+    """400, 409 or 422: the server refused the request; its own words come first in the message."""
+
+
+class RateLimitedError(ApiError):
+    """429: too many requests, also after waiting and trying again."""
+
+
+class ServerError(ApiError):
+    """5xx: the server failed, also after trying again."""
+
+
+class TransportError(ApiError):
+    """No usable answer: connection, TLS, timeout, or a body that is not the API's."""
+
+
+class UncertainWriteError(ApiError):
+    """A write was sent and no answer came: it may or may not have happened."""
+
+
+class BillframesWarning(UserWarning):
+    """Base of every warning billframes gives."""
+
+
+class UnknownValueWarning(BillframesWarning):
+    """The data hold a value the API's description does not have; it is kept."""
+
+
+class DetailsMissingWarning(BillframesWarning):
+    """Details asked for by `select` came on no row of a non-empty answer."""
+
+
+class RatesHiddenWarning(BillframesWarning):
+    """The credential may not see rates: `rate` and `amount` are missing, not zero."""
+
+
+class IncompleteDataWarning(BillframesWarning):
+    """An analysis met rows it could count but not place; says which and why."""
