@@ -1,27 +1,27 @@
 """Every error and warning billframes raises, on one page.
 
-    BillframesError
-    ├── ConfigError                     nothing, or nothing usable, says which API to call
-    ├── ParameterError(ValueError)      an argument is wrong; no request was sent
-    ├── MissingColumnError(KeyError)    an analysis needs a column the frame does not have
-    ├── DecodeError(ValueError)         the server's answer breaks the API's description
-    ├── PagingError                     a load could not be shown to be complete
-    ├── MirrorError                     the local copy could not be read or brought up to date
-    └── ApiError                        the server, or the way to it, said no
-        ├── AuthenticationError         401
-        ├── AccessDeniedError           403
-        ├── NotFoundError               404
-        ├── RefusedError                400, 409, 422
-        ├── RateLimitedError            429, after retries
-        ├── ServerError                 5xx, after retries
-        ├── TransportError              no usable answer
-        └── UncertainWriteError         a write whose outcome is unknown
+BillframesError
+├── ConfigError                     nothing, or nothing usable, says which API to call
+├── ParameterError(ValueError)      an argument is wrong; no request was sent
+├── MissingColumnError(KeyError)    an analysis needs a column the frame does not have
+├── DecodeError(ValueError)         the server's answer breaks the API's description
+├── PagingError                     a load could not be shown to be complete
+├── MirrorError                     the local copy could not be read or brought up to date
+└── ApiError                        the server, or the way to it, said no
+    ├── AuthenticationError         401
+    ├── AccessDeniedError           403
+    ├── NotFoundError               404
+    ├── RefusedError                400, 409, 422
+    ├── RateLimitedError            429, after retries
+    ├── ServerError                 5xx, after retries
+    ├── TransportError              no usable answer
+    └── UncertainWriteError         a write whose outcome is unknown
 
-    BillframesWarning(UserWarning)
-    ├── UnknownValueWarning             an enum value the API's description does not have
-    ├── DetailsMissingWarning           details asked for by `select` came on no row
-    ├── RatesHiddenWarning              the credential may not see rates
-    └── IncompleteDataWarning           an analysis counted rows it could not place
+BillframesWarning(UserWarning)
+├── UnknownValueWarning             an enum value the API's description does not have
+├── DetailsMissingWarning           details asked for by `select` came on no row
+├── RatesHiddenWarning              the credential may not see rates
+└── IncompleteDataWarning           an analysis counted rows it could not place
 """
 
 from __future__ import annotations

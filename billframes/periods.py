@@ -1,0 +1,231 @@
+"""Periods as people write them: "2026-Q3" becomes 2026-07-01 to 2026-09-30.
+
+A period has two ends, both inclusive, either of which may be open (None). Text is matched without regard to
+case. Nothing here reads the clock unless the period itself asks for it ("last month", "ytd").
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from billframes.errors import ParameterError
+
+__all__ = ["DateLike", "Period", "month_end", "parse_period", "resolve"]
+
+DateLike = str | dt.date
+"""What a date argument takes: ISO text, a date, a datetime or a pandas Timestamp."""
+
+ACCEPTED = (
+    "a date such as '2026-10-01', or a period such as '2026', '2026-Q3', '2026-10', 'this month', 'last month', "
+    "'this quarter', 'last quarter', 'this year', 'last year' or 'ytd'"
+)
+_YEAR = re.compile(r"(\d{4})")
+_QUARTER = re.compile(r"(\d{4})-?q([1-4])")
+_MONTH = re.compile(r"(\d{4})-(\d{2})")
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """
+    A stretch of days, both ends inclusive; None is an open end.
+
+    Examples
+    --------
+    >>> parse_period("2026-Q3")
+    Period(start=datetime.date(2026, 7, 1), end=datetime.date(2026, 9, 30))
+    """
+
+    start: dt.date | None = None
+    end: dt.date | None = None
+
+
+def month_end(day: dt.date) -> dt.date:
+    """
+    Last day of the month that `day` is in.
+
+    Examples
+    --------
+    >>> month_end(dt.date(2024, 2, 3))
+    datetime.date(2024, 2, 29)
+    """
+    return _shift_month(day, 1) - dt.timedelta(days=1) if (day.year, day.month) != (9999, 12) else dt.date.max
+
+
+def months_between(start: dt.date, end: dt.date) -> Iterator[dt.date]:
+    """First days of the months from the one `start` is in to the one `end` is in, both included."""
+    month = start.replace(day=1)
+    while month <= end:
+        yield month
+        month = _shift_month(month, 1)
+
+
+def parse_period(text: str, *, today: dt.date | None = None) -> Period:
+    """
+    Read one period.
+
+    Parameters
+    ----------
+    text : str
+        "2026", "2026-Q3", "2026-10", "this month", "last month", "this quarter", "last quarter", "this year",
+        "last year" or "ytd" (from 1 January to today), in any case.
+    today : date, optional
+        The day that "last month" and its kin are counted from; the machine's local date by default.
+
+    Raises
+    ------
+    ParameterError
+        The text is none of these.
+
+    Examples
+    --------
+    >>> parse_period("last month", today=dt.date(2026, 3, 31))
+    Period(start=datetime.date(2026, 2, 1), end=datetime.date(2026, 2, 28))
+    >>> parse_period("ytd", today=dt.date(2026, 3, 31))
+    Period(start=datetime.date(2026, 1, 1), end=datetime.date(2026, 3, 31))
+    """
+    period = _calendar(text.strip().lower()) or _relative(text.strip().lower(), today)
+    if period is None:
+        raise ParameterError(f"start={text!r} is not a date or period; it takes {ACCEPTED}.")
+    return period
+
+
+def resolve(
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    *,
+    today: dt.date | None = None,
+    names: tuple[str, str] = ("start", "end"),
+) -> Period:
+    """
+    Turn a loader's `start` and `end` into dates.
+
+    Parameters
+    ----------
+    start : str, date, datetime or Timestamp, optional
+        First day, inclusive; or, with no `end`, a whole period. None is open.
+    end : str, date, datetime or Timestamp, optional
+        Last day, inclusive. None is open.
+    today : date, optional
+        The day relative periods are counted from; the machine's local date by default.
+    names : tuple of str
+        What the arguments are called in error messages.
+
+    Returns
+    -------
+    Period
+
+    Raises
+    ------
+    ParameterError
+        An end is unreadable, `start` lies after `end`, or a period is given together with `end`.
+
+    Examples
+    --------
+    >>> resolve("2026-10")
+    Period(start=datetime.date(2026, 10, 1), end=datetime.date(2026, 10, 31))
+    >>> resolve("2026-10-05")
+    Period(start=datetime.date(2026, 10, 5), end=None)
+    >>> resolve("2026-10-05", "2026-10-06")
+    Period(start=datetime.date(2026, 10, 5), end=datetime.date(2026, 10, 6))
+    """
+    first = _read(start, names[0])
+    if first is None and isinstance(start, str):
+        period = _period_alone(start, end, names, today)
+        if period is not None:
+            return period
+    last = _read(end, names[1])
+    if last is None and isinstance(end, str):
+        raise ParameterError(f"{names[1]}={end!r} is not a date; it takes a date such as '2026-10-31'.")
+    if first and last and first > last:
+        raise ParameterError(
+            f"{names[0]}={first} lies after {names[1]}={last}; both ends are inclusive, so swap them."
+        )
+    return Period(first, last)
+
+
+def _period_alone(
+    start: str, end: DateLike | None, names: tuple[str, str], today: dt.date | None
+) -> Period | None:
+    text = start.strip().lower()
+    period = _calendar(text) or _relative(text, today)
+    if period is None:
+        raise ParameterError(f"{names[0]}={start!r} is not a date or period; it takes {ACCEPTED}.")
+    if end is not None:
+        raise ParameterError(
+            f"{names[0]}={start!r} is a whole period, so {names[1]}={end!r} has no place beside it; "
+            f"give two dates, or the period alone."
+        )
+    return period
+
+
+def _read(value: Any, name: str) -> dt.date | None:
+    """Return the date in `value`; None for None and for text that is not a date."""
+    if value is None:
+        return None
+    if isinstance(value, dt.datetime):
+        if value != value:
+            raise ParameterError(f"{name} is NaT, a missing date; it takes {ACCEPTED}.")
+        return value.date()
+    if isinstance(value, dt.date):
+        return value
+    if isinstance(value, str):
+        return _iso_date(value.strip())
+    if hasattr(value, "astype") and str(getattr(value, "dtype", "")).startswith("datetime64"):
+        return _read(value.astype("datetime64[us]").item(), name)
+    raise ParameterError(f"{name}={value!r} is not a date; it takes {ACCEPTED}.")
+
+
+def _iso_date(text: str) -> dt.date | None:
+    if len(text) < len("2026-10-01") or text[4:5] != "-":
+        return None
+    try:
+        return dt.datetime.fromisoformat(text).date()
+    except ValueError:
+        return None
+
+
+def _calendar(text: str) -> Period | None:
+    try:
+        if match := _YEAR.fullmatch(text):
+            return Period(dt.date(int(match[1]), 1, 1), dt.date(int(match[1]), 12, 31))
+        if match := _QUARTER.fullmatch(text):
+            return _quarter(dt.date(int(match[1]), int(match[2]) * 3, 1))
+        if match := _MONTH.fullmatch(text):
+            return _month(dt.date(int(match[1]), int(match[2]), 1))
+    except ValueError:
+        return None
+    return None
+
+
+def _relative(text: str, today: dt.date | None) -> Period | None:
+    # The machine's local date: "last month" means what the person at the keyboard means by it.
+    day = today or dt.date.today()  # noqa: DTZ011
+    if text == "ytd":
+        return Period(day.replace(month=1, day=1), day)
+    which, _, unit = text.partition(" ")
+    build, months = {"month": (_month, 1), "quarter": (_quarter, 3), "year": (_year, 12)}.get(unit, (None, 0))
+    if build is None or which not in {"this", "last"}:
+        return None
+    return build(_shift_month(day, 0 if which == "this" else -months))
+
+
+def _shift_month(day: dt.date, months: int) -> dt.date:
+    index = day.year * 12 + day.month - 1 + months
+    return dt.date(index // 12, index % 12 + 1, 1)
+
+
+def _month(day: dt.date) -> Period:
+    return Period(day.replace(day=1), month_end(day))
+
+
+def _quarter(day: dt.date) -> Period:
+    first = day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1)
+    return Period(first, month_end(first.replace(month=first.month + 2)))
+
+
+def _year(day: dt.date) -> Period:
+    return Period(day.replace(month=1, day=1), day.replace(month=12, day=31))
