@@ -1,0 +1,38 @@
+"""Names: the wire's camelCase and people's words become snake_case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = ["closest", "snake_case"]
+
+_HUMP = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])")
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+def snake_case(name: str) -> str:
+    """
+    Return `name` in snake_case; empty where it holds no letter or digit.
+
+    Examples
+    --------
+    >>> snake_case("invoiceDate"), snake_case("overdue0To30"), snake_case("Client since (year)")
+    ('invoice_date', 'overdue0_to30', 'client_since_year')
+    """
+    return _NOT_WORD.sub("_", _HUMP.sub("_", name)).strip("_").lower()
+
+
+def closest(name: object, accepted: Iterable[str]) -> str:
+    """
+    Return a hint at the accepted name most like `name`, or nothing.
+
+    Examples
+    --------
+    >>> closest("billible", ["billable", "fixedFee"])
+    " Did you mean 'billable'?"
+    """
+    lowered = {each.lower(): each for each in accepted}
+    found = get_close_matches(str(name).lower(), lowered, n=1)
+    return f" Did you mean {lowered[found[0]]!r}?" if found else ""

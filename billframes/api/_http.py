@@ -1,0 +1,263 @@
+"""HTTP: the one module that knows httpx.
+
+Sends a request, tries again where that is safe, and turns every outcome but a 2xx into the contract's error.
+The credential is put on the request by an auth hook that holds it as a `Secret`; redirects are never followed,
+because custom headers would go along. Queries stay out of messages: they can hold client names.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+import datetime as dt
+from typing import Any
+
+import httpx
+import msgspec
+import truststore
+
+from billframes._version import __version__
+from billframes.api._retry import PASSING_STATUSES, Gate, backoff, retry_after
+from billframes.errors import (
+    AccessDeniedError,
+    ApiError,
+    AuthenticationError,
+    ConfigError,
+    NotFoundError,
+    RateLimitedError,
+    RefusedError,
+    ServerError,
+    TransportError,
+)
+from billframes.settings.secret import Secret
+
+__all__ = ["Auth", "BaseTransport", "Http", "Query", "Response"]
+
+Auth = httpx.Auth
+BaseTransport = httpx.BaseTransport
+Query = Sequence[tuple[str, str]]
+
+LONGEST_QUOTE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A 2xx answer: its body, and the server's time where it says so."""
+
+    body: bytes
+    date: dt.datetime | None
+
+
+class _Bearer(httpx.Auth):
+    """Puts `Authorization: Bearer …` on each request."""
+
+    def __init__(self, token: Secret) -> None:
+        self._token = token
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        request.headers["Authorization"] = f"Bearer {self._token.reveal()}"
+        yield request
+
+
+class Http:
+    """
+    A connection to one API.
+
+    Parameters
+    ----------
+    base_url : str
+    token : Secret, optional
+    auth : httpx.Auth, optional
+        Goes before `token`.
+    headers : mapping, optional
+        Sent with every request.
+    timeout : float
+        Seconds of silence after which a request counts as failed.
+    retries : int
+        How often a GET is tried again.
+    concurrency : int
+        Most requests under way at once.
+    rate_limit : float, optional
+        Most requests a second.
+    verify : bool, str or ssl.SSLContext
+        True checks certificates against the operating system's trust store; a text is the path of a CA file.
+    transport : httpx.BaseTransport, optional
+        Sends the requests in place of the network.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        token: Secret | None,
+        auth: httpx.Auth | None,
+        headers: Mapping[str, str] | None,
+        timeout: float,
+        retries: int,
+        concurrency: int,
+        rate_limit: float | None,
+        verify: bool | str | ssl.SSLContext,
+        transport: httpx.BaseTransport | None,
+    ) -> None:
+        self.base_url = base_url
+        self._retries = retries
+        self._gate = Gate(rate_limit)
+        self._client = httpx.Client(
+            auth=auth or (_Bearer(token) if token else None),
+            headers={"User-Agent": f"billframes/{__version__}", "Accept": "application/json", **(headers or {})},
+            timeout=timeout,
+            limits=httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency),
+            verify=_tls(verify) if transport is None else True,
+            transport=transport,
+            follow_redirects=False,
+        )
+
+    def close(self) -> None:
+        """Close the connections. Safe to call twice."""
+        self._client.close()
+
+    def get(self, path: str, query: Query = (), *, resource: str) -> Response:
+        """
+        Send a GET, again where it fails in a way that passes.
+
+        Raises
+        ------
+        ApiError
+            Whichever of its kind fits the outcome.
+        """
+        attempt = 0
+        while True:
+            error, wait = None, None
+            self._gate.wait()
+            try:
+                answer = self._client.get(self.base_url + path, params=list(query))
+            except httpx.TransportError as failure:
+                error, passing = _unreachable(failure, self.base_url, path, resource), _passes(failure)
+            else:
+                if answer.is_success:
+                    return Response(answer.content, _date(answer.headers.get("date")))
+                error, passing = _refusal(answer, path, resource), answer.status_code in PASSING_STATUSES
+                wait = retry_after(answer.headers.get("retry-after"), answer.headers.get("date"))
+            if not passing or attempt >= self._retries:
+                raise error
+            self._gate.close_for(backoff(attempt) if wait is None else wait)
+            attempt += 1
+
+
+def _tls(verify: bool | str | ssl.SSLContext) -> bool | ssl.SSLContext:
+    if verify is True:
+        return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if isinstance(verify, str):
+        try:
+            return ssl.create_default_context(cafile=verify)
+        except OSError as error:
+            raise ConfigError(f"verify={verify!r} is no file of certificates that can be read: {error}.") from None
+    return verify
+
+
+def _passes(failure: httpx.TransportError) -> bool:
+    """Whether a failure may pass by itself: not where TLS or the address is wrong."""
+    causes: list[BaseException | None] = [failure, failure.__cause__, failure.__context__]
+    return not isinstance(failure, httpx.UnsupportedProtocol | httpx.ProxyError) and not any(
+        isinstance(cause, ssl.SSLError) or "CERTIFICATE_VERIFY" in str(cause) for cause in causes if cause
+    )
+
+
+def _unreachable(failure: httpx.TransportError, base_url: str, path: str, resource: str) -> TransportError:
+    reason = str(failure) or type(failure).__name__
+    if isinstance(failure, httpx.TimeoutException):
+        advice = "The server was silent for too long: try again, or raise timeout=."
+    elif "certificate" in reason.lower():
+        advice = "Its TLS certificate is not trusted on this machine: ask your IT for the right address or authority."
+    else:
+        advice = "Check the address and your network connection."
+    return TransportError(
+        f"{resource}: no answer from {base_url} ({reason}). {advice}", method="GET", path=path
+    )
+
+
+def _refusal(answer: httpx.Response, path: str, resource: str) -> ApiError:
+    status, method = answer.status_code, answer.request.method
+    words = _own_words(answer)
+    kind, message = _explain(status, resource, words)
+    return kind(
+        message,
+        status=status,
+        method=method,
+        path=path,
+        body=answer.text,
+        trace_id=_trace_id(answer),
+    )
+
+
+def _explain(status: int, resource: str, words: str) -> tuple[type[ApiError], str]:
+    said = f" The server says: {words}" if words else ""
+    if status == 401:
+        return AuthenticationError, (
+            f"{resource}: the server does not accept the credential (401).{said} Check the token, or connect again."
+        )
+    if status == 403:
+        return AccessDeniedError, (
+            f"{resource}: access denied (403).{said} The credential may lack permission; on some servers a wrong "
+            "credential looks like this too."
+        )
+    if status == 404:
+        return NotFoundError, (
+            f"{resource}: not found (404).{said} Check the id, and that the address is the API's own."
+        )
+    if status in {400, 409, 422}:
+        return RefusedError, f"{words or 'The server gave no reason.'} ({resource}: refused with {status}.)"
+    if status == 429:
+        return RateLimitedError, (
+            f"{resource}: too many requests (429), also after waiting.{said} Try later, or lower rate_limit= and "
+            "concurrency=."
+        )
+    if status >= 500:
+        return ServerError, f"{resource}: the server failed ({status}), also after trying again.{said} Try later."
+    if 300 <= status < 400:
+        return TransportError, (
+            f"{resource}: the server points elsewhere ({status}); redirects are not followed, so that credentials "
+            "go nowhere else. Connect to the final address."
+        )
+    return ApiError, f"{resource}: the server answered {status}.{said}"
+
+
+def _own_words(answer: httpx.Response) -> str:
+    """Return what the server says of a refusal: a problem's title, detail and errors, or its text."""
+    try:
+        problem: Any = msgspec.json.decode(answer.content)
+    except msgspec.DecodeError:
+        plain = answer.headers.get("content-type", "").startswith("text/plain")
+        return answer.text.strip()[:LONGEST_QUOTE] if plain else ""
+    if not isinstance(problem, dict):
+        return ""
+    words = [problem.get(key) for key in ("detail", "message", "title", "error")]
+    first = next((word for word in words if isinstance(word, str) and word), "")
+    return " ".join([first, *_listed(problem.get("errors"))]).strip()[:LONGEST_QUOTE]
+
+
+def _listed(errors: Any) -> list[str]:
+    if not isinstance(errors, list):
+        return []
+    return [
+        ": ".join(str(error[key]) for key in ("parameter", "pointer", "detail") if error.get(key))
+        if isinstance(error, dict)
+        else str(error)
+        for error in errors
+    ]
+
+
+def _trace_id(answer: httpx.Response) -> str | None:
+    names = ("x-request-id", "x-correlation-id", "x-trace-id", "traceparent")
+    return next((answer.headers[name] for name in names if name in answer.headers), None)
+
+
+def _date(text: str | None) -> dt.datetime | None:
+    try:
+        return parsedate_to_datetime(text) if text else None
+    except (TypeError, ValueError):
+        return None
+
+

@@ -1,0 +1,144 @@
+"""Which columns a resource's records become, derived from their declaration.
+
+A nested reference's fields are prefixed with the reference's name, unless they already begin with it
+(`invoice.invoiceNumber` is `invoice_number`, `client.name` is `client_name`); metadata have no prefix. Custom
+fields are not here: their columns come from their definitions (see `billframes.api.custom_fields`).
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Meta, Struct
+
+from billframes.frames.columns import Column
+
+__all__ = ["Source", "sources_of"]
+
+_UNPREFIXED = {"meta"}
+_ELSEWHERE = {"custom_fields"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """
+    A column and where its values are: `attribute` of the struct at `parent` within the record.
+
+    `parent` is None for the record itself. Where the parent is a list (originators), so is each value.
+    """
+
+    column: Column
+    attribute: str
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A field's annotation, taken apart."""
+
+    name: str
+    type: Any
+    is_list: bool
+    nullable: bool
+    notes: dict[str, Any]
+
+
+def sources_of(record: type[Struct], select: frozenset[str] | None = None) -> tuple[Source, ...]:
+    """
+    List the columns of a resource's records.
+
+    Parameters
+    ----------
+    record : type of Struct
+        The declaration.
+    select : frozenset of str, optional
+        The wire's `select` names asked for; a column that another one brings is left out. None is all.
+    """
+    return tuple(
+        source
+        for source in _all_sources(record)
+        if select is None or source.column.select is None or source.column.select in select
+    )
+
+
+@functools.cache
+def _all_sources(record: type[Struct]) -> tuple[Source, ...]:
+    return tuple(source for field in _fields(record) for source in _field_sources(field))
+
+
+def _field_sources(field: _Field) -> Iterator[Source]:
+    if field.name in _ELSEWHERE or field.notes.get("hidden"):
+        return
+    if isinstance(field.type, type) and issubclass(field.type, Struct):
+        yield from _nested(field)
+    else:
+        yield Source(_column(field, field.name), field.notes.get("reads", field.name))
+
+
+def _nested(parent: _Field) -> Iterator[Source]:
+    prefix = "" if parent.name in _UNPREFIXED else parent.notes.get("prefix", parent.name)
+    for field in _fields(parent.type):
+        if field.name in _ELSEWHERE or field.notes.get("hidden"):
+            continue
+        column = _column(field, _prefixed(prefix, field.name))
+        column = replace(
+            column,
+            required=False,
+            select=parent.notes.get("select"),
+            missing=column.missing or parent.notes.get("missing", ""),
+        )
+        if parent.is_list:
+            column = replace(column, kind="texts", name=_prefixed(prefix.removesuffix("s"), field.name) + "s")
+        yield Source(column, field.notes.get("reads", field.name), parent.name)
+
+
+def _prefixed(prefix: str, name: str) -> str:
+    return name if not prefix or name.startswith(f"{prefix}_") else f"{prefix}_{name}"
+
+
+def _column(field: _Field, name: str) -> Column:
+    notes = field.notes
+    return Column(
+        name=name,
+        kind="texts" if field.is_list else notes.get("kind", "text"),
+        required=not field.nullable,
+        values=notes.get("values", ()),
+        description=notes.get("description", ""),
+        missing=notes.get("missing", ""),
+        select=notes.get("select"),
+        scope=notes.get("scope"),
+    )
+
+
+@functools.cache
+def _fields(record: type[Struct]) -> tuple[_Field, ...]:
+    hints = get_type_hints(record, include_extras=True)
+    return tuple(_take_apart(name, hints[name]) for name in record.__struct_fields__)
+
+
+def _take_apart(name: str, annotation: Any) -> _Field:
+    field = _Field(name, annotation, is_list=False, nullable=False, notes={})
+    while True:
+        origin, args = get_origin(field.type), get_args(field.type)
+        if origin is Annotated:
+            field = replace(field, type=args[0], notes={**_notes(args[1:]), **field.notes})
+        elif origin in {Union, types.UnionType}:
+            kept = [arg for arg in args if arg is not type(None)]
+            field = replace(field, type=kept[0], nullable=field.nullable or len(kept) < len(args))
+        elif origin is list:
+            field = replace(field, type=args[0], is_list=True)
+        else:
+            return field
+
+
+def _notes(metas: tuple[Meta, ...]) -> dict[str, Any]:
+    notes: dict[str, Any] = {}
+    for meta in metas:
+        notes |= meta.extra or {}
+        if meta.description:
+            notes["description"] = meta.description
+    return notes

@@ -1,0 +1,74 @@
+"""What a column is: its name, the kind of value it holds, and what its notes say.
+
+A kind decides the type in Arrow, and so everywhere else:
+
+======== ======================== ============================
+kind     Arrow                    pandas
+======== ======================== ============================
+id, text string                   str
+enum     dictionary of string     category, in declared order
+date     date32                   datetime64[us]
+instant  timestamp[us, UTC]       datetime64[us, UTC]
+time     time64[us]               time64[us][pyarrow]
+flag     bool                     bool, or boolean if nullable
+money    double                   float64
+hours    double                   float64
+rate     double                   float64 (money an hour)
+number   double                   float64
+texts    list of string           list[string][pyarrow]
+======== ======================== ============================
+
+A column that is `required` is declared not null in Arrow; that alone tells `bool` from `boolean`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+__all__ = ["ARROW_TYPES", "Column", "schema_of"]
+
+ARROW_TYPES: dict[str, pa.DataType] = {
+    "id": pa.string(),
+    "text": pa.string(),
+    "enum": pa.dictionary(pa.int32(), pa.string()),
+    "date": pa.date32(),
+    "instant": pa.timestamp("us", tz="UTC"),
+    "time": pa.time64("us"),
+    "flag": pa.bool_(),
+    "money": pa.float64(),
+    "hours": pa.float64(),
+    "rate": pa.float64(),
+    "number": pa.float64(),
+    "texts": pa.list_(pa.string()),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """
+    One column of a frame.
+
+    `values` are an enum's declared values; `select` and `scope` say what it takes for the column to be filled;
+    `missing` says what it means when a value is missing.
+    """
+
+    name: str
+    kind: str
+    required: bool = False
+    values: tuple[str, ...] = ()
+    description: str = ""
+    missing: str = ""
+    select: str | None = None
+    scope: str | None = None
+
+    @property
+    def field(self) -> pa.Field:
+        """The column as Arrow declares it."""
+        return pa.field(self.name, ARROW_TYPES[self.kind], nullable=not self.required)
+
+
+def schema_of(columns: tuple[Column, ...]) -> pa.Schema:
+    """Arrow's schema of a table with these columns."""
+    return pa.schema([column.field for column in columns])

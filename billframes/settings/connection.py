@@ -1,0 +1,199 @@
+"""Where a connection's settings come from, in one documented order.
+
+1. arguments,
+2. `BILLFRAMES_BASE_URL`, `BILLFRAMES_TOKEN` and `BILLFRAMES_PROFILE`,
+3. the profile in `config.toml` in the platform's config folder,
+4. for the token, the system's keyring.
+
+The file has a table a profile, and may name the default one::
+
+    default_profile = "firm"
+
+    [profiles.firm]
+    base_url = "https://billing.example.com"
+    timeout = 60
+
+There is never any fallback to sandbox data: with nothing configured, `ConfigError` says how to connect.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import platformdirs
+
+from billframes._names import closest
+from billframes.errors import ConfigError
+from billframes.settings.secret import Secret
+
+__all__ = ["Connection", "config_file", "is_loopback", "resolve_connection"]
+
+KEYRING_SERVICE = "billframes"
+HOW_TO_CONNECT = (
+    'Connect with billframes.connect("https://…", token="…"), or set BILLFRAMES_BASE_URL and BILLFRAMES_TOKEN, '
+    'or add a profile to {file}. To try billframes without an account: billframes.connect("sandbox").'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """
+    Which API to call, with what credential, and which source won for each.
+
+    `options` are the profile's other settings, by the names of `connect`'s arguments.
+    """
+
+    base_url: str
+    token: Secret | None
+    profile: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
+def config_file() -> Path:
+    """Return where the profiles are kept; the file need not exist."""
+    return Path(platformdirs.user_config_dir("billframes", appauthor=False)) / "config.toml"
+
+
+def resolve_connection(
+    base_url: str | None = None,
+    token: str | None = None,
+    *,
+    profile: str | None = None,
+    wants_token: bool = True,
+    known_options: frozenset[str] = frozenset(),
+) -> Connection:
+    """
+    Find the API's address and credential.
+
+    Parameters
+    ----------
+    base_url, token, profile : str, optional
+        As given to `connect`; each goes before every other source.
+    wants_token : bool
+        False where the caller authenticates another way: the keyring is then not asked.
+    known_options : frozenset of str
+        What a profile may hold beside base_url and token.
+
+    Raises
+    ------
+    ConfigError
+        No source names an API, the profile does not exist, or the address can't be used.
+    """
+    name, chosen = _profile(profile, known_options)
+    url, url_source = _first(
+        ("argument", base_url),
+        ("BILLFRAMES_BASE_URL", os.environ.get("BILLFRAMES_BASE_URL")),
+        (f"profile {name!r}", chosen.get("base_url")),
+    )
+    if url is None:
+        raise ConfigError(
+            "No billing API is configured. " + HOW_TO_CONNECT.format(file=config_file())
+        )
+    secret, token_source = _first(
+        ("argument", token),
+        ("BILLFRAMES_TOKEN", os.environ.get("BILLFRAMES_TOKEN")),
+        (f"profile {name!r}", chosen.get("token")),
+    )
+    if secret is None and wants_token:
+        secret, token_source = _from_keyring(name or url), "keyring"
+    return Connection(
+        base_url=_checked_url(url, url_source),
+        token=_checked_token(secret, token_source) if secret else None,
+        profile=name,
+        options={key: value for key, value in chosen.items() if key not in {"base_url", "token"}},
+        sources={"base_url": url_source, "token": token_source if secret else "none"},
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether the host is this machine: localhost, 127.0.0.0/8 or ::1."""
+    return host == "localhost" or host == "::1" or (host.startswith("127.") and host.count(".") == 3)  # noqa: PLR1714
+
+
+def _first(*sources: tuple[str, str | None]) -> tuple[str | None, str]:
+    for source, value in sources:
+        if value is not None and value.strip():
+            return value.strip(), source
+    return None, "none"
+
+
+def _profile(asked: str | None, known_options: frozenset[str]) -> tuple[str | None, dict[str, Any]]:
+    wanted = asked or os.environ.get("BILLFRAMES_PROFILE")
+    config = _read_config(config_file())
+    profiles = config.get("profiles", {})
+    name = wanted or config.get("default_profile")
+    if name is None:
+        return None, {}
+    if name not in profiles:
+        raise ConfigError(
+            f"There is no profile {name!r} in {config_file()}.{closest(name, profiles)} "
+            f"Profiles there: {', '.join(sorted(profiles)) or 'none'}."
+        )
+    chosen = dict(profiles[name])
+    unknown = sorted(set(chosen) - known_options - {"base_url", "token"})
+    if unknown:
+        raise ConfigError(
+            f"Profile {name!r} in {config_file()} has settings billframes does not know: {', '.join(unknown)}."
+            f"{closest(unknown[0], known_options)}"
+        )
+    return name, chosen
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        # The parser quotes no line, so no token can show here.
+        raise ConfigError(f"{path} can't be read: {error}. Mend the file, or remove it.") from None
+
+
+def _from_keyring(account: str) -> str | None:
+    """Return the token the system's keyring holds, None where there is no keyring or no token."""
+    try:
+        keyring = importlib.import_module("keyring")
+    except ImportError:
+        return None
+    try:
+        token: str | None = keyring.get_password(KEYRING_SERVICE, account)
+    except keyring.errors.KeyringError:
+        return None
+    return token
+
+
+def _checked_url(url: str, source: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigError(
+            f"The address {_without_credentials(url)!r} (from {source}) is no URL; it should look like "
+            "'https://billing.example.com'."
+        )
+    if parts.username or parts.password:
+        raise ConfigError("The address holds a user name or password; give the credential as token= or auth=.")
+    if parts.query or parts.fragment:
+        raise ConfigError(f"The address (from {source}) has a query or fragment; leave out all from '?' or '#' on.")
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
+        raise ConfigError(
+            f"http:// is refused for {parts.hostname}: credentials and client data would travel in the clear. "
+            "Use https://."
+        )
+    return url.rstrip("/")
+
+
+def _without_credentials(url: str) -> str:
+    return url.rpartition("@")[2]
+
+
+def _checked_token(token: str, source: str) -> Secret:
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise ConfigError(f"The token (from {source}) holds characters no token has; copy it again, whole.")
+    return Secret(token)
