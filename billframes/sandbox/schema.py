@@ -1,9 +1,9 @@
 """The sandbox's tables, as SQLite creates them.
 
 Money, rates and hours are whole ten-thousandths, so sums are exact and any amount with up to four decimals
-survives a round trip; `SCALE` is the factor. Dates are yyyy-MM-dd and instants yyyy-MM-ddTHH:mm:ss.ffffffZ, so
-text order is time order. What the API derives (client of an item, billed flag, custom field names) is not stored
-twice: an item's client is its matter's, it is billed when it is on an invoice.
+survives a round trip; `SCALE` is the factor. Dates are yyyy-MM-dd and instants yyyy-MM-ddTHH:mm:ss.ffffffZ,
+so text order is time order. What the API derives (client of an item, billed flag, custom field names) is not
+stored twice: an item's client is its matter's, it is billed when it is on an invoice.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ CREATE TABLE code_set (
 ) WITHOUT ROWID;
 
 CREATE TABLE code (
-    kind TEXT NOT NULL, code TEXT NOT NULL, label TEXT NOT NULL, code_set_id TEXT NOT NULL REFERENCES code_set,
-    parent_code TEXT, selectable INTEGER NOT NULL, position INTEGER NOT NULL,
+    kind TEXT NOT NULL, code TEXT NOT NULL, label TEXT NOT NULL,
+    code_set_id TEXT NOT NULL REFERENCES code_set, parent_code TEXT, selectable INTEGER NOT NULL,
+    position INTEGER NOT NULL,
     PRIMARY KEY (code_set_id, kind, code)
 ) WITHOUT ROWID;
 
@@ -68,9 +69,10 @@ CREATE INDEX client_modified ON client (modified_at);
 -- conflict is a JSON object with the API's property names, or null; ledes_code_sets a JSON array.
 CREATE TABLE matter (
     matter_id TEXT PRIMARY KEY, name TEXT NOT NULL, client_id TEXT NOT NULL REFERENCES client,
-    matter_type TEXT NOT NULL, responsible_id TEXT NOT NULL REFERENCES user, archived INTEGER NOT NULL DEFAULT 0,
-    reference TEXT, practice_area_id TEXT REFERENCES practice_area, opened TEXT, conflict TEXT,
-    billing_instructions TEXT, notes TEXT, referral_sources TEXT, rate_group_id TEXT,
+    matter_type TEXT NOT NULL, responsible_id TEXT NOT NULL REFERENCES user,
+    archived INTEGER NOT NULL DEFAULT 0, reference TEXT, practice_area_id TEXT REFERENCES practice_area,
+    opened TEXT, conflict TEXT, billing_instructions TEXT, notes TEXT, referral_sources TEXT,
+    rate_group_id TEXT,
     ledes_enabled INTEGER NOT NULL DEFAULT 0, ledes_activity_required INTEGER NOT NULL DEFAULT 0,
     ledes_task_required INTEGER NOT NULL DEFAULT 0, ledes_expense_required INTEGER NOT NULL DEFAULT 0,
     ledes_code_sets TEXT NOT NULL DEFAULT '[]',

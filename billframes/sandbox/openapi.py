@@ -1,0 +1,197 @@
+"""The sandbox described by itself: OpenAPI 3.1, generated from the API's declaration.
+
+Paths and parameters come from the resources, schemas from the record structs, so the description can't drift
+from what is served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from billframes._version import __version__
+from billframes.api import records as r
+from billframes.api.resources import CODES, MAX_LIMIT, MAX_OFFSET, Filter, Resource
+from billframes.sandbox.parameters import MODIFIED_SINCE
+from billframes.sandbox.problems import ProblemBody
+from billframes.sandbox.reading import Collection
+
+__all__ = ["document"]
+
+_Json = dict[str, Any]
+
+_REFERENCE = "#/components/schemas/"
+_KINDS: dict[str, _Json] = {
+    "id": {"type": "string", "format": "uuid"},
+    "date": {"type": "string", "format": "date"},
+    "instant": {"type": "string", "format": "date-time"},
+    "flag": {"type": "boolean"},
+    "text": {"type": "string"},
+    "enum": {"type": "string"},
+}
+_PROBLEMS = {
+    "400": ("BadRequest", "Something about the parameters is wrong; `errors` lists everything."),
+    "401": ("Unauthorized", "No credential, or one that is not known."),
+    "404": ("NotFound", "No record has this id."),
+}
+
+
+def document(collections: Iterable[Collection]) -> bytes:
+    """
+    Return the OpenAPI document as JSON.
+
+    Parameters
+    ----------
+    collections : iterable of Collection
+        What is served; the operations without a collection (balances, codes, health) are added here.
+    """
+    resources = [each.resource for each in collections]
+    paths = {each.path: {"get": _list(each)} for each in resources}
+    paths |= {f"{each.path}/{{id}}": {"get": _single(each)} for each in resources if each.detail}
+    paths |= _others()
+    body = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Legal practice billing API: the billframes sandbox",
+            "version": __version__,
+            "description": "Interface description v1, as far as the sandbox serves it.",
+        },
+        "servers": [{"url": "/"}],
+        "security": [{"bearer": []}],
+        "paths": dict(sorted(paths.items())),
+        "components": _components(resources),
+    }
+    return msgspec.json.encode(body)
+
+
+def _list(resource: Resource) -> _Json:
+    record = _ref(resource.record)
+    properties: _Json = {"data": {"type": "array", "items": record}}
+    if resource.paginated:
+        properties["pagination"] = _ref(r.Pagination)
+    return _operation(
+        f"list_{resource.name}",
+        f"List {resource.name.replace('_', ' ')}",
+        _object(properties),
+        parameters=[*map(_filter, resource.filters), *_common(resource)],
+        problems=("400", "401"),
+    )
+
+
+def _single(resource: Resource) -> _Json:
+    detail = resource.detail
+    assert detail is not None  # noqa: S101
+    return _operation(
+        f"get_{resource.name}",
+        f"One of the {resource.name.replace('_', ' ')}",
+        _object({"data": _ref(detail)}),
+        parameters=[_path_id()],
+        problems=("401", "404"),
+    )
+
+
+def _others() -> dict[str, _Json]:
+    balances = _operation(
+        "get_client_balances",
+        "What a client owes on its open final invoices",
+        _object({"data": _ref(r.ClientBalances)}),
+        parameters=[_path_id()],
+        problems=("401", "404"),
+    )
+    codes = _operation(
+        "get_codes", "All LEDES code sets and codes", _object({"data": _ref(r.CodeList)}), problems=("401",)
+    )
+    health = _operation("get_health", "Whether the server is well", _ref(r.HealthCheckResponse))
+    return {
+        "/v2/clients/{id}/balances": {"get": balances},
+        CODES.path: {"get": codes},
+        "/v2/health": {"get": health | {"security": []}},
+    }
+
+
+def _operation(
+    name: str,
+    summary: str,
+    schema: _Json,
+    *,
+    parameters: Iterable[_Json] = (),
+    problems: Iterable[str] = (),
+) -> _Json:
+    responses: _Json = {
+        "200": {"description": "As asked.", "content": {"application/json": {"schema": schema}}}
+    }
+    for status in problems:
+        responses[status] = {"$ref": f"#/components/responses/{_PROBLEMS[status][0]}"}
+    return {
+        "operationId": name,
+        "summary": summary,
+        "parameters": list(parameters),
+        "responses": responses,
+    }
+
+
+def _filter(declared: Filter) -> _Json:
+    schema = dict(_KINDS[declared.kind])
+    if declared.values:
+        schema["enum"] = list(declared.values)
+    return _query(declared.name, declared.description, schema)
+
+
+def _common(resource: Resource) -> list[_Json]:
+    """Return the parameters every paginated list takes, and `select` where there is something to select."""
+    parameters = []
+    if resource.select:
+        parameters.append(
+            _names("select", "Details to include; `-` before a name excludes it.", resource.select)
+        )
+    if not resource.paginated:
+        return parameters
+    limit = {"type": "integer", "format": "int32", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT}
+    offset = {"type": "integer", "format": "int32", "minimum": 0, "maximum": MAX_OFFSET, "default": 0}
+    return [
+        *parameters,
+        _names("sort", "Fields to sort by; `-` before a name is descending. Ties go by id.", resource.sort),
+        _query("limit", "Most records to answer with.", limit),
+        _query("offset", "Records to pass over.", offset),
+        _filter(MODIFIED_SINCE),
+    ]
+
+
+def _names(name: str, description: str, accepted: Iterable[str]) -> _Json:
+    """Return a parameter of comma-separated names, each with or without `-`."""
+    names = [prefix + each for each in accepted for prefix in ("", "-")]
+    schema = {"type": "array", "items": {"type": "string", "enum": names}}
+    return _query(name, description, schema) | {"style": "form", "explode": False}
+
+
+def _query(name: str, description: str, schema: _Json) -> _Json:
+    return {"name": name, "in": "query", "required": False, "description": description, "schema": schema}
+
+
+def _path_id() -> _Json:
+    return {"name": "id", "in": "path", "required": True, "schema": _KINDS["id"]}
+
+
+def _object(properties: _Json) -> _Json:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _ref(record: type[msgspec.Struct]) -> _Json:
+    return {"$ref": _REFERENCE + record.__name__}
+
+
+def _components(resources: Iterable[Resource]) -> _Json:
+    types: list[type[msgspec.Struct]] = [r.ClientBalances, r.CodeList, r.HealthCheckResponse, r.Pagination]
+    for each in resources:
+        types += [each.record, *([each.detail] if each.detail else [])]
+    _, schemas = msgspec.json.schema_components([*types, ProblemBody], ref_template=_REFERENCE + "{name}")
+    problem = {"application/problem+json": {"schema": _ref(ProblemBody)}}
+    return {
+        "schemas": dict(sorted(schemas.items())),
+        "responses": {
+            name: {"description": description, "content": problem} for name, description in _PROBLEMS.values()
+        },
+        "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+    }

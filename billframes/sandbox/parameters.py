@@ -1,0 +1,206 @@
+"""From a query string to a checked request for part of a list.
+
+Everything wrong is collected before anything is said, so a caller mends a request in one go. Parameters the
+API does not declare are ignored: servers and clients of different ages must get on.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from billframes.api.resources import MAX_LIMIT, MAX_OFFSET, Filter, Resource
+from billframes.sandbox.clock import instant_text
+from billframes.sandbox.problems import Fault, Problem
+
+__all__ = ["MODIFIED_SINCE", "ListRequest", "read_id", "read_list"]
+
+MODIFIED_SINCE = Filter("modifiedSince", "instant", "Only records modified after this instant.")
+
+_T = TypeVar("_T")
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?([Zz]|[+-][0-9]{2}:?[0-9]{2})?")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """
+    What a caller wants of a list.
+
+    `filters` maps parameter names to values as the tables hold them; `sort` has (name, descending) pairs.
+    """
+
+    filters: dict[str, Any] = field(default_factory=dict)
+    select: frozenset[str] = frozenset()
+    sort: tuple[tuple[str, bool], ...] = ()
+    limit: int = MAX_LIMIT
+    offset: int = 0
+
+    @property
+    def sort_text(self) -> str | None:
+        """The sort as a caller writes it; None without any."""
+        return ",".join(("-" if descending else "") + name for name, descending in self.sort) or None
+
+
+def read_list(resource: Resource, pairs: Iterable[tuple[str, str]]) -> ListRequest:
+    """
+    Read and check the query parameters of a list.
+
+    Parameters
+    ----------
+    resource : Resource
+        Declares which parameters there are.
+    pairs : iterable of (name, value)
+        The query string's, decoded, in its order.
+
+    Raises
+    ------
+    Problem
+        400, with everything that is wrong.
+    """
+    reader = _Reader(pairs)
+    filters = {
+        each.name: reader.read(each.name, _READERS[each.kind](each), None) for each in _filters(resource)
+    }
+    select: frozenset[str] = reader.read("select", lambda text: _select(resource, text), frozenset())
+    request = ListRequest({name: value for name, value in filters.items() if value is not None}, select)
+    if resource.paginated:
+        request = ListRequest(
+            request.filters,
+            select,
+            sort=reader.read("sort", lambda text: _sort(resource, text), ()),
+            limit=reader.read("limit", lambda text: _integer(text, 1, MAX_LIMIT), MAX_LIMIT),
+            offset=reader.read("offset", lambda text: _integer(text, 0, MAX_OFFSET), 0),
+        )
+    reader.check()
+    return request
+
+
+def read_id(text: str) -> str | None:
+    """Return a UUID as the tables hold it; None where `text` is no UUID."""
+    return text.lower() if _ID.fullmatch(text) else None
+
+
+class _Reader:
+    """The values of a query string, and what is wrong with them."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self._values: dict[str, list[str]] = {}
+        self._faults: list[Fault] = []
+        for name, value in pairs:
+            self._values.setdefault(name, []).append(value)
+
+    def read(self, name: str, convert: Callable[[str], _T], default: _T) -> _T:
+        """Return a parameter's value, or `default` where it is missing or wrong."""
+        values = self._values.get(name)
+        if not values:
+            return default
+        try:
+            if len(values) > 1:
+                raise ValueError("is given more than once")  # noqa: TRY301
+            return convert(values[0])
+        except ValueError as error:
+            self._faults.append(Fault(name, str(error)))
+            return default
+
+    def check(self) -> None:
+        """Raise a problem that lists every fault, if there is any."""
+        if self._faults:
+            detail = "; ".join(f"{each.parameter} {each.detail}" for each in self._faults)
+            raise Problem(400, detail + ".", errors=self._faults)
+
+
+def _filters(resource: Resource) -> tuple[Filter, ...]:
+    return (*resource.filters, MODIFIED_SINCE) if resource.paginated else resource.filters
+
+
+def _names(text: str) -> list[str]:
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 80 else text[:77] + "...")
+
+
+def _select(resource: Resource, text: str) -> frozenset[str]:
+    """Return the names to include: those named, less those named with `-`."""
+    names = _names(text)
+    _known({name.removeprefix("-") for name in names}, resource.select)
+    excluded = {name[1:] for name in names if name.startswith("-")}
+    return frozenset(names) - excluded - {"-" + name for name in excluded}
+
+
+def _sort(resource: Resource, text: str) -> tuple[tuple[str, bool], ...]:
+    """Return the sort; a field named again has no say, as its first mention has decided already."""
+    names = _names(text)
+    _known({name.removeprefix("-") for name in names}, resource.sort)
+    decided: dict[str, bool] = {}
+    for name in names:
+        decided.setdefault(name.removeprefix("-"), name.startswith("-"))
+    return tuple(decided.items())
+
+
+def _known(names: set[str], accepted: Iterable[str]) -> None:
+    accepted = tuple(accepted)
+    if unknown := sorted(names.difference(accepted)):
+        listed = ", ".join(map(_shown, unknown[:10]))
+        raise ValueError(f"has {listed}, and takes {', '.join(accepted) or 'nothing'}")
+
+
+def _integer(text: str, least: int, most: int) -> int:
+    if not _INTEGER.fullmatch(text) or not least <= int(text) <= most:
+        raise ValueError(f"is {_shown(text)}, and takes an integer from {least} to {most}")
+    return int(text)
+
+
+def _read_uuid(text: str) -> str:
+    if (found := read_id(text)) is None:
+        raise ValueError(f"is {_shown(text)}, and takes a UUID")
+    return found
+
+
+def _read_date(text: str) -> str:
+    try:
+        if _DATE.fullmatch(text):
+            return dt.date.fromisoformat(text).isoformat()
+    except ValueError:
+        pass
+    raise ValueError(f"is {_shown(text)}, and takes a date as yyyy-MM-dd")
+
+
+def _read_instant(text: str) -> str:
+    """Return an instant as the tables hold it. Without an offset it is UTC: the description does not say."""
+    try:
+        if _DATE.fullmatch(text[:10]) and text[10:11] in {"T", "t", " "} and _TIME.fullmatch(text[11:]):
+            instant = dt.datetime.fromisoformat(text.upper())
+            return instant_text(instant if instant.tzinfo else instant.replace(tzinfo=dt.UTC))
+    except (ValueError, OverflowError):
+        pass
+    raise ValueError(f"is {_shown(text)}, and takes a date-time such as 2026-01-31T08:30:00Z")
+
+
+def _read_flag(text: str) -> bool:
+    if text.lower() not in {"true", "false"}:
+        raise ValueError(f"is {_shown(text)}, and takes true or false")
+    return text.lower() == "true"
+
+
+def _read_enum(declared: Filter, text: str) -> str:
+    if text not in declared.values:
+        raise ValueError(f"is {_shown(text)}, and takes {', '.join(declared.values)}")
+    return text
+
+
+_READERS: dict[str, Callable[[Filter], Callable[[str], Any]]] = {
+    "id": lambda _: _read_uuid,
+    "date": lambda _: _read_date,
+    "instant": lambda _: _read_instant,
+    "flag": lambda _: _read_flag,
+    "text": lambda _: str,
+    "enum": lambda declared: lambda text: _read_enum(declared, text),
+}

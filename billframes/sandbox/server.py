@@ -1,0 +1,183 @@
+"""The sandbox as a running server: a real one, over HTTP, in a thread of this process.
+
+>>> from billframes.sandbox import Sandbox
+>>> with Sandbox(seed=7) as sandbox:  # doctest: +SKIP
+...     print(sandbox.base_url, sandbox.tokens["full"])
+"""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+import threading
+import time
+from ipaddress import ip_address
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from billframes.errors import ConfigError
+from billframes.sandbox.credentials import TOKENS
+from billframes.sandbox.seed import plant
+from billframes.sandbox.store import Store
+
+try:
+    import uvicorn
+
+    from billframes.sandbox.app import application
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] not in {"anyio", "starlette", "uvicorn"}:
+        raise
+    raise ConfigError("The sandbox needs a web server: pip install 'billframes[sandbox]'.") from error
+
+__all__ = ["Sandbox"]
+
+_PATIENCE = 30.0
+
+
+class Sandbox:
+    """
+    A law firm behind the whole API, for demos, notebooks and tests.
+
+    Parameters
+    ----------
+    size : {"small", "medium", "large"}
+        About 25,000, 250,000 or 2,500,000 time entries.
+    seed : int
+        The same seed and size give the same firm.
+    db : str or Path, optional
+        A SQLite file to keep the firm in. One that exists is used as it is, whatever `size` and `seed` say.
+        None keeps it in a temporary file until `stop`.
+    host : str
+        Where to listen. Anything but loopback opens the sandbox, whose tokens are public, to the network.
+    port : int
+        0 takes any free port.
+    balances : {"A", "B"}
+        Which of the two described field sets client balances come in.
+
+    Raises
+    ------
+    ConfigError
+        From `start`: the file is no sandbox database, or the address can't be listened on.
+    """
+
+    def __init__(
+        self,
+        *,
+        size: str = "small",
+        seed: int = 0,
+        db: str | Path | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        balances: Literal["A", "B"] = "A",
+    ) -> None:
+        self._size = size
+        self._seed = seed
+        self._db = db
+        self._host = host
+        self._port = port
+        self._balances = balances
+        self._store: Store | None = None
+        self._server: uvicorn.Server | None = None
+        self._thread: threading.Thread | None = None
+
+    def __repr__(self) -> str:
+        return f"Sandbox({self.base_url!r})" if self._store else "Sandbox(stopped)"
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    @property
+    def base_url(self) -> str:
+        """Where the server is, without a slash at the end."""
+        self._running()
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)  # noqa: S104
+        return f"http://[{host}]:{self._port}" if ":" in host else f"http://{host}:{self._port}"
+
+    @property
+    def tokens(self) -> dict[str, str]:
+        """The credentials: `full` and `service` see rates, `norates` doesn't; `service` is no user."""
+        return dict(TOKENS)
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file, for checking numbers by SQL."""
+        return self._running().path
+
+    @property
+    def is_open_to_network(self) -> bool:
+        """Whether other machines may reach the sandbox."""
+        try:
+            return not ip_address(self._host).is_loopback
+        except ValueError:
+            return self._host != "localhost"
+
+    def start(self) -> Self:
+        """Make the firm where there is none, listen, and return when the first request can be answered."""
+        if self._store is not None:
+            return self
+        listener = _listen(self._host, self._port)
+        try:
+            self._store = Store(self._db, self._plant)
+            self._port = listener.getsockname()[1]
+            self._serve(listener)
+        except BaseException:
+            listener.close()
+            self.stop()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """Finish what is being answered, stop listening and close the database. Stopping twice is fine."""
+        if self._server is not None and self._thread is not None:
+            self._server.should_exit = True
+            self._thread.join(_PATIENCE)
+        if self._store is not None:
+            self._store.close()
+        self._server = self._thread = self._store = None
+
+    def _plant(self, connection: sqlite3.Connection) -> None:
+        plant(connection, seed=self._seed, size=self._size)
+
+    def _serve(self, listener: socket.socket) -> None:
+        config = uvicorn.Config(
+            application(self._running(), balances=self._balances),
+            log_level="warning",
+            access_log=False,
+            lifespan="off",
+            date_header=False,
+            server_header=False,
+            timeout_keep_alive=60,
+            timeout_graceful_shutdown=3,
+        )
+        server = self._server = uvicorn.Server(config)
+        name = f"billframes sandbox on port {self._port}"
+        self._thread = threading.Thread(target=server.run, args=([listener],), name=name, daemon=True)
+        self._thread.start()
+        deadline = time.monotonic() + _PATIENCE
+        while not server.started:
+            if not self._thread.is_alive() or time.monotonic() > deadline:
+                raise ConfigError("The sandbox's server did not start; its log says why.")
+            time.sleep(0.005)
+
+    def _running(self) -> Store:
+        if self._store is None:
+            raise ConfigError("The sandbox is not running: call start(), or use it in a with statement.")
+        return self._store
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(128)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise ConfigError(f"The sandbox can't listen on {host} port {port}: {error}.") from error
+    return listener

@@ -1,0 +1,135 @@
+"""Where the sandbox keeps its firm: one SQLite file, and connections to it that never cross threads at work.
+
+The file is complete or it isn't there: tables are filled in one transaction that ends by recording the clock,
+so a build that was interrupted is recognised when the file is next opened.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty, LifoQueue
+
+from billframes.errors import ConfigError
+from billframes.sandbox.clock import Clock
+from billframes.sandbox.schema import SCHEMA
+
+__all__ = ["Plant", "Store"]
+
+Plant = Callable[[sqlite3.Connection], object]
+
+_CLOCK = "clock_offset_seconds"
+
+
+class Store:
+    """
+    An open sandbox database.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        The SQLite file, made and planted where it does not exist. None makes a temporary one that `close`
+        removes.
+    plant : callable
+        Fills the empty tables of a new database through the connection it is given.
+
+    Raises
+    ------
+    ConfigError
+        The file is something else, or was left unfinished.
+    """
+
+    def __init__(self, path: str | Path | None, plant: Plant) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="billframes-sandbox-")) if path is None else None
+        self.path = (
+            Path(path) if self._folder is None and path is not None else Path(f"{self._folder}/firm.db")
+        )
+        self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
+        try:
+            if not self.path.exists() or self.path.stat().st_size == 0:
+                _create(self.path, plant)
+            self.clock = _clock(self.path)
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection inside a read transaction, so that everything read is of one moment."""
+        connection = self._borrow()
+        try:
+            connection.execute("BEGIN")
+            yield connection
+        finally:
+            connection.rollback()
+            self._idle.put(connection)
+
+    def close(self) -> None:
+        """Close every idle connection; remove the file if it was temporary."""
+        while not self._idle.empty():
+            self._idle.get().close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _borrow(self) -> sqlite3.Connection:
+        try:
+            return self._idle.get_nowait()
+        except Empty:
+            return connect(self.path)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Return a connection in autocommit mode that waits for writers and knows the sandbox's SQL functions."""
+    # The pool lends a connection to one thread at a time, which SQLite allows and the check does not see.
+    connection = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA cache_size = -65536")
+    connection.execute("PRAGMA mmap_size = 1073741824")
+    connection.create_function("matches", 3, _matches, deterministic=True)
+    return connection
+
+
+def _matches(field: str | None, text: str, whole: int) -> bool:
+    """Tell whether `field` holds `text` anywhere, or is all of it, without regard to case."""
+    if field is None:
+        return False
+    field, text = field.casefold(), text.casefold()
+    return field == text if whole else text in field
+
+
+def _create(path: Path, plant: Plant) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = connect(path)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(SCHEMA)
+        connection.execute("BEGIN")
+        plant(connection)
+        if not connection.in_transaction:
+            connection.execute("BEGIN")
+        offset = Clock.starting().offset.total_seconds()
+        connection.execute("INSERT INTO setting VALUES (?, ?)", (_CLOCK, repr(offset)))
+        connection.execute("COMMIT")
+        connection.execute("ANALYZE")
+    finally:
+        connection.close()
+
+
+def _clock(path: Path) -> Clock:
+    """Read the clock, which only a complete database has."""
+    connection = connect(path)
+    try:
+        found = connection.execute("SELECT value FROM setting WHERE name = ?", (_CLOCK,)).fetchone()
+    except sqlite3.DatabaseError as error:
+        raise ConfigError(f"{path} is not a sandbox database: {error}. Name another file.") from error
+    finally:
+        connection.close()
+    if found is None:
+        raise ConfigError(f"{path} was left unfinished by an interrupted start. Delete it and start again.")
+    return Clock(dt.timedelta(seconds=float(found[0])))
