@@ -1,0 +1,68 @@
+"""A firm that never was: its people, their clients, and thirty-four months of work and bills.
+
+`plant` fills an empty database. The months are lived in order, as at a firm: work is done, entered late,
+billed early the next month, written down, and paid or not. The last day is 2026-10-31, so October 2026 is
+half billed and what is unpaid has every age. The same seed and size make the same firm, byte for byte.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from billframes.sandbox.seed.basics import Dice
+from billframes.sandbox.seed.years import Firm
+
+__all__ = ["SIZES", "plant"]
+
+SIZES = {"small": 1, "medium": 10, "large": 100}
+
+_BUSY_TABLES = ("time_entry", "expense", "fixed_fee", "invoice")
+
+
+def plant(connection: sqlite3.Connection, *, seed: int = 0, size: str = "small") -> None:
+    """
+    Insert the whole firm into an empty database.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        A database with the sandbox's tables and nothing in them. Everything is inserted in one transaction;
+        one that is open already is left open.
+    seed : int
+        Which firm: the same seed and size give the same rows.
+    size : {"small", "medium", "large"}
+        About 25,000, 250,000 or 2,500,000 time entries: more people, clients and matters, not more years.
+
+    Raises
+    ------
+    ValueError
+        The size is none of the three.
+    """
+    if size not in SIZES:
+        raise ValueError(f"size is {size!r}; expected one of {', '.join(SIZES)}")
+    own = not connection.in_transaction
+    if own:
+        connection.execute("BEGIN")
+    try:
+        with_indexes_last = _drop_indexes(connection)
+        # A time entry may be inserted before the fixed fee it is recorded under.
+        connection.execute("PRAGMA defer_foreign_keys = ON")
+        Firm(Dice(seed), SIZES[size]).live(connection)
+        for statement in with_indexes_last:
+            connection.execute(statement)
+    except BaseException:
+        if own:
+            connection.execute("ROLLBACK")
+        raise
+    if own:
+        connection.execute("COMMIT")
+
+
+def _drop_indexes(connection: sqlite3.Connection) -> list[str]:
+    """Drop the indexes of the busy tables and return what makes them again, which is faster afterwards."""
+    marks = ", ".join("?" * len(_BUSY_TABLES))
+    query = f"SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql NOT NULL AND tbl_name IN ({marks})"  # noqa: S608
+    indexes = connection.execute(query, _BUSY_TABLES).fetchall()
+    for name, _ in indexes:
+        connection.execute(f"DROP INDEX {name}")
+    return [statement for _, statement in indexes]

@@ -1,0 +1,159 @@
+"""Days, instants, money and ids: the few words every other module of the seed speaks in.
+
+A day is its proleptic ordinal (an int), because months of work are walked day by day; money, rates and hours
+are the schema's ten-thousandths. Everything random comes from one `Dice`, so a seed decides the whole firm.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import Sequence
+from typing import TypeVar
+
+from billframes.sandbox.schema import SCALE
+
+__all__ = [
+    "CENT",
+    "END",
+    "FIRST_MONTH",
+    "HOLIDAYS",
+    "LAST_INSTANT",
+    "LAST_MONTH",
+    "SCALE",
+    "Dice",
+    "day",
+    "instant",
+    "iso",
+    "money",
+    "month_days",
+    "month_of",
+    "next_working_day",
+    "to_cents",
+    "working_days",
+    "worth",
+]
+
+T = TypeVar("T")
+
+CENT = SCALE // 100
+
+
+def day(text: str) -> int:
+    """Return the ordinal of a yyyy-MM-dd date."""
+    return dt.date.fromisoformat(text).toordinal()
+
+
+_BASE = day("2004-01-01")
+END = day("2026-10-31")
+LAST_INSTANT = "2026-10-31T20:00:00.000000Z"
+_ISO = tuple(dt.date.fromordinal(ordinal).isoformat() for ordinal in range(_BASE, END + 1_100))
+
+# Months count from year 0, so the next month is one more.
+FIRST_MONTH = 2024 * 12
+LAST_MONTH = 2026 * 12 + 9
+
+# Federal holidays as observed, and the day after Thanksgiving and Christmas Eve as the firm keeps them.
+HOLIDAYS = frozenset(
+    day(text)
+    for text in (
+        *("2024-01-01", "2024-01-15", "2024-02-19", "2024-05-27", "2024-06-19", "2024-07-04", "2024-09-02"),
+        *("2024-10-14", "2024-11-11", "2024-11-28", "2024-11-29", "2024-12-24", "2024-12-25"),
+        *("2025-01-01", "2025-01-20", "2025-02-17", "2025-05-26", "2025-06-19", "2025-07-04", "2025-09-01"),
+        *("2025-10-13", "2025-11-11", "2025-11-27", "2025-11-28", "2025-12-24", "2025-12-25"),
+        *("2026-01-01", "2026-01-19", "2026-02-16", "2026-05-25", "2026-06-19", "2026-07-03", "2026-09-07"),
+        *("2026-10-12", "2026-11-11", "2026-11-26", "2026-11-27", "2026-12-24", "2026-12-25"),
+    )
+)
+
+
+def iso(ordinal: int) -> str:
+    """Return a day as yyyy-MM-dd."""
+    return _ISO[ordinal - _BASE]
+
+
+def instant(ordinal: int, seconds: int, microseconds: int = 0) -> str:
+    """Return a day and seconds into it, in UTC, as the schema's instant."""
+    hours, seconds = divmod(seconds, 3600)
+    return f"{iso(ordinal)}T{hours:02d}:{seconds // 60:02d}:{seconds % 60:02d}.{microseconds:06d}Z"
+
+
+def month_of(ordinal: int) -> int:
+    """Return the month a day is in."""
+    date = dt.date.fromordinal(ordinal)
+    return date.year * 12 + date.month - 1
+
+
+def month_days(month: int) -> range:
+    """Return the days of a month, up to the last day the firm has seen."""
+    first = dt.date(month // 12, month % 12 + 1, 1).toordinal()
+    after = dt.date((month + 1) // 12, (month + 1) % 12 + 1, 1).toordinal()
+    return range(first, min(after, END + 1))
+
+
+def working_days(month: int) -> list[int]:
+    """Return a month's Mondays to Fridays less holidays."""
+    return [ordinal for ordinal in month_days(month) if ordinal % 7 not in (6, 0) and ordinal not in HOLIDAYS]
+
+
+def next_working_day(ordinal: int) -> int:
+    """Return the day itself, or the first working day after it."""
+    while ordinal % 7 in (6, 0) or ordinal in HOLIDAYS:
+        ordinal += 1
+    return ordinal
+
+
+def money(amount: float) -> int:
+    """Return dollars as ten-thousandths, to the cent."""
+    return round(amount * 100) * CENT
+
+
+def to_cents(amount: int) -> int:
+    """Round ten-thousandths to whole cents, halves away from zero."""
+    return (amount + CENT // 2) // CENT * CENT if amount >= 0 else -to_cents(-amount)
+
+
+def worth(hours: int, rate: int) -> int:
+    """Return hours times rate, to the cent, halves away from zero."""
+    product = abs(hours) * rate
+    cents = (product + SCALE * CENT // 2) // (SCALE * CENT) * CENT
+    return cents if hours >= 0 else -cents
+
+
+class Dice:
+    """Everything random about the firm, from one seed."""
+
+    __slots__ = ("chance", "random")
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)  # noqa: S311 - a made-up firm keeps no secrets
+        self.chance = self.random.random
+
+    def uuid(self) -> str:
+        """Return a new id, shaped as a random UUID."""
+        bits = f"{self.random.getrandbits(128):032x}"
+        return f"{bits[:8]}-{bits[8:12]}-4{bits[13:16]}-a{bits[17:20]}-{bits[20:]}"
+
+    def below(self, bound: int) -> int:
+        """Return an int from 0 to `bound` - 1."""
+        return int(self.chance() * bound)
+
+    def between(self, low: int, high: int) -> int:
+        """Return an int from `low` to `high`, both included."""
+        return low + int(self.chance() * (high - low + 1))
+
+    def pick(self, options: Sequence[T]) -> T:
+        """Return one of the options, all equally likely."""
+        return options[int(self.chance() * len(options))]
+
+    def weighted(self, options: Sequence[T], weights: Sequence[float]) -> T:
+        """Return one of the options by weight."""
+        return self.random.choices(options, weights)[0]
+
+    def sample(self, options: Sequence[T], count: int) -> list[T]:
+        """Return up to `count` different options."""
+        return self.random.sample(options, min(count, len(options)))
+
+    def office_hours(self, ordinal: int) -> str:
+        """Return an instant of that day between nine and seven in New York."""
+        return instant(ordinal, 50_400 + int(self.chance() * 36_000), int(self.chance() * 1_000_000))

@@ -1,0 +1,172 @@
+"""Month-end: what is due goes on invoices, gets written down, and is paid or not.
+
+An invoice's amount is its net time fees, its expenses and its fixed fees. Net fees are the time at its rates
+less what the responsible attorney took off, rarely plus something. The month's invoices are drawn up in the
+first days of the next; October 2026's, whose next month has not come, are drafts, in review or approved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from billframes.sandbox.seed.basics import (
+    CENT,
+    END,
+    LAST_MONTH,
+    Dice,
+    instant,
+    iso,
+    next_working_day,
+    to_cents,
+    working_days,
+)
+from billframes.sandbox.seed.clients import Client
+from billframes.sandbox.seed.items import Expense, FixedFee, Invoice, TimeEntry
+from billframes.sandbox.seed.matters import Matter
+from billframes.sandbox.seed.payments import settle
+
+__all__ = ["Bill", "Numbers", "month_end"]
+
+# Shares of final, approved, review and draft by how many months before the last the work was done.
+_STATES = ("final", "approved", "review", "draft")
+_STATE_WEIGHTS = {0: (0, 10, 28, 62), 1: (83, 6, 7, 4), 2: (97, 0, 2, 1)}
+
+_LEAST = 15_000 * CENT
+"""Less than this waits for the next month."""
+
+
+class Numbers:
+    """Invoice numbers, in the order invoices are drawn up."""
+
+    def __init__(self) -> None:
+        self.last = 10_411
+
+    def next(self) -> str:
+        """Return the next invoice's number."""
+        self.last += 1
+        return str(self.last)
+
+
+@dataclass(slots=True)
+class Bill:
+    """An invoice with everything on it."""
+
+    invoice: Invoice
+    matters: list[Matter]
+    times: list[TimeEntry] = field(default_factory=list)
+    expenses: list[Expense] = field(default_factory=list)
+    fees: list[FixedFee] = field(default_factory=list)
+
+
+def month_end(by_client: list[tuple[Client, list[Matter]]], month: int, numbers: Numbers, dice: Dice) -> list[Bill]:
+    """Bill a month's due matters and return the invoices, numbered in the order of their dates."""
+    bills: list[Bill] = []
+    for client, matters in by_client:
+        for group in _groups(client, [matter for matter in matters if _due(matter, month, dice)]):
+            bills += _draw_up(client, group, month, dice)
+    bills.sort(key=lambda bill: (bill.invoice.created_at, bill.invoice.invoice_id))
+    for bill in bills:
+        bill.invoice.invoice_number = numbers.next()
+    return bills
+
+
+def _due(matter: Matter, month: int, dice: Dice) -> bool:
+    if not (matter.times or matter.expenses or matter.fees):
+        return False
+    if month == LAST_MONTH and dice.chance() < 0.4:
+        return False
+    if matter.habit == "quarterly":
+        return month % 3 == 2 or month >= matter.last
+    if matter.habit == "completion":
+        return month >= matter.last or bool(matter.fees)
+    if matter.habit == "neglected":
+        return month % 12 == 5 and month < LAST_MONTH - 7
+    # Some months a responsible attorney sits on the prebill.
+    return matter.habit == "monthly" and dice.chance() > 0.04
+
+
+def _groups(client: Client, due: list[Matter]) -> Iterator[list[Matter]]:
+    size = 3 if client.consolidated else 1
+    for start in range(0, len(due), size):
+        yield due[start : start + size]
+
+
+def _draw_up(client: Client, group: list[Matter], month: int, dice: Dice) -> Iterator[Bill]:
+    created, dated = _dates(month, dice)
+    worked = sum(entry.amount or 0 for matter in group for entry in matter.times if entry.created_at < created)
+    costs = sum(item.amount for matter in group for item in matter.expenses)
+    costs += sum(item.amount for matter in group for item in matter.fees)
+    closing = all(month >= matter.last for matter in group)
+    if worked < 0 or worked + costs <= 0 or (worked + costs < _LEAST and not closing):
+        return
+    invoice = Invoice(dice.uuid(), client.client_id, "", iso(dated), "draft", None, 0, 0, created, created)
+    bill = Bill(invoice, group)
+    for matter in group:
+        _take(bill, matter)
+    _total(bill, client, month, dice)
+    _finish(invoice, client, month, dated, dice)
+    yield bill
+
+
+def _dates(month: int, dice: Dice) -> tuple[str, int]:
+    """Return when the invoice was drawn up and the date on it."""
+    if month == LAST_MONTH:
+        run = END - dice.between(1, 2)
+        return instant(run, 64_800 + dice.below(18_000), dice.below(1_000_000)), END
+    first = working_days(month + 1)[dice.weighted((0, 1, 2, 3, 4, 6), (8, 22, 26, 20, 14, 10))]
+    dated = next_working_day(first + dice.weighted((0, 1, 2, 4, 7, 10), (20, 22, 22, 18, 12, 6)))
+    return instant(first, 50_400 + dice.below(28_000), dice.below(1_000_000)), dated
+
+
+def _take(bill: Bill, matter: Matter) -> None:
+    """Move what was entered in time from the matter to the bill; the rest waits."""
+    created, number = bill.invoice.created_at, bill.invoice.invoice_id
+    late = [entry for entry in matter.times if entry.created_at >= created]
+    for pending, taken in (
+        (matter.times, bill.times),
+        (matter.expenses, bill.expenses),
+        (matter.fees, bill.fees),
+    ):
+        for item in pending:
+            if item.created_at < created:
+                item.invoice_id, item.modified_at = number, created
+                taken.append(item)  # type: ignore[arg-type]
+    matter.times = late
+    matter.expenses = [item for item in matter.expenses if item.invoice_id is None]
+    matter.fees = [item for item in matter.fees if item.invoice_id is None]
+
+
+def _total(bill: Bill, client: Client, month: int, dice: Dice) -> None:
+    worked = sum(entry.amount or 0 for entry in bill.times)
+    net = worked - _written_down(bill, client, worked, month, dice)
+    bill.invoice.amount = net + sum(item.amount for item in bill.expenses) + sum(item.amount for item in bill.fees)
+    bill.invoice.balance = bill.invoice.amount
+
+
+def _written_down(bill: Bill, client: Client, worked: int, month: int, dice: Dice) -> int:
+    """Return what is taken off the time: mostly something, often nothing, rarely less than nothing."""
+    event = max(matter.haircuts.get(month, 0.0) for matter in bill.matters)
+    mean = max(0.01, bill.matters[0].area.write_down + client.haircut)
+    chance = dice.chance()
+    if chance < 0.025 and not event:
+        share = -0.005 - 0.025 * dice.chance()
+    elif chance < 0.36 and not event:
+        share = 0.0
+    else:
+        share = min(0.38, dice.random.gammavariate(2.2, mean / 1.4)) + event
+    cut = to_cents(round(worked * share))
+    # People round what they take off; on small bills they do not bother.
+    return round(cut / (500 * CENT)) * 500 * CENT if cut > 20_000 * CENT else cut
+
+
+def _finish(invoice: Invoice, client: Client, month: int, dated: int, dice: Dice) -> None:
+    """Move the invoice as far as it has got by the last day."""
+    ago = LAST_MONTH - month
+    state = dice.weighted(_STATES, _STATE_WEIGHTS[ago]) if ago in _STATE_WEIGHTS else "final"
+    invoice.invoice_state = state
+    if state == "final":
+        settle(invoice, client, dated, dice)
+    elif state != "draft" and month < LAST_MONTH:
+        reviewed = min(dated + dice.below(6), END - 1)
+        invoice.modified_at = max(invoice.created_at, dice.office_hours(reviewed))

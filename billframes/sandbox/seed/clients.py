@@ -1,0 +1,217 @@
+"""The clients: companies and people, how they are reached, and how they pay.
+
+How a client pays is no field of the API; it shows in due dates, balances and write-downs, so it is kept here
+beside the record for whoever makes the invoices.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from billframes.sandbox.seed.basics import Dice, day
+from billframes.sandbox.seed.names import (
+    CITIES,
+    COMPANY_HEADS,
+    COMPANY_KINDS,
+    COMPANY_TAILS,
+    FIRST_NAMES,
+    LAST_NAMES,
+    plain,
+)
+
+__all__ = ["FIRM_NAME", "Client", "client_rows", "engage"]
+
+FIRM_NAME = "Harrow & Lindqvist LLP"
+
+
+@dataclass(slots=True, eq=False)
+class Client:
+    """A client as recorded, and its habits."""
+
+    name: str
+    reference: str | None
+    notes: str | None = None
+    person: bool = False
+    pays: str = "average"
+    """prompt, average, slow, dragging or never."""
+    terms: int = 30
+    discount: float = 1.0
+    """Negotiated share of standard rates."""
+    haircut: float = 0.0
+    """Write-down beyond the practice area's."""
+    consolidated: bool = False
+    """Whether its matters share an invoice."""
+    client_id: str = ""
+    contact: dict[str, str] = field(default_factory=dict)
+    since: int = 0
+
+
+def _known(name: str, reference: str | None, notes: str | None = None, **habits: Any) -> Callable[[], Client]:
+    return partial(Client, name, reference, notes, **habits)
+
+
+_NAMED = (
+    _known(FIRM_NAME, "000", "The firm itself: time that no client pays for.", pays="prompt"),
+    _known(
+        "Granite Mutual Insurance Company",
+        "1004",
+        "Panel counsel rates; guidelines of 2023; LEDES 1998B.",
+        terms=45,
+        discount=0.85,
+        haircut=0.035,
+    ),
+    _known(
+        "Kestrel Biosciences, Inc.",
+        "1007",
+        "One invoice for all matters, please, attention accounts payable.",
+        pays="prompt",
+        discount=0.95,
+        haircut=-0.01,
+        consolidated=True,
+    ),
+    _known("Redfern Logistics LLC", "1011", pays="slow", terms=60, haircut=0.02),
+    _known(
+        "O\u2019Malley & Sons “Harbor” Café, Inc.",
+        "1012",
+        "Family business; call Siobhán before sending anything over $5,000.",
+    ),
+    _known("شركة النخلة للتجارة", "1015", "Trades as Al Nakhla Trading. Correspondence in English.", terms=45),
+    _known(
+        "Northfork Capital",
+        "1018",
+        "The fund. Not to be confused with the management company of the same name.",
+        pays="prompt",
+        terms=15,
+    ),
+    _known("Northfork Capital", "1019", "The management company."),
+    _known(
+        "Stonebridge Development Corp.",
+        "1022",
+        "Pays in rounds after each draw on the construction loan.",
+        pays="dragging",
+        haircut=0.03,
+    ),
+    _known(
+        "Halcyon Hospitality LP",
+        "1025",
+        "In receivership since March 2025. Do not open new matters without approval.",
+        pays="never",
+        haircut=0.05,
+    ),
+    _known(
+        "Ironbridge Manufacturing Co.",
+        "1028",
+        "Consolidated monthly invoice; volume discount from 2024.",
+        discount=0.9,
+        haircut=0.01,
+        consolidated=True,
+    ),
+    _known("Willowbank Health", "1031", pays="prompt", discount=0.95),
+    _known("Tamarack Software, Inc.", "1033", "General counsel retainer of $7,500 a month."),
+    _known("Wakefield, Eleanor", "1036", person=True, pays="prompt", terms=15),
+    _known("Rosales, Hector M., Jr.", "", person=True, pays="slow", haircut=0.02),
+    _known("Zielinski, Petra", None, "Contingency: one third, expenses advanced by the firm.", person=True),
+    _known("Community Tenants Alliance", None, "Pro bono, approved by the committee.", pays="prompt"),
+    _known("Saltmarsh Marine Co.", "1042", "Came over from the former system with an opening balance."),
+    _known(
+        "Quillfeather Media LLC", "", "Paid twice in spring 2026; they want the credit left on account.", pays="prompt"
+    ),
+    _known("Fjellström Åkerlund AB", "1047", "Swedish parent; invoices need the purchase order number.", terms=60),
+    _known("Whitecap Brewing Co.", None, haircut=0.02),
+    _known("D\u2019Angelo Family Trust", "1051", person=True, pays="prompt"),
+    _known("Yarrow Packaging, Inc.", "1054", "Engagement signed, no work yet."),
+)
+
+_HABITS = ("prompt", "average", "slow", "dragging", "never")
+_HABIT_WEIGHTS = (46, 38, 9, 6, 1)
+
+
+def engage(dice: Dice, scale: int) -> list[Client]:
+    """Return the clients of a firm `scale` times the small one."""
+    clients = [known() for known in _NAMED]
+    taken = {client.name for client in clients}
+    while len(clients) < 60 * scale:
+        clients.append(_drawn(dice, len(clients), taken))
+    for client in clients:
+        client.client_id = dice.uuid()
+        client.since = day("2014-01-06") + dice.below(3_400)
+        if dice.chance() < 0.2:
+            client.since = day("2024-01-08") + dice.below(900)
+        client.contact = _person_contact(dice, client.name) if client.person else _company_contact(dice, client.name)
+    return clients
+
+
+def _drawn(dice: Dice, number: int, taken: set[str]) -> Client:
+    person = dice.chance() < 0.34
+    name = _name(dice, person=person)
+    while name in taken:
+        name = _name(dice, person=person)
+    taken.add(name)
+    client = Client(name, _reference(dice, number), person=person)
+    client.pays = dice.weighted(_HABITS, _HABIT_WEIGHTS)
+    client.terms = dice.weighted((15, 30, 45, 60), (12, 70, 10, 8))
+    client.discount = 1.0 if person else dice.pick((1.0, 1.0, 0.95, 0.9))
+    client.haircut = dice.pick((0.0, 0.0, 0.0, 0.02, -0.01))
+    client.consolidated = not person and dice.chance() < 0.08
+    return client
+
+
+def _name(dice: Dice, *, person: bool) -> str:
+    if person:
+        middle = dice.pick(("", "", f" {dice.pick('ABCDEGHJLMNPRST')}."))
+        return f"{dice.pick(LAST_NAMES)}, {dice.pick(FIRST_NAMES)}{middle}"
+    return f"{dice.pick(COMPANY_HEADS)} {dice.pick(COMPANY_TAILS)} {dice.pick(COMPANY_KINDS)}"
+
+
+def _reference(dice: Dice, number: int) -> str | None:
+    return None if dice.chance() < 0.12 else "" if dice.chance() < 0.05 else str(1060 + number)
+
+
+def _company_contact(dice: Dice, name: str) -> dict[str, str]:
+    first, last = dice.pick(FIRST_NAMES), dice.pick(LAST_NAMES)
+    stem = plain(name.replace(",", " ").split(" ", maxsplit=1)[0]).replace(".", "")
+    domain = f"{stem or 'alnakhla'}.example.com"
+    contact = {"companyName": name, "firstName": first, "lastName": last}
+    contact["email"] = f"{plain(first)}.{plain(last)}@{domain}"
+    if dice.chance() < 0.35:
+        contact["emailCC"] = f"ap@{domain}"
+    return contact | _address(dice, office=True)
+
+
+def _person_contact(dice: Dice, name: str) -> dict[str, str]:
+    last, _, rest = name.partition(", ")
+    given, _, suffix = rest.partition(", ")
+    first, _, middle = (given or "Rosa").partition(" ")
+    contact = {"firstName": first, "lastName": last.split(" ")[0]}
+    if middle:
+        contact["middleName"] = middle
+    if suffix:
+        contact["suffix"] = suffix
+    contact["email"] = f"{plain(first)}.{plain(contact['lastName'])}@mail.test"
+    return contact | _address(dice, office=False)
+
+
+def _address(dice: Dice, *, office: bool) -> dict[str, str]:
+    city, state, code = dice.pick(CITIES)
+    street = f"{dice.between(2, 980)} {dice.pick(('Main', 'State', 'Elm', 'Harbor', 'Prospect', 'Mill'))} Street"
+    address = {"phone": f"(860) 555-01{dice.below(100):02d}"}
+    if dice.chance() < 0.4:
+        address["cellPhone"] = f"(203) 555-01{dice.below(100):02d}"
+    if office and dice.chance() < 0.5:
+        street += f"\nSuite {dice.between(1, 24) * 100}"
+    return address | {"street": street, "city": city, "state": state, "zip": code, "country": "USA"}
+
+
+def client_rows(clients: list[Client], dice: Dice) -> Iterator[tuple[str | None, ...]]:
+    """Return the rows of the table `client`."""
+    for client in clients:
+        modified = client.since + dice.below(max(1, day("2026-10-20") - client.since))
+        yield (
+            *(client.client_id, client.name, client.reference),
+            *(json.dumps(client.contact, ensure_ascii=False), client.notes),
+            *(dice.office_hours(client.since), dice.office_hours(modified + 1)),
+        )

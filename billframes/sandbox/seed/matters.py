@@ -1,0 +1,267 @@
+"""The matters: what the firm is engaged to do, for whom, by which team, and how it gets billed.
+
+The matters with a story (the trial, the contingency case, the retainer) are written out in `stories`; the
+rest are drawn from their practice area's moulds until there are enough.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from billframes.sandbox.seed.areas import AREAS, Area
+from billframes.sandbox.seed.basics import END, FIRST_MONTH, LAST_MONTH, Dice, day, iso, month_days, month_of
+from billframes.sandbox.seed.clients import Client
+from billframes.sandbox.seed.items import Expense, FixedFee, TimeEntry
+from billframes.sandbox.seed.names import COMPANY_HEADS, LAST_NAMES
+from billframes.sandbox.seed.people import Person
+
+__all__ = ["AREA_BY_KEY", "Matter", "Staffing", "draw_matter", "matter_rows", "originator_rows", "team_rows"]
+
+AREA_BY_KEY = {area.key: area for area in AREAS}
+
+_HABITS = ("monthly", "quarterly", "completion", "neglected", "never")
+_HABIT_WEIGHTS = (80, 9, 5, 4, 2)
+_PLACES = (
+    "Elm Street",
+    "Harbor Point",
+    "Mill River",
+    "Route 9",
+    "Union Square",
+    "Prospect Hill",
+    "Canal Street",
+)
+_RELATIVES = ("R. Wakefield", "the late A. Moreau", "minor child", "J. Talbot", "M. Eastman", "S. Hadley")
+_REFERRALS = (
+    "Existing client",
+    "Accountant referral",
+    "Bar association",
+    "Website",
+    "Former associate",
+    "Lender",
+)
+_INSTRUCTIONS = (
+    *("No block billing. Entries in tenths of an hour.", "Send PDF and LEDES file by the 10th."),
+    *("Cap travel at half rate.", "Client approves expenses over $500 in advance."),
+    *("Group time by task. Show timekeeper initials.", "Address to accounts payable; copy general counsel."),
+)
+
+
+@dataclass(slots=True, eq=False)
+class Matter:
+    """A matter as recorded, how it runs, and what on it waits to be billed."""
+
+    matter_id: str
+    name: str
+    client: Client
+    area: Area
+    first: int
+    """First month with work."""
+    last: int
+    """Last month with work."""
+    kind: str = "hourly"
+    weight: float = 1.0
+    habit: str = "monthly"
+    responsible: Person | None = None
+    team: list[Person] = field(default_factory=list)
+    originators: list[Person] = field(default_factory=list)
+    reference: str | None = None
+    listed_area: bool = True
+    """Whether the practice area is recorded."""
+    other: str = ""
+    opened: int | None = None
+    archived: bool = False
+    ledes: tuple[int, int, int, int] = (0, 0, 0, 0)
+    """Enabled, and activity, task and expense codes required."""
+    coded: bool = False
+    """Whether people put codes on their time."""
+    retainer: int = 0
+    """Dollars a month."""
+    internal: str = ""
+    surges: dict[int, float] = field(default_factory=dict)
+    haircuts: dict[int, float] = field(default_factory=dict)
+    """Further write-downs by month of work."""
+    instructions: str | None = None
+    notes: str | None = None
+    created: int = 0
+    fee: FixedFee | None = None
+    """The fixed fee that time is now recorded under."""
+    stages: int = 0
+    """Fixed fees charged so far."""
+    pulse: float = 0.0
+    """How busy this month is."""
+    times: list[TimeEntry] = field(default_factory=list)
+    expenses: list[Expense] = field(default_factory=list)
+    fees: list[FixedFee] = field(default_factory=list)
+
+    @property
+    def pays_by_hour(self) -> bool:
+        """Whether its time is billable at a rate."""
+        return self.kind in {"hourly", "contingency"}
+
+
+class Staffing:
+    """Who can be put on a matter of a practice area."""
+
+    def __init__(self, people: list[Person]) -> None:
+        self.principals = [person for person in people if person.role == "principal" and person.bills]
+        self.leads: dict[str, list[Person]] = {}
+        self.lawyers: dict[str, list[Person]] = {}
+        self.support: dict[str, list[Person]] = {}
+        for area in AREAS:
+            those = [person for person in people if area.key in person.areas]
+            lawyers = [person for person in those if person.role in {"principal", "attorney"}]
+            self.lawyers[area.key] = [person for person in lawyers if person.role == "attorney"] or lawyers
+            self.support[area.key] = [person for person in those if person not in lawyers]
+            self.leads[area.key] = [
+                person for person in lawyers if person.end == END and person.start < day("2024-01-01")
+            ]
+
+    def staff(self, matter: Matter, dice: Dice, *, big: bool = False) -> None:
+        """Put a responsible attorney, a team and originators on a matter."""
+        key = matter.area.key
+        leads = self.leads[key] or self.principals
+        weights = [
+            (3.0 if lead.role == "principal" else 1.0) * (2.0 if lead.areas[0] == key else 1.0) for lead in leads
+        ]
+        matter.responsible = dice.weighted(leads, weights)
+        lawyers = dice.sample(self.lawyers[key], 4 if big else dice.pick((1, 1, 2, 2, 3)))
+        support = dice.sample(self.support[key], 2 if big else dice.pick((0, 1, 1, 1)))
+        matter.team = list(dict.fromkeys((matter.responsible, *lawyers, *support)))
+        count = dice.weighted((0, 1, 2, 3), (15, 62, 18, 5))
+        likely = list(dict.fromkeys((matter.responsible, *dice.sample(self.principals, 3))))
+        matter.originators = dice.sample(likely, count)
+
+
+def draw_matter(dice: Dice, client: Client, staffing: Staffing, number: int) -> Matter:
+    """Return a matter like most: an area, a name, a life, a team, a habit of billing."""
+    area = _area_for(dice, client)
+    first, last = _life(dice, area)
+    other = dice.pick(LAST_NAMES) if area.key in {"family", "employment"} else dice.pick(COMPANY_HEADS)
+    matter = Matter(dice.uuid(), _name(dice, area, client, other, number), client, area, first, last, other=other)
+    matter.weight = min(6.0, dice.random.lognormvariate(0.0, 0.75))
+    matter.habit = dice.weighted(_HABITS, _HABIT_WEIGHTS)
+    matter.kind = _kind(dice, area)
+    if matter.habit == "never":
+        matter.weight *= 0.15
+    if matter.kind == "contingency":
+        matter.habit = "never"
+    matter.coded = dice.chance() < 0.15
+    staffing.staff(matter, dice, big=matter.weight > 3)
+    _paper(dice, matter, number)
+    return matter
+
+
+def _area_for(dice: Dice, client: Client) -> Area:
+    suits = [area for area in AREAS if (area.key in {"estate", "family"}) == client.person]
+    return dice.weighted(suits, [area.share for area in suits])
+
+
+def _kind(dice: Dice, area: Area) -> str:
+    chance = dice.chance()
+    if area.key == "estate":
+        return "fixedFee" if chance < 0.8 else "hourly"
+    if area.key == "litigation" and chance < 0.015:
+        return "contingency"
+    if area.key in {"family", "employment"} and chance < 0.05:
+        return "probono"
+    return "fixedFee" if area.key == "ip" and chance < 0.15 else "hourly"
+
+
+def _life(dice: Dice, area: Area) -> tuple[int, int]:
+    months = dice.between(*area.months)
+    first = FIRST_MONTH - months + 1 + dice.below(LAST_MONTH - FIRST_MONTH + months)
+    return first, first + months - 1
+
+
+def _name(dice: Dice, area: Area, client: Client, other: str, number: int) -> str:
+    short = client.name.split(",")[0] if client.person else client.name.split(" ")[0]
+    return dice.pick(area.matters).format(
+        client=short,
+        other=other,
+        place=dice.pick(_PLACES),
+        relative=dice.pick(_RELATIVES),
+        number=3100 + number,
+    )
+
+
+def _paper(dice: Dice, matter: Matter, number: int) -> None:
+    """Fill in what intake writes down, and what it forgets."""
+    opened = month_days(matter.first)[0] + dice.below(20)
+    matter.created = opened
+    matter.client.since = min(matter.client.since, opened)
+    matter.opened = None if dice.chance() < 0.03 else opened
+    matter.listed_area = dice.chance() > 0.04
+    client_reference = matter.client.reference or "9999"
+    matter.reference = None if dice.chance() < 0.08 else f"{client_reference}-{number % 1000:03d}"
+    matter.archived = matter.last < month_of(day("2026-07-01")) and dice.chance() < 0.75
+    if matter.area.key in {"litigation", "employment"} and dice.chance() < 0.12:
+        matter.ledes = (1, 1, 1, int(dice.chance() < 0.5))
+        matter.coded = True
+    if dice.chance() < 0.22:
+        matter.instructions = dice.pick(_INSTRUCTIONS)
+    if dice.chance() < 0.12:
+        matter.notes = dice.pick(("Budget agreed with client.", "Engagement letter in file.", "Watch the retainer."))
+
+
+Row = tuple[str | int | None, ...]
+
+
+def matter_rows(matters: list[Matter], areas: dict[str, str], dice: Dice) -> Iterator[Row]:
+    """Return the rows of the table `matter`; `areas` gives practice area ids by key."""
+    for matter in matters:
+        assert matter.responsible is not None  # noqa: S101 - every matter is staffed when it is made
+        modified = min(END - 1, matter.created + dice.below(60))
+        if matter.archived:
+            modified = min(END - 3, month_days(matter.last)[-1] + dice.between(20, 75))
+        area = areas[matter.area.key] if matter.listed_area else None
+        opened = None if matter.opened is None else iso(matter.opened)
+        yield (
+            *(
+                matter.matter_id,
+                matter.name,
+                matter.client.client_id,
+                matter.kind,
+                matter.responsible.user_id,
+            ),
+            *(int(matter.archived), matter.reference, area, opened, _conflict(matter), matter.instructions),
+            *(matter.notes, _referral(matter, dice), None, *matter.ledes, json.dumps(_code_sets(matter))),
+            *(dice.office_hours(matter.created), dice.office_hours(max(modified, matter.created + 1))),
+        )
+
+
+def _code_sets(matter: Matter) -> list[str]:
+    return ["UTBMS-ACT", matter.area.code_set, "UTBMS-EXP"] if matter.ledes[0] else []
+
+
+def _conflict(matter: Matter) -> str | None:
+    """Return the conflict check: adverse parties in disputes, counterparties elsewhere; none within the firm."""
+    if matter.internal or not matter.other:
+        return None
+    dispute = matter.area.code_set == "UTBMS-LIT"
+    known = {
+        "adverse": matter.other if dispute else None,
+        "relatedAdverse": f"{matter.other} affiliates and insurers" if dispute and matter.weight > 1.5 else None,
+        "relatedClient": f"Officers of {matter.client.name}" if not matter.client.person else None,
+        "opposing": f"Counsel for {matter.other}" if dispute else None,
+    }
+    return json.dumps({name: text for name, text in known.items() if text}, ensure_ascii=False)
+
+
+def _referral(matter: Matter, dice: Dice) -> str | None:
+    return None if matter.internal or dice.chance() < 0.45 else dice.pick(_REFERRALS)
+
+
+def originator_rows(matters: list[Matter]) -> Iterator[Row]:
+    """Return the rows of the table `matter_originator`."""
+    for matter in matters:
+        for position, person in enumerate(matter.originators):
+            yield matter.matter_id, person.user_id, position
+
+
+def team_rows(matters: list[Matter]) -> Iterator[Row]:
+    """Return the rows of the table `matter_user`."""
+    for matter in matters:
+        for person in matter.team:
+            yield matter.matter_id, person.user_id

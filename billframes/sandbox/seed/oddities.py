@@ -1,0 +1,66 @@
+"""What the API allows and bookkeeping sometimes holds: credits, overpayments, invoices without work.
+
+Each is an invoice a person in the accounts department would recognize; none follows from the month's work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from billframes.sandbox.seed.basics import CENT, Dice, day, iso, money
+from billframes.sandbox.seed.billing import Bill, Numbers
+from billframes.sandbox.seed.clients import Client
+from billframes.sandbox.seed.items import Invoice
+from billframes.sandbox.seed.matters import Matter
+from billframes.sandbox.seed.stories import CARRIED_OVER
+
+__all__ = ["courtesy", "paid_twice", "standalone"]
+
+# client, date, amount, open balance: credit notes, which carry no items.
+_CREDITS = (
+    ("Redfern", "2025-02-14", -1_850.00, 0.0),
+    ("Granite Mutual", "2025-08-21", -4_212.50, 0.0),
+    ("Willowbank", "2026-02-12", -640.00, 0.0),
+    ("Ironbridge", "2026-07-16", -2_300.00, -2_300.00),
+    ("Kestrel", "2026-10-15", -975.25, -475.25),
+)
+
+
+def standalone(matters: list[Matter], numbers: Numbers, dice: Dice) -> Iterator[Bill]:
+    """Yield the invoices without items: the balance carried over, and the credit notes."""
+    carried = next(matter for matter in matters if matter.name == CARRIED_OVER)
+    yield _without_items(carried, "2024-01-02", 4_820.0, 1_320.0, numbers, dice)
+    for start, date, amount, balance in _CREDITS:
+        matter = next(each for each in matters if each.client.name.startswith(start))
+        yield _without_items(matter, date, amount, balance, numbers, dice)
+
+
+def _without_items(matter: Matter, date: str, amount: float, balance: float, numbers: Numbers, dice: Dice) -> Bill:
+    ordinal = day(date)
+    at = dice.office_hours(ordinal)
+    due = iso(ordinal + matter.client.terms)
+    numbered = (dice.uuid(), matter.client.client_id, f"{'CN' if amount < 0 else 'OB'}-{numbers.next()}")
+    return Bill(Invoice(*numbered, date, "final", due, money(amount), money(balance), at, at), [matter])
+
+
+def courtesy(bills: list[Bill], written_off: set[str]) -> None:
+    """Write one client's first hourly invoice off whole: a final invoice of nothing, with its work on it."""
+    for bill in bills:
+        client = bill.matters[0].client
+        if _is_courtesy(client, bill) and client.client_id not in written_off:
+            written_off.add(client.client_id)
+            bill.invoice.amount = bill.invoice.balance = 0
+
+
+def _is_courtesy(client: Client, bill: Bill) -> bool:
+    final_time = bill.invoice.invoice_state == "final" and bool(bill.times)
+    return client.name.startswith("Fjellstr") and final_time and not bill.expenses and not bill.fees
+
+
+def paid_twice(bills: list[Bill]) -> None:
+    """Leave on one invoice what a client paid twice: a balance below zero."""
+    for bill in bills:
+        invoice = bill.invoice
+        twice = bill.matters[0].client.name.startswith("Quillfeather") and invoice.invoice_date.startswith("2026-04")
+        if twice and invoice.balance == 0 and invoice.amount > 200_000 * CENT:
+            invoice.balance = -invoice.amount

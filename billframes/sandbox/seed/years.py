@@ -1,0 +1,162 @@
+"""The firm lived month by month: people and clients first, then work, expenses, fees and bills."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from billframes.sandbox.seed.areas import LABELS
+from billframes.sandbox.seed.basics import FIRST_MONTH, LAST_MONTH, Dice
+from billframes.sandbox.seed.billing import Bill, Numbers, month_end
+from billframes.sandbox.seed.clients import Client, client_rows, engage
+from billframes.sandbox.seed.codes import CODE_SETS, code_rows
+from billframes.sandbox.seed.costs import Checkbook, charge_fees, lay_out
+from billframes.sandbox.seed.custom import field_rows, make_options, option_rows, value_rows
+from billframes.sandbox.seed.items import Expense, FixedFee, Invoice, TimeEntry, insert_statement, row_of
+from billframes.sandbox.seed.matters import (
+    Matter,
+    Staffing,
+    draw_matter,
+    matter_rows,
+    originator_rows,
+    team_rows,
+)
+from billframes.sandbox.seed.oddities import courtesy, paid_twice, standalone
+from billframes.sandbox.seed.people import hire, person_rows
+from billframes.sandbox.seed.stories import story_matters
+from billframes.sandbox.seed.work import Workload, month_of_work, set_pulses
+
+__all__ = ["Firm"]
+
+MATTERS = 200
+
+# Clients whose matters are all told in `stories`: the firm, the broke, the free, the ones with nothing.
+_COMPLETE = (
+    "Harrow & Lindqvist",
+    "Halcyon",
+    "Zielinski",
+    "Community Tenants",
+    "Yarrow",
+    "Saltmarsh",
+    "Whitecap Brewing",
+)
+
+
+class Firm:
+    """The firm while it is lived: its people, clients and matters."""
+
+    def __init__(self, dice: Dice, scale: int) -> None:
+        self.dice = dice
+        self.people = hire(dice, scale)
+        self.clients = engage(dice, scale)
+        staffing = Staffing(self.people)
+        self.matters = list(story_matters(dice, self.clients, self.people, staffing))
+        self.internal = [matter for matter in self.matters if matter.internal]
+        for client in self._next_clients(MATTERS * scale - len(self.matters)):
+            self.matters.append(draw_matter(dice, client, staffing, len(self.matters)))
+
+    def _next_clients(self, count: int) -> Iterator[Client]:
+        """Yield whom the next matters are for: each client but the last once, then some more than others."""
+        known = {matter.client.client_id for matter in self.matters}
+        growing = [client for client in self.clients[:-1] if not client.name.startswith(_COMPLETE)]
+        new = [client for client in growing if client.client_id not in known]
+        yield from new
+        for _ in range(count - len(new)):
+            yield growing[int(len(growing) * self.dice.chance() ** 1.7)]
+
+    def live(self, connection: sqlite3.Connection) -> None:
+        """Insert everything, the months in order."""
+        self._stand(connection)
+        numbers, checks = Numbers(), Checkbook()
+        _insert_bills(connection, list(standalone(self.matters, numbers, self.dice)))
+        by_client = _by_client(self.matters)
+        written_off: set[str] = set()
+        for month in range(FIRST_MONTH, LAST_MONTH + 1):
+            self._work(month, checks)
+            bills = month_end(by_client, month, numbers, self.dice)
+            courtesy(bills, written_off)
+            paid_twice(bills)
+            _insert_bills(connection, bills)
+        _insert_items(connection, FixedFee, (fee for matter in self.matters for fee in matter.fees))
+        _insert_items(connection, Expense, (cost for matter in self.matters for cost in matter.expenses))
+        _insert_items(connection, TimeEntry, (entry for matter in self.matters for entry in matter.times))
+
+    def _work(self, month: int, checks: Checkbook) -> None:
+        live = set_pulses([matter for matter in self.matters if not matter.internal], month, self.dice)
+        for matter in self.matters:
+            charge_fees(matter, month, self.dice)
+        for matter in live:
+            lay_out(matter, month, checks, self.dice)
+        for person, load in Workload.by_person(self.people, live, self.internal, self.dice):
+            for matter, entry in month_of_work(person, load, month, self.dice):
+                matter.times.append(entry)
+
+    def _stand(self, connection: sqlite3.Connection) -> None:
+        """Insert what stands before any work is done."""
+        dice, matters = self.dice, self.matters
+        areas = {key: dice.uuid() for key, _ in LABELS}
+        options = make_options(dice)
+        area_rows = [(areas[key], label, int(key == "litigation")) for key, label in LABELS]
+        tables: tuple[tuple[str, Iterable[tuple[Any, ...]]], ...] = (
+            ("user", person_rows(self.people, dice)),
+            ("credential", self._credentials()),
+            ("practice_area", area_rows),
+            ("code_set", CODE_SETS),
+            ("code", code_rows()),
+            ("custom_field", field_rows()),
+            ("custom_field_option", option_rows(options)),
+            ("client", client_rows(self.clients, dice)),
+            ("matter", matter_rows(matters, areas, dice)),
+            ("matter_originator", originator_rows(matters)),
+            ("matter_user", team_rows(matters)),
+            ("custom_value", value_rows(self.clients, matters, self.people, options, dice)),
+        )
+        for table, rows in tables:
+            _insert(connection, table, rows)
+
+    def _credentials(self) -> list[tuple[str, str | None, str]]:
+        """Return the tokens: a principal's, an associate's that hides rates, and one that is nobody's."""
+        associate = next(person for person in self.people if person.role == "attorney")
+        return [
+            ("sandbox-full", self.people[0].user_id, "read.rates"),
+            ("sandbox-norates", associate.user_id, ""),
+            ("sandbox-service", None, "read.rates"),
+        ]
+
+
+def _by_client(matters: list[Matter]) -> list[tuple[Client, list[Matter]]]:
+    groups: dict[str, tuple[Client, list[Matter]]] = {}
+    for matter in matters:
+        if not matter.internal:
+            groups.setdefault(matter.client.client_id, (matter.client, []))[1].append(matter)
+    return list(groups.values())
+
+
+def _insert_bills(connection: sqlite3.Connection, bills: list[Bill]) -> None:
+    _insert_items(connection, Invoice, (bill.invoice for bill in bills))
+    _insert(connection, "invoice_matter", chain.from_iterable(map(_covered, bills)))
+    _insert_items(connection, FixedFee, (fee for bill in bills for fee in bill.fees))
+    _insert_items(connection, Expense, (cost for bill in bills for cost in bill.expenses))
+    _insert_items(connection, TimeEntry, (entry for bill in bills for entry in bill.times))
+
+
+def _covered(bill: Bill) -> Iterator[tuple[str, str, int]]:
+    for position, matter in enumerate(bill.matters):
+        yield bill.invoice.invoice_id, matter.matter_id, position
+
+
+_TABLES = {FixedFee: "fixed_fee", Expense: "expense", TimeEntry: "time_entry", Invoice: "invoice"}
+
+
+def _insert_items(connection: sqlite3.Connection, kind: type[Any], items: Iterable[Any]) -> None:
+    _insert(connection, _TABLES[kind], map(row_of(kind), items))
+
+
+def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Insert whole rows; the first tells how many columns there are."""
+    rows = iter(rows)
+    first = next(rows, None)
+    if first is not None:
+        connection.executemany(insert_statement(table, len(first)), chain((first,), rows))
