@@ -7,11 +7,11 @@ because custom headers would go along. Queries stay out of messages: they can ho
 
 from __future__ import annotations
 
+import datetime as dt
 import ssl
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-import datetime as dt
 from typing import Any
 
 import httpx
@@ -106,7 +106,11 @@ class Http:
         self._gate = Gate(rate_limit)
         self._client = httpx.Client(
             auth=auth or (_Bearer(token) if token else None),
-            headers={"User-Agent": f"billframes/{__version__}", "Accept": "application/json", **(headers or {})},
+            headers={
+                "User-Agent": f"billframes/{__version__}",
+                "Accept": "application/json",
+                **(headers or {}),
+            },
             timeout=timeout,
             limits=httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency),
             verify=_tls(verify) if transport is None else True,
@@ -129,7 +133,8 @@ class Http:
         """
         attempt = 0
         while True:
-            error, wait = None, None
+            error: ApiError
+            wait: float | None = None
             self._gate.wait()
             try:
                 answer = self._client.get(self.base_url + path, params=list(query))
@@ -173,9 +178,7 @@ def _unreachable(failure: httpx.TransportError, base_url: str, path: str, resour
         advice = "Its TLS certificate is not trusted on this machine: ask your IT for the right address or authority."
     else:
         advice = "Check the address and your network connection."
-    return TransportError(
-        f"{resource}: no answer from {base_url} ({reason}). {advice}", method="GET", path=path
-    )
+    return TransportError(f"{resource}: no answer from {base_url} ({reason}). {advice}", method="GET", path=path)
 
 
 def _refusal(answer: httpx.Response, path: str, resource: str) -> ApiError:
@@ -215,7 +218,10 @@ def _explain(status: int, resource: str, words: str) -> tuple[type[ApiError], st
             "concurrency=."
         )
     if status >= 500:
-        return ServerError, f"{resource}: the server failed ({status}), also after trying again.{said} Try later."
+        return (
+            ServerError,
+            f"{resource}: the server failed ({status}), also after trying again.{said} Try later.",
+        )
     if 300 <= status < 400:
         return TransportError, (
             f"{resource}: the server points elsewhere ({status}); redirects are not followed, so that credentials "
@@ -259,5 +265,3 @@ def _date(text: str | None) -> dt.datetime | None:
         return parsedate_to_datetime(text) if text else None
     except (TypeError, ValueError):
         return None
-
-

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from billframes._names import snake_case
+from billframes._warn import warn
 from billframes.api.records import CustomFieldList, CustomFieldValue
 from billframes.errors import DecodeError, UnknownValueWarning
-from billframes._warn import warn
 from billframes.frames.columns import Column
 
 __all__ = ["CustomColumn", "columns_from", "read_values"]

@@ -150,14 +150,10 @@ def build_table(
     unknown = _Unknown(resource.name, {})
     parents: dict[str | None, list[Any]] = {None: list(records)}
     arrays = [
-        _array(_gather(parents, source), source.column, parents[None], id_attribute, unknown)
-        for source in sources
+        _array(_gather(parents, source), source.column, parents[None], id_attribute, unknown) for source in sources
     ]
     values = read_values(records, custom, resource=resource.name, id_attribute=id_attribute) if custom else {}
-    arrays += [
-        _array(values[each.column.name], each.column, parents[None], id_attribute, unknown)
-        for each in custom
-    ]
+    arrays += [_array(values[each.column.name], each.column, parents[None], id_attribute, unknown) for each in custom]
     columns = (*(source.column for source in sources), *(each.column for each in custom))
     unknown.report()
     return pa.Table.from_arrays(arrays, schema=schema_of(columns))
@@ -168,9 +164,7 @@ def _gather(parents: dict[str | None, list[Any]], source: Source) -> list[Any]:
     if name not in parents:
         parents[name] = [getattr(record, str(name)) for record in parents[None]]
     if source.parent and source.column.kind == "texts":
-        return [
-            parent if parent is None else _flat(parent, attribute) for parent in parents[name]
-        ]
+        return [parent if parent is None else _flat(parent, attribute) for parent in parents[name]]
     return [None if parent is None else getattr(parent, attribute) for parent in parents[name]]
 
 
@@ -180,9 +174,7 @@ def _flat(parent: Any, attribute: str) -> Any:
     return getattr(parent, attribute)
 
 
-def _array(
-    values: list[Any], column: Column, records: Sequence[Any], id_attribute: str, unknown: _Unknown
-) -> pa.Array:
+def _array(values: list[Any], column: Column, records: Sequence[Any], id_attribute: str, unknown: _Unknown) -> pa.Array:
     if column.kind == "enum":
         return _enum_array(values, column, unknown)
     if column.kind in {"instant", "time"}:
@@ -207,9 +199,7 @@ def _enum_array(values: list[Any], column: Column, unknown: _Unknown) -> pa.Arra
     return pa.DictionaryArray.from_arrays(indices, pa.array(categories, pa.string()))
 
 
-def _text_array(
-    values: list[Any], column: Column, name_of: Callable[[int], Any], resource: str
-) -> pa.Array:
+def _text_array(values: list[Any], column: Column, name_of: Callable[[int], Any], resource: str) -> pa.Array:
     kind = ARROW_TYPES[column.kind]
     if column.kind == "instant":
         try:

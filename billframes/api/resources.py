@@ -253,9 +253,7 @@ CUSTOM_FIELDS = Resource(
     path="/v2/custom-fields",
     record=r.CustomFieldList,
     id="id",
-    filters=(
-        Filter("entity", "enum", "What the field is on.", _values(r.CustomFieldEntity), field="entity"),
-    ),
+    filters=(Filter("entity", "enum", "What the field is on.", _values(r.CustomFieldEntity), field="entity"),),
     paginated=False,
 )
 

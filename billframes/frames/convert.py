@@ -87,17 +87,21 @@ def _pandas_array(column: pa.ChunkedArray, field: pa.Field) -> Any:
     if pa.types.is_dictionary(kind):
         return _categorical(column)
     if pa.types.is_string(kind):
-        return pd.StringDtype(na_value=np.nan).__from_arrow__(column)
+        return pd.array(column, dtype=pd.StringDtype(na_value=np.nan))
     if pa.types.is_date(kind):
         return column.cast(pa.timestamp("us")).to_numpy()
     if pa.types.is_timestamp(kind) and kind.tz:
         instants = pd.DatetimeIndex(column.cast(pa.timestamp("us")).to_numpy())
         return instants.tz_localize("UTC").array
     if pa.types.is_boolean(kind):
-        return pd.BooleanDtype().__from_arrow__(column) if field.nullable else column.to_numpy()
+        return _nullable_flags(column) if field.nullable else column.to_numpy()
     if pa.types.is_floating(kind):
         return column.to_numpy()
     return pd.array(column, dtype=pd.ArrowDtype(kind))
+
+
+def _nullable_flags(column: pa.ChunkedArray) -> pd.arrays.BooleanArray:
+    return pd.arrays.BooleanArray(column.fill_null(False).to_numpy(), column.is_null().to_numpy())
 
 
 def _dictionary(column: pa.ChunkedArray) -> list[str]:

@@ -94,9 +94,7 @@ def resolve_connection(
         (f"profile {name!r}", chosen.get("base_url")),
     )
     if url is None:
-        raise ConfigError(
-            "No billing API is configured. " + HOW_TO_CONNECT.format(file=config_file())
-        )
+        raise ConfigError("No billing API is configured. " + HOW_TO_CONNECT.format(file=config_file()))
     secret, token_source = _first(
         ("argument", token),
         ("BILLFRAMES_TOKEN", os.environ.get("BILLFRAMES_TOKEN")),
@@ -115,7 +113,7 @@ def resolve_connection(
 
 def is_loopback(host: str) -> bool:
     """Whether the host is this machine: localhost, 127.0.0.0/8 or ::1."""
-    return host == "localhost" or host == "::1" or (host.startswith("127.") and host.count(".") == 3)  # noqa: PLR1714
+    return host == "localhost" or host == "::1" or (host.startswith("127.") and host.count(".") == 3)
 
 
 def _first(*sources: tuple[str, str | None]) -> tuple[str | None, str]:

@@ -20,9 +20,7 @@ class ClientList(Record):
     reference: Annotated[Text | None, note("Reference number.", missing="the client has none")] = None
     contact: Annotated[Contact | None, note("How to reach the client.", select="contact")] = None
     meta: Annotated[Metadata | None, note("When created and changed.", select="meta")] = None
-    custom_fields: Annotated[
-        list[CustomFieldValue] | None, note("Custom field values.", select="customFields")
-    ] = None
+    custom_fields: Annotated[list[CustomFieldValue] | None, note("Custom field values.", select="customFields")] = None
 
 
 class ClientDetail(ClientList, kw_only=True):
@@ -43,18 +41,10 @@ class ClientBalances(Record):
     balance: Annotated[Money, note("Open balance of all final invoices.")]
     overdue: Annotated[Money, note("All that is past due.")]
     current: Annotated[Money | None, note("Not yet due.", missing="the server sends set B")] = None
-    overdue0_to30: Annotated[
-        Money | None, note("Up to 30 days overdue.", missing="the server sends set B")
-    ] = None
-    overdue30_to60: Annotated[
-        Money | None, note("30 to 60 days overdue.", missing="the server sends set B")
-    ] = None
-    overdue60_to90: Annotated[
-        Money | None, note("60 to 90 days overdue.", missing="the server sends set B")
-    ] = None
-    overdue_over90: Annotated[
-        Money | None, note("More than 90 days overdue.", missing="the server sends set B")
-    ] = None
+    overdue0_to30: Annotated[Money | None, note("Up to 30 days overdue.", missing="the server sends set B")] = None
+    overdue30_to60: Annotated[Money | None, note("30 to 60 days overdue.", missing="the server sends set B")] = None
+    overdue60_to90: Annotated[Money | None, note("60 to 90 days overdue.", missing="the server sends set B")] = None
+    overdue_over90: Annotated[Money | None, note("More than 90 days overdue.", missing="the server sends set B")] = None
     overdue30: Annotated[
         Money | None, note("More than 30 days overdue, all of it.", missing="the server sends set A")
     ] = None
@@ -71,9 +61,9 @@ class CreateClient(Request):
 
     name: Annotated[Label, note("Company name or individual name.")]
     reference: Annotated[Text | UnsetType | None, note("Reference number.")] = UNSET
-    contact: Annotated[
-        Contact | UnsetType, note("Must give a company name, or a first and last name, or both.")
-    ] = UNSET
+    contact: Annotated[Contact | UnsetType, note("Must give a company name, or a first and last name, or both.")] = (
+        UNSET
+    )
     notes: Annotated[Text | UnsetType | None, note("Internal notes.")] = UNSET
     custom_fields: Annotated[
         list[CustomFieldValueUpdate] | UnsetType | None, note("Custom fields to set; the others stay unset.")

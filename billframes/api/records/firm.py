@@ -41,9 +41,7 @@ class UserList(Record):
     role: Annotated[Role, note("What the user does in the firm.")]
     email: Annotated[Label, note("E-mail address.")]
     initials: Annotated[Text | None, note("Initials.", missing="not recorded")] = None
-    custom_fields: Annotated[
-        list[CustomFieldValue] | None, note("Custom field values.", select="customFields")
-    ] = None
+    custom_fields: Annotated[list[CustomFieldValue] | None, note("Custom field values.", select="customFields")] = None
 
 
 class UpdateUser(Request):
@@ -83,9 +81,7 @@ class CodeDetail(Record):
     code: Annotated[Label, note("The code, such as L110 or A103.")]
     label: Annotated[Label, note("What it stands for.")]
     code_set_id: Annotated[Label, note("The code set it belongs to.")]
-    parent_code: Annotated[Text | None, note("The heading it falls under.", missing="it is at the top")] = (
-        None
-    )
+    parent_code: Annotated[Text | None, note("The heading it falls under.", missing="it is at the top")] = None
     selectable: Annotated[
         Flag | None, note("False for headings, which can't be assigned.", missing="the server does not say")
     ] = None

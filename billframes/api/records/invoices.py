@@ -22,12 +22,10 @@ class InvoiceList(Record, kw_only=True):
     due_date: Annotated[Date | None, note("When payment is due.", missing="the invoice is not final")] = None
     client_id: Annotated[Id, note("The client.")]
     client: Annotated[ClientReference | None, note("The client in short.", select="client")] = None
-    matter_id: Annotated[
-        Id | None, note("One of the invoice's matters; it may cover several.", missing=_SEVERAL)
-    ] = None
-    matter: Annotated[
-        MatterReference | None, note("That matter in short.", select="matter", missing=_SEVERAL)
-    ] = None
+    matter_id: Annotated[Id | None, note("One of the invoice's matters; it may cover several.", missing=_SEVERAL)] = (
+        None
+    )
+    matter: Annotated[MatterReference | None, note("That matter in short.", select="matter", missing=_SEVERAL)] = None
     amount: Annotated[Money, note("The invoice's total.")]
     balance: Annotated[Money, note("What is outstanding.")]
     meta: Annotated[Metadata | None, note("When created and changed.", select="meta")] = None

@@ -54,17 +54,15 @@ class MatterList(Record, kw_only=True):
     matter_id: Annotated[Id, note("The matter.")]
     name: Annotated[Label, note("The matter's name.")]
     reference: Annotated[Text | None, note("Reference number.", missing="the matter has none")] = None
-    matter_type: Annotated[
-        MatterType, note("Decides defaults for time entries and how the matter is billed.")
-    ]
+    matter_type: Annotated[MatterType, note("Decides defaults for time entries and how the matter is billed.")]
     archived: Annotated[Flag, note("True when archived, False when active.")]
     opened: Annotated[Date | None, note("When the matter was opened.", missing="not recorded")] = None
     client_id: Annotated[Id, note("The client.")]
     client: Annotated[ClientReference | None, note("The client in short.")] = None
     responsible_id: Annotated[Id, note("The responsible attorney.")]
-    responsible: Annotated[
-        UserReference | None, note("The responsible attorney in short.", select="responsible")
-    ] = None
+    responsible: Annotated[UserReference | None, note("The responsible attorney in short.", select="responsible")] = (
+        None
+    )
     originator_ids: Annotated[
         list[Id] | None, note("The originating attorneys.", missing="nobody originated the matter")
     ]
@@ -80,9 +78,7 @@ class MatterList(Record, kw_only=True):
         note("How the matter is billed electronically.", select="ledesConfiguration", prefix="ledes"),
     ] = None
     meta: Annotated[Metadata | None, note("When created and changed.", select="meta")] = None
-    custom_fields: Annotated[
-        list[CustomFieldValue] | None, note("Custom field values.", select="customFields")
-    ] = None
+    custom_fields: Annotated[list[CustomFieldValue] | None, note("Custom field values.", select="customFields")] = None
 
 
 class MatterDetail(MatterList, kw_only=True):
@@ -108,12 +104,8 @@ class CreateMatter(Request):
     originator_id: Annotated[Id | UnsetType | None, note("The originating attorney.")] = UNSET
     opened: Annotated[Date | UnsetType | None, note("When the matter was opened.")] = UNSET
     archived: Annotated[Flag | UnsetType, note("Whether the matter is archived.")] = UNSET
-    conflict_information: Annotated[ConflictInformation | UnsetType | None, note("For conflict checks.")] = (
-        UNSET
-    )
-    billing_instructions: Annotated[Text | UnsetType | None, note("How the client wants to be billed.")] = (
-        UNSET
-    )
+    conflict_information: Annotated[ConflictInformation | UnsetType | None, note("For conflict checks.")] = UNSET
+    billing_instructions: Annotated[Text | UnsetType | None, note("How the client wants to be billed.")] = UNSET
     notes: Annotated[Text | UnsetType | None, note("Internal notes.")] = UNSET
     referral_sources: Annotated[Text | UnsetType | None, note("Where the matter came from.")] = UNSET
     practice_area_id: Annotated[Id | UnsetType | None, note("The practice area.")] = UNSET
@@ -132,17 +124,13 @@ class UpdateMatter(Request):
     responsible_id: Annotated[Id | UnsetType | None, note("The responsible attorney.")] = UNSET
     opened: Annotated[Date | UnsetType | None, note("When the matter was opened.")] = UNSET
     archived: Annotated[Flag | UnsetType | None, note("True archives, False brings back.")] = UNSET
-    conflict_information: Annotated[ConflictInformation | UnsetType | None, note("For conflict checks.")] = (
-        UNSET
-    )
-    billing_instructions: Annotated[Text | UnsetType | None, note("How the client wants to be billed.")] = (
-        UNSET
-    )
+    conflict_information: Annotated[ConflictInformation | UnsetType | None, note("For conflict checks.")] = UNSET
+    billing_instructions: Annotated[Text | UnsetType | None, note("How the client wants to be billed.")] = UNSET
     notes: Annotated[Text | UnsetType | None, note("Internal notes.")] = UNSET
     referral_sources: Annotated[Text | UnsetType | None, note("Where the matter came from.")] = UNSET
-    practice_area_id: Annotated[
-        Id | UnsetType | None, note("The practice area; the all-zero UUID takes it away.")
-    ] = UNSET
+    practice_area_id: Annotated[Id | UnsetType | None, note("The practice area; the all-zero UUID takes it away.")] = (
+        UNSET
+    )
     custom_fields: Annotated[
         list[CustomFieldValueUpdate] | UnsetType | None,
         note("Custom fields to change; null as a value clears the field."),

@@ -63,13 +63,11 @@ class CustomFieldValueUpdate(Request):
     id: Annotated[Label, note("Which custom field to set.")]
     value: Annotated[
         str | float | bool | UnsetType | None,
-        note(
-            "The value by the field's type; numbers, booleans and dates may be text; null clears the field."
-        ),
+        note("The value by the field's type; numbers, booleans and dates may be text; null clears the field."),
     ] = UNSET
-    option_id: Annotated[
-        Id | UnsetType | None, note("The option to select, for enum fields; goes before `value`.")
-    ] = UNSET
+    option_id: Annotated[Id | UnsetType | None, note("The option to select, for enum fields; goes before `value`.")] = (
+        UNSET
+    )
 
 
 class Metadata(Record):
@@ -77,9 +75,7 @@ class Metadata(Record):
 
     created_at: Annotated[Instant, note("When the record was created.")]
     modified_at: Annotated[Instant, note("When the record was last changed.")]
-    custom_fields: Annotated[
-        list[CustomFieldValue] | None, note("Custom field values.", select="customFields")
-    ] = None
+    custom_fields: Annotated[list[CustomFieldValue] | None, note("Custom field values.", select="customFields")] = None
 
 
 class Contact(Record):

@@ -1,0 +1,238 @@
+"""The default client, and the loaders bound to it.
+
+`connect` makes the default client. Where nobody connected, the first load makes one from the environment or the
+profile; with nothing configured that raises `ConfigError`. Sandbox data are only ever used when asked for by name.
+"""
+
+from __future__ import annotations
+
+import functools
+import ssl
+import threading
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from billframes._names import closest
+from billframes.api._http import Auth, BaseTransport
+from billframes.api._progress import Progress
+from billframes.api.client import Client
+from billframes.api.loaders import (
+    ClientBalances,
+    Clients,
+    Codes,
+    CodeSets,
+    CustomFields,
+    Expenses,
+    FixedFees,
+    Health,
+    Invoices,
+    Matters,
+    PracticeAreas,
+    TimeEntries,
+    Users,
+)
+from billframes.errors import ParameterError
+from billframes.frames.enrich import ENTITIES, join_details
+
+if TYPE_CHECKING:
+    from billframes.sandbox import Sandbox
+
+__all__ = [
+    "client_balances",
+    "clients",
+    "code_sets",
+    "codes",
+    "connect",
+    "custom_fields",
+    "default_client",
+    "enrich",
+    "expenses",
+    "fixed_fees",
+    "health",
+    "invoices",
+    "matters",
+    "practice_areas",
+    "time_entries",
+    "users",
+]
+
+_lock = threading.RLock()
+_default: list[Client] = []
+
+
+def connect(
+    base_url: str | None = None,
+    token: str | None = None,
+    *,
+    profile: str | None = None,
+    auth: Auth | None = None,
+    headers: Mapping[str, str] | None = None,
+    acting_user: str | None = None,
+    acting_user_header: str = "x-service-userid",
+    timeout: float = 30.0,
+    retries: int = 5,
+    concurrency: int = 8,
+    page_size: int = 1000,
+    rate_limit: float | None = None,
+    progress: bool | Progress | None = None,
+    health_path: str | None = None,
+    verify: bool | str | ssl.SSLContext = True,
+    transport: BaseTransport | None = None,
+) -> Client:
+    """
+    Connect to a billing API, and make that the default for all loaders.
+
+    Parameters
+    ----------
+    base_url : str, optional
+        The API's address, or "sandbox" for the bundled sandbox, started in this process with its seeded firm.
+    token, profile, auth, headers, acting_user, acting_user_header, timeout, retries, concurrency, page_size, \
+rate_limit, progress, health_path, verify, transport
+        As for `Client`.
+
+    Returns
+    -------
+    Client
+        The new default client. The one before it stays usable until it is closed.
+
+    Raises
+    ------
+    ConfigError
+        Nothing says which API to call, or what says so can't be used.
+    ParameterError
+        An argument is out of range.
+
+    Examples
+    --------
+    >>> import billframes as bf
+    >>> client = bf.connect("sandbox")
+    >>> bf.practice_areas()["default"].sum()
+    np.int64(1)
+    """
+    if base_url == "sandbox":
+        sandbox = _sandbox()
+        base_url, token = sandbox.base_url, token or sandbox.tokens["full"]
+        health_path = health_path or sandbox.health_path
+    client = Client(
+        base_url,
+        token,
+        profile=profile,
+        auth=auth,
+        headers=headers,
+        acting_user=acting_user,
+        acting_user_header=acting_user_header,
+        timeout=timeout,
+        retries=retries,
+        concurrency=concurrency,
+        page_size=page_size,
+        rate_limit=rate_limit,
+        progress=progress,
+        health_path=health_path,
+        verify=verify,
+        transport=transport,
+    )
+    with _lock:
+        _default[:] = [client]
+    return client
+
+
+def default_client() -> Client:
+    """Return the default client, made from the environment or the profile where nobody connected."""
+    with _lock:
+        return _default[0] if _default else connect()
+
+
+@functools.cache
+def _sandbox() -> Sandbox:
+    """Start the bundled sandbox, once a process."""
+    from billframes.sandbox import Sandbox
+
+    sandbox = Sandbox()
+    sandbox.start()
+    return sandbox
+
+
+client_balances = ClientBalances(default_client)
+clients = Clients(default_client)
+code_sets = CodeSets(default_client)
+codes = Codes(default_client)
+custom_fields = CustomFields(default_client)
+expenses = Expenses(default_client)
+fixed_fees = FixedFees(default_client)
+health = Health(default_client)
+invoices = Invoices(default_client)
+matters = Matters(default_client)
+practice_areas = PracticeAreas(default_client)
+time_entries = TimeEntries(default_client)
+users = Users(default_client)
+
+
+def enrich(
+    frame: Any,
+    by: str | Iterable[str] = ENTITIES,
+    *,
+    matters: Any = None,
+    clients: Any = None,
+    users: Any = None,
+    client: Client | None = None,
+) -> Any:
+    """
+    Join the matter's, client's and user's own columns and custom fields onto a frame.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        pandas, Polars or Arrow, with `matter_id`, `client_id` or `user_id`; those it lacks are passed over.
+    by : str or list of str, default ("matter", "client", "user")
+        What to join.
+    matters, clients, users : DataFrame, optional
+        The loaders' frames, of the same kind as `frame`; those not given are loaded.
+    client : Client, optional
+        What to load them with; the default client where it is not given.
+
+    Returns
+    -------
+    DataFrame
+        Of the same kind, with as many rows in the same order, and more columns: `matter_type`,
+        `practice_area_label`, `responsible_name`, `matter_cf_…`, `client_cf_…`, `user_role` and their kin. Missing
+        where the id is missing or unknown.
+
+    Raises
+    ------
+    ParameterError
+        `by` names something else.
+    MissingColumnError
+        The frame has none of the ids.
+
+    Examples
+    --------
+    >>> entries = bf.enrich(bf.time_entries("2026-10"), by="matter")
+    >>> {"matter_type", "practice_area_label", "matter_opened"} <= set(entries.columns)
+    True
+    """
+    names = [by] if isinstance(by, str) else list(by)
+    for name in names:
+        if name not in ENTITIES:
+            raise ParameterError(
+                f"by={name!r} is not known; it takes {', '.join(map(repr, ENTITIES))}.{closest(name, ENTITIES)}"
+            )
+    given = {"matter": matters, "client": clients, "user": users}
+    kind = _kind_of(frame)
+    source = client or default_client
+    details = {}
+    for name in names:
+        if given[name] is None and f"{name}_id" in _columns(frame):
+            loading = source if isinstance(source, Client) else source()
+            given[name] = getattr(loading, f"{name}s")(to=kind)
+        if given[name] is not None:
+            details[name] = given[name]
+    return join_details(frame, details or dict.fromkeys(names))
+
+
+def _columns(frame: Any) -> list[str]:
+    return list(getattr(frame, "column_names", None) or frame.columns)
+
+
+def _kind_of(frame: Any) -> str:
+    kind = type(frame).__module__.partition(".")[0]
+    return {"polars": "polars", "pyarrow": "arrow"}.get(kind, "pandas")

@@ -1,0 +1,351 @@
+"""Loaders of the firm itself: users, practice areas, codes, custom fields, balances and health."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pandas as pd
+import pyarrow as pa
+
+from billframes.api._docs import shared_docs
+from billframes.api._loader import Id, Loader, Names, PagedLoader, Parameters
+from billframes.api._progress import Progress, reporting
+from billframes.api.columns import Source, sources_of
+from billframes.api.decoding import build_table, decode_single
+from billframes.api.loading import checked_format
+from billframes.api.parameters import identifier
+from billframes.api.records import ClientBalances as BalancesRecord
+from billframes.api.records import CodeList, CodeSet, HealthCheckResponse
+from billframes.api.resources import CLIENTS, CODES, CUSTOM_FIELDS, PRACTICE_AREAS, USERS, Resource
+from billframes.errors import ConfigError, DecodeError
+from billframes.frames.columns import Column
+from billframes.frames.convert import convert
+
+__all__ = ["ClientBalances", "CodeSets", "Codes", "CustomFields", "Health", "PracticeAreas", "Users"]
+
+_SET_A = ("current", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90")
+_SET_B = ("overdue30", "overdue60", "overdue90")
+
+
+class Users(PagedLoader):
+    """Load users."""
+
+    resource = USERS
+
+    @shared_docs(row="a user, in the server's order")
+    def __call__(
+        self,
+        query: str | None = None,
+        *,
+        email: str | None = None,
+        role: str | None = None,
+        query_full_match: bool | None = None,
+        select: Names | None = None,
+        params: Parameters | None = None,
+        to: str = "pandas",
+    ) -> pd.DataFrame:
+        """
+        Load users.
+
+        Parameters
+        ----------
+        query : str, optional
+            Part of first name, last name, initials or e-mail.
+        email : str, optional
+            The e-mail address.
+        role : str, optional
+            "principal", "attorney", "paralegal", "timekeeper", "operator" or "accountant".
+        query_full_match : bool, optional
+            True: `query` must be the whole field.
+        select : str or list of str, optional
+            Details to ask for (customFields); "-customFields" leaves them out. None asks for all.
+        params : mapping, optional
+            Extra query parameters, passed through unchecked.
+        to : {"pandas", "arrow", "polars"}, default "pandas"
+            The kind of frame to return.
+
+        Returns
+        -------
+        {returns}
+
+        Raises
+        ------
+        {raises}
+
+        Examples
+        --------
+        >>> bf.users(role="principal")["role"].unique().tolist()
+        ['principal']
+        """
+        filters = {"query": query, "email": email, "role": role, "query_full_match": query_full_match}
+        frame: pd.DataFrame = self._load(filters, select=select, params=params, to=to)
+        return frame
+
+
+class PracticeAreas(PagedLoader):
+    """Load practice areas."""
+
+    resource = PRACTICE_AREAS
+
+    def __call__(self, *, to: str = "pandas") -> pd.DataFrame:
+        """
+        Load practice areas.
+
+        Returns
+        -------
+        DataFrame
+            One row a practice area: `practice_area_id`, `label` and `default` (bool), in the server's order.
+        """
+        frame: pd.DataFrame = self._load({}, to=to)
+        return frame
+
+
+class CustomFields(PagedLoader):
+    """Load custom fields' definitions."""
+
+    resource = CUSTOM_FIELDS
+
+    def __call__(self, entity: str | None = None, *, to: str = "pandas") -> pd.DataFrame:
+        """
+        Load custom fields' definitions.
+
+        Parameters
+        ----------
+        entity : {"client", "matter", "user"}, optional
+            What the fields are on; None is all three, one request each.
+
+        Returns
+        -------
+        DataFrame
+            One row a field: `id`, `entity` and `value_type` (category), `name`, and for enums `option_ids` and
+            `option_labels`, lists in display order.
+
+        Raises
+        ------
+        ParameterError
+            The entity is none of the three.
+        """
+        kind = checked_format(to)
+        if entity is not None:
+            frame: pd.DataFrame = self._load({"entity": entity}, to=kind)
+            return frame
+        parts: list[pa.Table] = [self._load({"entity": each}, to="arrow") for each in _entities()]
+        frame = convert(pa.concat_tables(parts).unify_dictionaries(), kind)
+        return frame
+
+
+class Codes(Loader):
+    """Load LEDES codes."""
+
+    resource = CODES
+
+    def __call__(self, *, to: str = "pandas") -> pd.DataFrame:
+        """
+        Load LEDES codes, each with its set and its heading.
+
+        Returns
+        -------
+        DataFrame
+            One row a code: `code_type` (category: activity, task, expense), `code`, `label`, `code_set_id`,
+            `code_set_label`, `parent_code`, `parent_label` and `selectable` (boolean; False for headings, which
+            can't be assigned), in the server's order.
+
+        Raises
+        ------
+        DecodeError, ApiError
+            As every loader.
+        """
+        kind = checked_format(to)
+        codes = _code_list(self)
+        sets = {each.code_set_id: each.label for each in codes.code_sets}
+        typed = [(name, each) for name in ("activity", "task", "expense") for each in getattr(codes, name)]
+        labels = {(name, each.code_set_id, each.code): each.label for name, each in typed}
+        table = build_table([each for _, each in typed], CODES, sources_of(CODES.record))
+        types = Column("code_type", "enum", required=True, values=("activity", "task", "expense"))
+        added = {
+            types: _enum([name for name, _ in typed], types.values),
+            Column("code_set_label", "text"): pa.array([sets.get(each.code_set_id) for _, each in typed], pa.string()),
+            Column("parent_label", "text"): pa.array(
+                [labels.get((name, each.code_set_id, each.parent_code)) for name, each in typed], pa.string()
+            ),
+        }
+        for column, values in added.items():
+            table = table.append_column(column.field, values)
+        order = ["code_type", "code", "label", "code_set_id", "code_set_label", "parent_code", "parent_label"]
+        frame: pd.DataFrame = convert(table.select([*order, "selectable"]), kind)
+        return frame
+
+
+class CodeSets(Loader):
+    """Load LEDES code sets."""
+
+    resource = CODES
+
+    def __call__(self, *, to: str = "pandas") -> pd.DataFrame:
+        """
+        Load LEDES code sets.
+
+        Returns
+        -------
+        DataFrame
+            One row a set: `code_set_id`, `label` and `description`.
+        """
+        kind = checked_format(to)
+        resource = Resource(name="code_sets", path=CODES.path, record=CodeSet, id="codeSetId")
+        table = build_table(_code_list(self).code_sets, resource, sources_of(CodeSet))
+        frame: pd.DataFrame = convert(table, kind)
+        return frame
+
+
+class ClientBalances(Loader):
+    """Load what clients owe."""
+
+    resource = CLIENTS
+
+    def __call__(
+        self,
+        client_ids: Id | Collection[Id] | None = None,
+        *,
+        progress: bool | Progress | None = None,
+        to: str = "pandas",
+    ) -> pd.DataFrame:
+        """
+        Load what clients owe, one request a client, side by side.
+
+        Parameters
+        ----------
+        client_ids : str, UUID or list of these, optional
+            Which clients; None is all, which loads their list first.
+        progress : bool or callable, optional
+            As for the other loaders, in clients.
+
+        Returns
+        -------
+        DataFrame
+            One row a client, in the order asked (all: by name): `client_id`, `balance`, `overdue`, and the buckets
+            of both field sets of the API, money as float64. A server sends one set; the other's columns are missing.
+            Set A (`current`, `overdue0_to30` …) has exclusive buckets, set B (`overdue30` …) cumulative ones.
+
+        Raises
+        ------
+        NotFoundError
+            A client does not exist.
+        DecodeError
+            An answer has neither set whole.
+
+        Examples
+        --------
+        >>> bf.client_balances().columns[:3].tolist()
+        ['client_id', 'balance', 'overdue']
+        """
+        kind = checked_format(to)
+        ids = self._ids(client_ids)
+        client = self._client()
+        with (
+            reporting(client.progress if progress is None else progress, "client_balances") as report,
+            ThreadPoolExecutor(client.concurrency, thread_name_prefix="billframes") as pool,
+        ):
+            records = []
+            try:
+                for record in pool.map(self._one, ids):
+                    records.append(record)
+                    report(len(records), len(ids))
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        resource = Resource(name="client_balances", path=CLIENTS.path, record=BalancesRecord, id="clientId")
+        sources = sources_of(BalancesRecord)
+        table = build_table(records, resource, sources)
+        table = table.add_column(0, pa.field("client_id", pa.string(), nullable=False), pa.array(ids, pa.string()))
+        frame: pd.DataFrame = convert(table, kind)
+        return frame
+
+    def _ids(self, client_ids: Id | Collection[Id] | None) -> list[str]:
+        if client_ids is None:
+            client = self._client()
+            listed: Any = client.clients(select="", to="arrow", progress=False)
+            ids: list[str] = listed.column("client_id").to_pylist()
+            return ids
+        given = [client_ids] if isinstance(client_ids, str | UUID) else client_ids
+        return list(dict.fromkeys(identifier(each, "client_ids") for each in given))
+
+    def _one(self, client_id: str) -> BalancesRecord:
+        path = f"{CLIENTS.path}/{client_id}/balances"
+        body = self._client().fetch(path, resource="client_balances").body
+        record: BalancesRecord = decode_single(body, BalancesRecord, "client_balances")
+        whole = (all(getattr(record, name) is not None for name in names) for names in (_SET_A, _SET_B))
+        if not any(whole):
+            raise DecodeError(
+                f"client_balances: the answer for client {client_id} has neither of the API's two field sets whole."
+            )
+        return record
+
+
+class Health(Loader):
+    """Ask how the server is."""
+
+    resource = Resource(name="health", path="", record=HealthCheckResponse, id="status", paginated=False)
+
+    def __call__(self, *, to: str = "pandas") -> pd.DataFrame:
+        """
+        Ask how the server is.
+
+        The API's description does not show the path of the health check: give it as `health_path=` on connecting.
+
+        Returns
+        -------
+        DataFrame
+            One row: `status` (category: unhealthy, degraded, healthy), `version` (JSON text, as the fields are not
+            shown) and `message`.
+
+        Raises
+        ------
+        ConfigError
+            No `health_path` is set.
+        """
+        kind = checked_format(to)
+        client = self._client()
+        if not client.health_path:
+            raise ConfigError(
+                "The API's description does not show where its health check is; connect with health_path=… to use it."
+            )
+        body = client.fetch(client.health_path, resource="health").body
+        record = _health(body)
+        sources = [
+            source if source.column.name != "version" else Source(Column("version", "text"), "version_text")
+            for source in sources_of(HealthCheckResponse)
+        ]
+        frame: pd.DataFrame = convert(build_table([record], self.resource, sources), kind)
+        return frame
+
+
+class _HealthRow(HealthCheckResponse):
+    @property
+    def version_text(self) -> str | None:
+        return None if self.version is None else msgspec.json.encode(self.version).decode()
+
+
+def _health(body: bytes) -> _HealthRow:
+    shape = msgspec.json.decode(body) if body.strip() else {}
+    wrapped = isinstance(shape, Mapping) and isinstance(shape.get("data"), Mapping)
+    record: _HealthRow = decode_single(body if wrapped else b'{"data":' + body + b"}", _HealthRow, "health")
+    return record
+
+
+def _code_list(loader: Loader) -> CodeList:
+    body = loader._client().fetch(CODES.path, resource="codes").body
+    codes: CodeList = decode_single(body, CodeList, "codes")
+    return codes
+
+
+def _entities() -> tuple[str, ...]:
+    return CUSTOM_FIELDS.filters[0].values
+
+
+def _enum(values: list[str], declared: tuple[str, ...]) -> pa.Array:
+    indices = pa.array([declared.index(value) for value in values], pa.int32())
+    return pa.DictionaryArray.from_arrays(indices, pa.array(declared, pa.string()))

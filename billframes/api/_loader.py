@@ -1,0 +1,71 @@
+"""What all loaders share: the client they use, and how a call becomes a load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from billframes.api._progress import Progress
+from billframes.api.loading import checked_format, load, total_of
+from billframes.api.parameters import build_request
+from billframes.api.resources import Resource
+from billframes.periods import DateLike
+
+if TYPE_CHECKING:
+    from billframes.api.client import Client
+
+__all__ = ["Id", "Ids", "Loader", "Names", "PagedLoader", "Parameters", "Progress"]
+
+Id = str | UUID
+Ids = Id | Collection[Id]
+Names = str | Iterable[str]
+Parameters = Mapping[str, Any]
+
+
+class Loader:
+    """
+    A resource as a callable: calling it loads a frame.
+
+    Parameters
+    ----------
+    client : callable
+        Returns the client to load with; the module-level loaders return the default one.
+    """
+
+    resource: Resource
+
+    def __init__(self, client: Callable[[], Client]) -> None:
+        self._client = client
+
+    def __repr__(self) -> str:
+        return f"<billframes loader {self.resource.name}>"
+
+
+class PagedLoader(Loader):
+    """A loader of a list that comes in pages."""
+
+    def _load(
+        self,
+        filters: Mapping[str, Any],
+        *,
+        to: str,
+        progress: bool | Progress | None = None,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        **options: Any,
+    ) -> Any:
+        kind = checked_format(to)
+        request = build_request(self.resource, filters, start=start, end=end, **options)
+        return load(self._client(), request, to=kind, progress=progress)
+
+    def _count(
+        self,
+        filters: Mapping[str, Any],
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        **options: Any,
+    ) -> int:
+        request = build_request(self.resource, filters, start=start, end=end, select=(), **options)
+        return total_of(self._client(), request)

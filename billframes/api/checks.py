@@ -1,0 +1,93 @@
+"""What an answer must be before it is used: rows that were asked for, with the details that were asked for.
+
+A server that ignores a filter it does not know answers with everything; that is an error, not data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from billframes._names import snake_case
+from billframes._warn import warn
+from billframes.api.columns import Source
+from billframes.api.parameters import ListRequest
+from billframes.errors import DecodeError, DetailsMissingWarning, RatesHiddenWarning
+
+__all__ = ["check_details", "check_filters", "check_rates"]
+
+
+def check_filters(table: pa.Table, request: ListRequest) -> None:
+    """Raise `DecodeError` where a row is not one that was asked for."""
+    resource, period = request.resource, request.period
+    if resource.date and (period.start or period.end):
+        dates = table.column(snake_case(resource.date))
+        if period.start:
+            _all_true(table, pc.greater_equal(dates, pa.scalar(period.start)), request, "startDate")
+        if period.end:
+            _all_true(table, pc.less_equal(dates, pa.scalar(period.end)), request, "endDate")
+    for name, values in request.asked.items():
+        column = table.column(snake_case(name))
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(pa.string())
+        if pa.types.is_string(column.type):
+            fits = pc.is_in(pc.utf8_lower(column), pa.array([value.lower() for value in values]))
+        else:
+            fits = pc.is_in(column, pa.array(list(values)))
+        _all_true(table, fits, request, name)
+
+
+def _all_true(table: pa.Table, fits: pa.ChunkedArray, request: ListRequest, name: str) -> None:
+    strays = table.filter(pc.invert(pc.fill_null(fits, False)))
+    if strays.num_rows:
+        resource = request.resource
+        stray = strays.column(snake_case(resource.id))[0].as_py()
+        raise DecodeError(
+            f"{resource.name}: {strays.num_rows} of {table.num_rows} rows do not fit the filter {name} "
+            f"(record {stray} for one), so the server does not honour it and the rows can't be trusted."
+        )
+
+
+def check_details(table: pa.Table, request: ListRequest, sources: Sequence[Source]) -> None:
+    """
+    Warn once of details asked for that came on no row.
+
+    A reference is only missed where some row has its id: that no row has a practice area says nothing.
+    """
+    missing = [name for name in request.resource.select if _came_on_no_row(name, table, sources)]
+    if missing:
+        warn(
+            f"{request.resource.name}: details asked for came on no row: {', '.join(missing)}. Some servers drop the "
+            "whole select for one name they do not know; leave names out with select= to find which.",
+            DetailsMissingWarning,
+        )
+
+
+def _came_on_no_row(select: str, table: pa.Table, sources: Sequence[Source]) -> bool:
+    brought = [source.column.name for source in sources if source.column.select == select]
+    if not brought or not table.num_rows or any(_filled(table.column(name)) for name in brought):
+        return False
+    ids = [name for name in (f"{snake_case(select)}_id", f"{snake_case(select)}_ids") if name in table.column_names]
+    return not ids or any(_filled(table.column(name)) for name in ids)
+
+
+def _filled(column: pa.ChunkedArray) -> bool:
+    if pa.types.is_list(column.type):
+        return bool(pc.any(pc.greater(pc.list_value_length(column), 0)).as_py())
+    return bool(column.null_count < len(column))
+
+
+def check_rates(table: pa.Table, resource: str) -> None:
+    """Warn once where billable time came without rates."""
+    if not {"rate", "amount", "billing_type"} <= set(table.column_names):
+        return
+    billable = pc.equal(table.column("billing_type").cast(pa.string()), "billable")
+    rows = table.filter(billable)
+    if rows.num_rows and rows.column("amount").null_count == rows.column("rate").null_count == rows.num_rows:
+        warn(
+            f"{resource}: rate and amount are missing on all {rows.num_rows} billable entries: the credential lacks "
+            "the scope read.rates. They are missing, not zero.",
+            RatesHiddenWarning,
+        )

@@ -1,0 +1,243 @@
+"""The client: one connection, and the loaders that use it."""
+
+from __future__ import annotations
+
+import ssl
+import weakref
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from billframes.api._http import Auth, BaseTransport, Http, Query, Response
+from billframes.api._progress import Progress
+from billframes.api.loaders import (
+    ClientBalances,
+    Clients,
+    Codes,
+    CodeSets,
+    CustomFields,
+    Expenses,
+    FixedFees,
+    Health,
+    Invoices,
+    Matters,
+    PracticeAreas,
+    TimeEntries,
+    Users,
+)
+from billframes.api.parameters import page_size as checked_page_size
+from billframes.errors import ParameterError
+from billframes.settings.connection import resolve_connection
+
+__all__ = ["Client"]
+
+# What a profile may set, with `connect`'s defaults.
+DEFAULTS: dict[str, Any] = {
+    "headers": None,
+    "acting_user": None,
+    "acting_user_header": "x-service-userid",
+    "timeout": 30.0,
+    "retries": 5,
+    "concurrency": 8,
+    "page_size": 1000,
+    "rate_limit": None,
+    "health_path": None,
+    "verify": True,
+}
+
+
+class Client:
+    """
+    A connection to one billing API, with a loader for each of its resources.
+
+    Parameters
+    ----------
+    base_url : str, optional
+        The API's address, `https://…`; `http://` only on this machine. Else `BILLFRAMES_BASE_URL`, else the
+        profile's.
+    token : str, optional
+        Sent as `Authorization: Bearer …`. Else `BILLFRAMES_TOKEN`, else the profile's, else the keyring's.
+    profile : str, optional
+        Name of a profile in `config.toml`; else `BILLFRAMES_PROFILE`, else the file's default.
+    auth : httpx.Auth, optional
+        Authenticates requests in place of `token`.
+    headers : mapping of str to str, optional
+        Sent with every request.
+    acting_user : str, optional
+        Id of the user on whose behalf time entries are created.
+    acting_user_header : str, default "x-service-userid"
+        The header that names the acting user.
+    timeout : float, default 30.0
+        Seconds of silence after which a request counts as failed.
+    retries : int, default 5
+        How often a GET that fails in a passing way is tried again.
+    concurrency : int, default 8
+        Most requests under way at once.
+    page_size : int, default 1000
+        Records to ask for at once, 1 to 1000.
+    rate_limit : float, optional
+        Most requests a second; None is no limit.
+    progress : bool or callable, optional
+        None shows a bar in notebooks and terminals after a second; True, False, or a function of rows done and
+        rows in all.
+    health_path : str, optional
+        Path of the health check, which the API's description does not show.
+    verify : bool, str or ssl.SSLContext, default True
+        True checks certificates against the operating system's trust store; a text is the path of a CA file.
+    transport : httpx.BaseTransport, optional
+        Sends requests in place of the network, for tests.
+
+    Raises
+    ------
+    ConfigError
+        Nothing says which API to call, or what says so can't be used.
+    ParameterError
+        An argument is out of range.
+
+    Examples
+    --------
+    >>> from billframes.sandbox import Sandbox
+    >>> with Sandbox() as sandbox, Client(sandbox.base_url, sandbox.tokens["full"]) as client:
+    ...     client.practice_areas().columns.tolist()
+    ['practice_area_id', 'label', 'default']
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        token: str | None = None,
+        *,
+        profile: str | None = None,
+        auth: Auth | None = None,
+        headers: Mapping[str, str] | None = None,
+        acting_user: str | None = None,
+        acting_user_header: str = "x-service-userid",
+        timeout: float = 30.0,
+        retries: int = 5,
+        concurrency: int = 8,
+        page_size: int = 1000,
+        rate_limit: float | None = None,
+        progress: bool | Progress | None = None,
+        health_path: str | None = None,
+        verify: bool | str | ssl.SSLContext = True,
+        transport: BaseTransport | None = None,
+    ) -> None:
+        connection = resolve_connection(
+            base_url, token, profile=profile, wants_token=auth is None, known_options=frozenset(DEFAULTS)
+        )
+        given: dict[str, Any] = {
+            "headers": headers,
+            "acting_user": acting_user,
+            "acting_user_header": acting_user_header,
+            "timeout": timeout,
+            "retries": retries,
+            "concurrency": concurrency,
+            "page_size": page_size,
+            "rate_limit": rate_limit,
+            "health_path": health_path,
+            "verify": verify,
+        }
+        # A profile's setting counts where the argument was left at its default.
+        options: dict[str, Any] = {
+            name: connection.options.get(name, value) if value == DEFAULTS[name] else value
+            for name, value in given.items()
+        }
+        _check(options)
+        self.base_url = connection.base_url
+        self.profile = connection.profile
+        self.progress = progress
+        self.page_size: int = checked_page_size(options["page_size"])
+        self.concurrency: int = options["concurrency"]
+        self.acting_user: str | None = options["acting_user"]
+        self.acting_user_header: str = options["acting_user_header"]
+        self.health_path: str | None = options["health_path"]
+        self.sources = dict(connection.sources)
+        self._options = options
+        self._http = Http(
+            connection.base_url,
+            token=connection.token,
+            auth=auth,
+            headers=options["headers"],
+            timeout=options["timeout"],
+            retries=options["retries"],
+            concurrency=options["concurrency"],
+            rate_limit=options["rate_limit"],
+            verify=options["verify"],
+            transport=transport,
+        )
+        # Connections are closed when nobody holds the client any more, or the interpreter ends.
+        weakref.finalize(self, self._http.close)
+        self._add_loaders()
+
+    def _add_loaders(self) -> None:
+        def here() -> Client:
+            return self
+
+        self.client_balances = ClientBalances(here)
+        self.clients = Clients(here)
+        self.code_sets = CodeSets(here)
+        self.codes = Codes(here)
+        self.custom_fields = CustomFields(here)
+        self.expenses = Expenses(here)
+        self.fixed_fees = FixedFees(here)
+        self.health = Health(here)
+        self.invoices = Invoices(here)
+        self.matters = Matters(here)
+        self.practice_areas = PracticeAreas(here)
+        self.time_entries = TimeEntries(here)
+        self.users = Users(here)
+
+    def fetch(self, path: str, query: Query = (), *, resource: str) -> Response:
+        """
+        Send one GET and return its answer as bytes.
+
+        Parameters
+        ----------
+        path : str
+            The operation's path, such as "/v2/codes".
+        query : sequence of (str, str)
+            Query parameters.
+        resource : str
+            What is asked for, in the words of error messages.
+
+        Raises
+        ------
+        ApiError
+            Whichever of its kind fits the outcome.
+        """
+        return self._http.get(path, query, resource=resource)
+
+    def close(self) -> None:
+        """Close the connections. Safe to call twice."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({self.base_url!r}, token from {self.sources['token']})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The credential stays behind: it is found again where the client is unpickled.
+        return _reconnect, (self.base_url, self.profile, self._options)
+
+
+def _reconnect(base_url: str, profile: str | None, options: dict[str, Any]) -> Client:
+    return Client(base_url, profile=profile, **options)
+
+
+def _check(options: Mapping[str, Any]) -> None:
+    for name, least in (("timeout", 0), ("retries", 0), ("concurrency", 1), ("rate_limit", 0)):
+        value = options[name]
+        if name == "rate_limit" and value is None:
+            continue
+        wrong_type = isinstance(value, bool) or not isinstance(value, int | float)
+        if wrong_type or value < least or (value == 0 and name in {"timeout", "rate_limit"}):
+            raise ParameterError(
+                f"{name}={value!r} is out of range; it takes a number of at least {least or 'above 0'}."
+            )

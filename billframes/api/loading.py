@@ -1,0 +1,129 @@
+"""One load, from checked arguments to a typed frame.
+
+Every paginated loader goes through `load`: read the pages, build the Arrow table, check it against what was asked,
+order it, convert it. The frame's `attrs["load"]` says what the load did.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from billframes._names import closest, snake_case
+from billframes.api._progress import Progress, reporting
+from billframes.api.checks import check_details, check_filters, check_rates
+from billframes.api.columns import sources_of
+from billframes.api.custom_fields import CustomColumn, columns_from
+from billframes.api.decoding import build_table, decode_page
+from billframes.api.ordering import in_order
+from billframes.api.paging import Loaded, Reader
+from billframes.api.parameters import ALL_FORMATS, ListRequest
+from billframes.api.resources import CUSTOM_FIELDS, Resource
+from billframes.errors import ParameterError
+from billframes.frames.convert import convert
+
+if TYPE_CHECKING:
+    from billframes.api.client import Client
+
+__all__ = ["checked_format", "definitions_of", "load", "total_of"]
+
+
+def checked_format(to: str) -> str:
+    """Return `to`, or raise `ParameterError` where there is no such kind of frame."""
+    if to not in ALL_FORMATS:
+        raise ParameterError(
+            f"to={to!r} is not known; it takes one of {', '.join(map(repr, ALL_FORMATS))}.{closest(to, ALL_FORMATS)}"
+        )
+    return to
+
+
+def load(client: Client, request: ListRequest, *, to: str, progress: bool | Progress | None = None) -> Any:
+    """Load what a request asks for into a frame of the kind `to`."""
+    resource = request.resource
+    sources = sources_of(resource.record, request.select)
+    custom = _custom_columns(client, request)
+    if request.limit == 0:
+        loaded, when = Loaded(), None
+    else:
+        loaded, when = _read(client, request, progress)
+    table = build_table(loaded.records, resource, sources, custom)
+    check_filters(table, request)
+    check_details(table, request, sources)
+    check_rates(table, resource.name)
+    table = in_order(table, request)
+    if request.limit is not None:
+        table = table.slice(0, request.limit)
+    return _finish(table, resource, loaded, when, custom, to)
+
+
+def definitions_of(client: Client, entity: str) -> tuple[CustomColumn, ...]:
+    """Return the columns of the custom fields that an entity has."""
+    response = client.fetch(CUSTOM_FIELDS.path, (("entity", entity),), resource=CUSTOM_FIELDS.name)
+    definitions = decode_page(response.body, CUSTOM_FIELDS).data or []
+    return columns_from(each for each in definitions if each.entity.casefold() == entity)
+
+
+def total_of(client: Client, request: ListRequest) -> int:
+    """Return how many records match, with one small request a stream."""
+    resource = request.resource
+    total = 0
+    for query in request.streams:
+        body = client.fetch(resource.path, (*query, ("limit", "1"), ("offset", "0")), resource=resource.name).body
+        page = decode_page(body, resource)
+        total += page.pagination.total if page.pagination else len(page.data or ())
+    return total
+
+
+def _custom_columns(client: Client, request: ListRequest) -> tuple[CustomColumn, ...]:
+    entity = request.resource.entity
+    return definitions_of(client, entity) if entity and "customFields" in request.select else ()
+
+
+def _read(client: Client, request: ListRequest, progress: bool | Progress | None) -> tuple[Loaded, dt.datetime | None]:
+    resource = request.resource
+    times: list[dt.datetime] = []
+
+    def fetch(query: tuple[tuple[str, str], ...]) -> bytes:
+        response = client.fetch(resource.path, query, resource=resource.name)
+        if response.date:
+            times.append(response.date)
+        return response.body
+
+    with reporting(client.progress if progress is None else progress, resource.name) as report:
+        reader = Reader(
+            fetch=fetch,
+            decode=lambda body: decode_page(body, resource),
+            id_of=attrgetter(snake_case(resource.id)),
+            resource=resource.name,
+            page_size=client.page_size if resource.paginated else None,
+            concurrency=client.concurrency,
+            progress=report,
+        )
+        loaded = reader.read(request.streams, request.limit)
+    return loaded, min(times, default=None)
+
+
+def _finish(
+    table: pa.Table,
+    resource: Resource,
+    loaded: Loaded,
+    when: dt.datetime | None,
+    custom: Sequence[CustomColumn],
+    to: str,
+) -> Any:
+    frame = convert(table, to)
+    if to == "pandas":
+        frame.attrs["load"] = {
+            "resource": resource.name,
+            "rows": table.num_rows,
+            "requests": loaded.requests,
+            "proof": loaded.proof,
+            "time": when.isoformat() if when else None,
+        }
+        if resource.entity:
+            frame.attrs["custom_fields"] = {each.column.name: each.attrs for each in custom}
+    return frame
