@@ -7,7 +7,10 @@ half billed and what is unpaid has every age. The same seed and size make the sa
 
 from __future__ import annotations
 
+import gc
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from billframes.sandbox.seed.basics import Dice
 from billframes.sandbox.seed.years import Firm
@@ -15,6 +18,8 @@ from billframes.sandbox.seed.years import Firm
 __all__ = ["SIZES", "plant"]
 
 SIZES = {"small": 1, "medium": 10, "large": 100}
+
+_CACHE_KIB = 500_000
 
 _BUSY_TABLES = ("time_entry", "expense", "fixed_fee", "invoice")
 
@@ -40,22 +45,43 @@ def plant(connection: sqlite3.Connection, *, seed: int = 0, size: str = "small")
     """
     if size not in SIZES:
         raise ValueError(f"size is {size!r}; expected one of {', '.join(SIZES)}")
-    own = not connection.in_transaction
-    if own:
-        connection.execute("BEGIN")
-    try:
-        with_indexes_last = _drop_indexes(connection)
+    with _transaction(connection), _room_to_work(connection):
+        indexes = _drop_indexes(connection)
         # A time entry may be inserted before the fixed fee it is recorded under.
         connection.execute("PRAGMA defer_foreign_keys = ON")
         Firm(Dice(seed), SIZES[size]).live(connection)
-        for statement in with_indexes_last:
+        for statement in indexes:
             connection.execute(statement)
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, within the caller's transaction if there is one."""
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("BEGIN")
+    try:
+        yield
     except BaseException:
-        if own:
-            connection.execute("ROLLBACK")
+        connection.execute("ROLLBACK")
         raise
-    if own:
-        connection.execute("COMMIT")
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def _room_to_work(connection: sqlite3.Connection) -> Iterator[None]:
+    """Keep pages in memory, and the garbage collector off millions of entries that hold no cycles."""
+    (cached,) = connection.execute("PRAGMA cache_size").fetchone()
+    collecting = gc.isenabled()
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    gc.disable()
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA cache_size = {cached}")
+        if collecting:
+            gc.enable()
 
 
 def _drop_indexes(connection: sqlite3.Connection) -> list[str]:

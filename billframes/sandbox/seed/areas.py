@@ -90,7 +90,7 @@ AREAS = (
         ),
     ),
     Area(
-        *("estate", "Estate Planning", 0.1, (2, 7), 0.0, 0.3, "UTBMS-COU"),
+        *("estate", "Estate Planning", 0.16, (2, 7), 0.0, 0.3, "UTBMS-COU"),
         (
             *("Estate plan", "Family trust", "Estate of {relative}", "Charitable remainder trust"),
             *("Powers of attorney and directives", "Gift planning", "Administration of {relative} trust"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections.abc import Sequence
+from functools import cache
 from typing import TypeVar
 
 from billframes.sandbox.schema import SCALE
@@ -47,6 +48,7 @@ def day(text: str) -> int:
 _BASE = day("2004-01-01")
 END = day("2026-10-31")
 LAST_INSTANT = "2026-10-31T20:00:00.000000Z"
+_MINUTES = tuple(f"T{minute // 60:02d}:{minute % 60:02d}:" for minute in range(1440))
 _ISO = tuple(dt.date.fromordinal(ordinal).isoformat() for ordinal in range(_BASE, END + 1_100))
 
 # Months count from year 0, so the next month is one more.
@@ -74,8 +76,7 @@ def iso(ordinal: int) -> str:
 
 def instant(ordinal: int, seconds: int, microseconds: int = 0) -> str:
     """Return a day and seconds into it, in UTC, as the schema's instant."""
-    hours, seconds = divmod(seconds, 3600)
-    return f"{iso(ordinal)}T{hours:02d}:{seconds // 60:02d}:{seconds % 60:02d}.{microseconds:06d}Z"
+    return f"{_ISO[ordinal - _BASE]}{_MINUTES[seconds // 60]}{seconds % 60:02d}.{microseconds:06d}Z"
 
 
 def month_of(ordinal: int) -> int:
@@ -84,6 +85,7 @@ def month_of(ordinal: int) -> int:
     return date.year * 12 + date.month - 1
 
 
+@cache
 def month_days(month: int) -> range:
     """Return the days of a month, up to the last day the firm has seen."""
     first = dt.date(month // 12, month % 12 + 1, 1).toordinal()
@@ -91,9 +93,10 @@ def month_days(month: int) -> range:
     return range(first, min(after, END + 1))
 
 
-def working_days(month: int) -> list[int]:
+@cache
+def working_days(month: int) -> tuple[int, ...]:
     """Return a month's Mondays to Fridays less holidays."""
-    return [ordinal for ordinal in month_days(month) if ordinal % 7 not in (6, 0) and ordinal not in HOLIDAYS]
+    return tuple(each for each in month_days(month) if each % 7 not in (6, 0) and each not in HOLIDAYS)
 
 
 def next_working_day(ordinal: int) -> int:

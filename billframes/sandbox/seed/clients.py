@@ -146,7 +146,7 @@ def engage(dice: Dice, scale: int) -> list[Client]:
 
 
 def _drawn(dice: Dice, number: int, taken: set[str]) -> Client:
-    person = dice.chance() < 0.34
+    person = dice.chance() < 0.42
     name = _name(dice, person=person)
     while name in taken:
         name = _name(dice, person=person)

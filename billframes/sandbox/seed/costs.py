@@ -57,8 +57,8 @@ _DEAL: tuple[_Spend, ...] = (
 
 _STAGES = {
     "estate": (
-        ("{name}: half on engagement", 1_400, 4_200),
-        ("{name}: half on execution of documents", 1_400, 4_200),
+        ("{name}: half on engagement", 2_000, 5_500),
+        ("{name}: half on execution of documents", 2_000, 5_500),
     ),
     "ip": (
         ("Flat fee, application and search", 1_200, 2_600),
@@ -126,7 +126,7 @@ def charge_fees(matter: Matter, month: int, dice: Dice) -> None:
     due = matter.stages == 0 or (matter.stages == 1 and month == min(matter.last, LAST_MONTH))
     if due or (matter.area.key == "ip" and matter.pulse and dice.chance() < 0.35):
         text, low, high = stages[min(matter.stages, 1)]
-        amount = dice.between(low // 50, high // 50) * 50 * (2 if matter.weight > 2 else 1)
+        amount = dice.between(low // 50, high // 50) * 50
         _charge(matter, month, text.format(name=matter.name), amount, dice)
 
 

@@ -22,7 +22,7 @@ __all__ = ["AREA_BY_KEY", "Matter", "Staffing", "draw_matter", "matter_rows", "o
 AREA_BY_KEY = {area.key: area for area in AREAS}
 
 _HABITS = ("monthly", "quarterly", "completion", "neglected", "never")
-_HABIT_WEIGHTS = (80, 9, 5, 4, 2)
+_HABIT_WEIGHTS = (83, 9, 4, 2, 2)
 _PLACES = (
     "Elm Street",
     "Harbor Point",
@@ -95,11 +95,6 @@ class Matter:
     expenses: list[Expense] = field(default_factory=list)
     fees: list[FixedFee] = field(default_factory=list)
 
-    @property
-    def pays_by_hour(self) -> bool:
-        """Whether its time is billable at a rate."""
-        return self.kind in {"hourly", "contingency"}
-
 
 class Staffing:
     """Who can be put on a matter of a practice area."""
@@ -142,7 +137,10 @@ def draw_matter(dice: Dice, client: Client, staffing: Staffing, number: int) -> 
     matter = Matter(dice.uuid(), _name(dice, area, client, other, number), client, area, first, last, other=other)
     matter.weight = min(6.0, dice.random.lognormvariate(0.0, 0.75))
     matter.habit = dice.weighted(_HABITS, _HABIT_WEIGHTS)
-    matter.kind = _kind(dice, area)
+    matter.kind = _kind(dice, matter)
+    if matter.kind == "fixedFee":
+        # What has a price is kept short.
+        matter.weight = 0.2 + 0.25 * dice.chance()
     if matter.habit == "never":
         matter.weight *= 0.15
     if matter.kind == "contingency":
@@ -158,10 +156,13 @@ def _area_for(dice: Dice, client: Client) -> Area:
     return dice.weighted(suits, [area.share for area in suits])
 
 
-def _kind(dice: Dice, area: Area) -> str:
-    chance = dice.chance()
+def _kind(dice: Dice, matter: Matter) -> str:
+    chance, area = dice.chance(), matter.area
     if area.key == "estate":
-        return "fixedFee" if chance < 0.8 else "hourly"
+        # Plans have a price; administering an estate or a trust takes what it takes.
+        lasting = matter.name.startswith(("Estate of", "Administration"))
+        matter.last += 10 if lasting else 0
+        return "hourly" if lasting else "fixedFee"
     if area.key == "litigation" and chance < 0.015:
         return "contingency"
     if area.key in {"family", "employment"} and chance < 0.05:

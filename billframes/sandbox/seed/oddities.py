@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from billframes.sandbox.seed.basics import CENT, Dice, day, iso, money
+from billframes.sandbox.seed.basics import Dice, day, iso, money
 from billframes.sandbox.seed.billing import Bill, Numbers
 from billframes.sandbox.seed.clients import Client
 from billframes.sandbox.seed.items import Invoice
@@ -43,12 +43,12 @@ def _without_items(matter: Matter, date: str, amount: float, balance: float, num
     return Bill(Invoice(*numbered, date, "final", due, money(amount), money(balance), at, at), [matter])
 
 
-def courtesy(bills: list[Bill], written_off: set[str]) -> None:
+def courtesy(bills: list[Bill], seen: set[str]) -> None:
     """Write one client's first hourly invoice off whole: a final invoice of nothing, with its work on it."""
     for bill in bills:
         client = bill.matters[0].client
-        if _is_courtesy(client, bill) and client.client_id not in written_off:
-            written_off.add(client.client_id)
+        if _is_courtesy(client, bill) and client.client_id not in seen:
+            seen.add(client.client_id)
             bill.invoice.amount = bill.invoice.balance = 0
 
 
@@ -57,10 +57,11 @@ def _is_courtesy(client: Client, bill: Bill) -> bool:
     return client.name.startswith("Fjellstr") and final_time and not bill.expenses and not bill.fees
 
 
-def paid_twice(bills: list[Bill]) -> None:
+def paid_twice(bills: list[Bill], seen: set[str]) -> None:
     """Leave on one invoice what a client paid twice: a balance below zero."""
     for bill in bills:
-        invoice = bill.invoice
-        twice = bill.matters[0].client.name.startswith("Quillfeather") and invoice.invoice_date.startswith("2026-04")
-        if twice and invoice.balance == 0 and invoice.amount > 200_000 * CENT:
+        invoice, client = bill.invoice, bill.matters[0].client
+        theirs = client.name.startswith("Quillfeather") and invoice.invoice_date >= "2026-02"
+        if theirs and client.client_id not in seen and invoice.balance == 0 and invoice.amount > 0:
+            seen.add(client.client_id)
             invoice.balance = -invoice.amount

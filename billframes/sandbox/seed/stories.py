@@ -34,7 +34,7 @@ _TRIAL = {
     _month(2026, 10): 5.0,
 }
 # The insurer's auditor went through the summer's bills: what September's work was cut by shows in October.
-_AUDIT = {_month(2026, 8): 0.10, _month(2026, 9): 0.14}
+_AUDIT = {_month(2026, 8): 0.08, _month(2026, 9): 0.17}
 
 
 @dataclass(frozen=True)
@@ -211,13 +211,13 @@ _STORIES = (
         "2026-12",
         kind="fixedFee",
         retainer=7500,
-        weight=1.6,
+        weight=0.9,
         other="vendor",
     ),
     _story("Tamarack", "Customer data incident", "litigation", "2026-04", "2026-12", weight=2.0, other="Whitecap"),
-    _story("Wakefield", "Estate plan", "estate", "2024-02", "2024-07", kind="fixedFee", weight=1.2, archived=True),
-    _story("Wakefield", "Trust amendment", "estate", "2026-05", "2026-12", kind="fixedFee", weight=1.2),
-    _story("D\u2019Angelo", "Trust administration", "estate", "2024-01", "2026-12", weight=1.2, habit="quarterly"),
+    _story("Wakefield", "Estate plan", "estate", "2024-02", "2024-07", kind="fixedFee", weight=0.3, archived=True),
+    _story("Wakefield", "Trust amendment", "estate", "2026-05", "2026-12", kind="fixedFee", weight=0.3),
+    _story("D\u2019Angelo", "Trust administration", "estate", "2024-01", "2026-12", weight=0.8, habit="quarterly"),
     _story("Rosales", "Dissolution of marriage", "family", "2025-01", "2026-03", weight=1.6, other="C. Rosales"),
     _story(
         "Zielinski",
@@ -227,7 +227,7 @@ _STORIES = (
         "2026-12",
         kind="contingency",
         habit="never",
-        weight=3.6,
+        weight=2.2,
         other="Arcadia Transit",
     ),
     _story(

@@ -7,7 +7,7 @@ more often. Seasons, leave and weekends shape the days; the pulse of a matter sh
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from billframes.sandbox.seed.basics import (
     LAST_INSTANT,
@@ -34,6 +34,14 @@ _SEASON = (0.97, 1.0, 1.05, 1.0, 1.01, 1.0, 0.93, 0.86, 1.0, 1.05, 1.02, 0.84)
 # The firm gets busier: a little each year, and busiest in the autumn of 2026.
 _TREND = {2024: 0.95, 2025: 0.98, 2026: 1.02}
 
+_BILLING = {
+    "hourly": "billable",
+    "contingency": "billable",
+    "fixedFee": "fixedFee",
+    "probono": "nonBillable",
+    "internal": "nonBillable",
+}
+
 # Rate, amount, invoice, fixed fee and codes of an entry for the firm itself.
 _NO_WORTH = (None, None, None, None, None, None)
 
@@ -55,54 +63,66 @@ def set_pulses(matters: list[Matter], month: int, dice: Dice) -> list[Matter]:
 class Workload:
     """What one person has to choose from in a month: matters and how often each comes up."""
 
-    __slots__ = ("internal", "matters", "weights")
+    __slots__ = ("internal", "matters", "person", "rate", "support", "weights")
 
-    def __init__(self, matters: list[Matter], internal: list[Matter]) -> None:
+    def __init__(self, person: Person, month: int, matters: list[Matter], internal: list[Matter]) -> None:
+        self.person = person
+        self.rate = person.rate_in(month // 12)
+        self.support = person.role in {"paralegal", "timekeeper"}
         self.matters = matters
         self.weights = list(accumulate(matter.pulse for matter in matters))
         self.internal = internal
 
     @classmethod
     def by_person(
-        cls, people: list[Person], live: list[Matter], internal: list[Matter], dice: Dice
-    ) -> Iterator[tuple[Person, Workload]]:
+        cls, people: list[Person], month: int, live: list[Matter], internal: list[Matter], dice: Dice
+    ) -> Iterator[Workload]:
         """Give every person who bills the live matters they are on, and others' when those are few."""
         own: dict[str, list[Matter]] = {person.user_id: [] for person in people}
         by_area: dict[str, list[Matter]] = {}
         for matter in live:
-            by_area.setdefault(matter.area.key, []).append(matter)
+            if matter.kind == "hourly":
+                by_area.setdefault(matter.area.key, []).append(matter)
             for person in matter.team:
                 own[person.user_id].append(matter)
         for person in people:
             if person.bills:
                 mine = own[person.user_id]
                 if len(mine) < 4:
-                    lent = dice.sample(by_area.get(person.areas[0], []), 5)
+                    lent = [each for key in person.areas for each in dice.sample(by_area.get(key, []), 4)]
                     mine = list(dict.fromkeys((*mine, *lent)))
-                yield person, cls(mine or live[:3], internal)
+                yield cls(person, month, mine or live[:3], internal)
+
+    def at_trial(self, month: int) -> bool:
+        """Whether one of the matters takes over the month."""
+        return any(matter.surges.get(month, 1.0) > 3 for matter in self.matters)
 
 
-def month_of_work(person: Person, load: Workload, month: int, dice: Dice) -> Iterator[tuple[Matter, TimeEntry]]:
+def month_of_work(load: Workload, month: int, dice: Dice) -> Iterator[tuple[Matter, TimeEntry]]:
     """Yield a person's entries of a month with their matters, a day at a time."""
+    person = load.person
     busy = person.hours * _SEASON[month % 12] * _TREND[month // 12]
+    weekend = person.weekend
+    if load.at_trial(month):
+        busy, weekend = busy * 1.14, weekend + 0.25
     workdays = set(working_days(month))
     for ordinal in month_days(month):
         if ordinal < person.start or ordinal > person.end or ordinal in person.leave:
             continue
         if ordinal in workdays and ordinal % 7 in person.days:
-            yield from _day(person, load, ordinal, busy * (0.72 + 0.56 * dice.chance()), dice)
-            yield from _office(person, load, ordinal, dice)
-        elif ordinal % 7 in (6, 0) and dice.chance() < person.weekend:
-            yield from _day(person, load, ordinal, 0.6 + 3.6 * dice.chance(), dice)
+            yield from _day(load, ordinal, busy * (0.72 + 0.56 * dice.chance()), dice)
+            yield from _office(load, ordinal, dice)
+        elif ordinal % 7 in (6, 0) and dice.chance() < weekend:
+            yield from _day(load, ordinal, 0.6 + 3.6 * dice.chance(), dice)
 
 
-def _day(person: Person, load: Workload, ordinal: int, hours: float, dice: Dice) -> Iterator[tuple[Matter, TimeEntry]]:
+def _day(load: Workload, ordinal: int, hours: float, dice: Dice) -> Iterator[tuple[Matter, TimeEntry]]:
     tenths = max(1, round(hours * 10))
-    count = min(tenths, max(1, round(tenths / (11 + 19 * dice.chance()))))
+    count = min(tenths, max(1, round(tenths / (13 + 21 * dice.chance()))))
     chosen = dice.random.choices(load.matters, cum_weights=load.weights, k=count)
     start = _NEW_YORK_MORNING + dice.below(5) * 900
     for matter, share in zip(chosen, _shares(tenths, count, dice), strict=True):
-        entry = _entry(person, matter, ordinal, share * TENTH, start, dice)
+        entry = _entry(load, matter, ordinal, share * TENTH, start, dice)
         start += share * 360
         if entry.created_at <= LAST_INSTANT:
             yield matter, entry
@@ -114,33 +134,28 @@ def _shares(tenths: int, count: int, dice: Dice) -> list[int]:
     """Return how many tenths of an hour each of a day's entries gets, at least one."""
     if count == 1:
         return [tenths]
-    cuts = sorted(dice.random.sample(range(1, tenths), count - 1))
-    return [after - before for before, after in zip([0, *cuts], [*cuts, tenths], strict=True)]
+    bounds = list(accumulate(0.15 + dice.chance() for _ in range(count)))
+    scale = (tenths - count) / bounds[-1]
+    marks = [0, *(int(bound * scale) + place for place, bound in enumerate(bounds[:-1], start=1)), tenths]
+    return [after - before for before, after in pairwise(marks)]
 
 
-def _entry(person: Person, matter: Matter, ordinal: int, hours: int, start: int, dice: Dice) -> TimeEntry:
-    chance = dice.chance
-    support = person.role in {"paralegal", "timekeeper"}
-    text, activity, task = narrative(dice, matter.area.key, support=support, other=matter.other)
-    billing = "billable" if matter.pays_by_hour else "fixedFee" if matter.kind == "fixedFee" else "nonBillable"
-    if billing == "billable" and chance() < 0.022:
-        billing, text = "nonBillable", no_charge(dice)
-    rate = None
+def _entry(load: Workload, matter: Matter, ordinal: int, hours: int, start: int, dice: Dice) -> TimeEntry:
+    person, chance = load.person, dice.chance
+    text, activity, task = narrative(dice, matter.area.key, support=load.support, other=matter.other)
+    billing, rate, amount, fee = _BILLING[matter.kind], None, None, None
     if billing == "billable":
-        rate = round(person.rate_in(int(iso(ordinal)[:4])) * matter.client.discount)
+        if chance() < 0.022:
+            billing, text = "nonBillable", no_charge(dice)
+        else:
+            rate = round(load.rate * matter.client.discount)
+            amount = worth(hours, rate)
+    elif billing == "fixedFee" and matter.fee and chance() < 0.88:
+        fee = matter.fee.fixed_fee_id
     created, modified = _written_down(person, ordinal, dice)
     return TimeEntry(
-        *(
-            dice.uuid(),
-            matter.matter_id,
-            person.user_id,
-            iso(ordinal),
-            _clock(person, start, dice),
-            text,
-            hours,
-        ),
-        *(billing, rate, None if rate is None else worth(hours, rate), None),
-        matter.fee.fixed_fee_id if billing == "fixedFee" and matter.fee and chance() < 0.88 else None,
+        *(dice.uuid(), matter.matter_id, person.user_id, iso(ordinal), _clock(person, start, dice), text),
+        *(hours, billing, rate, amount, None, fee),
         *_codes(matter, activity, task, dice),
         *(created, modified),
     )
@@ -170,19 +185,17 @@ def _codes(matter: Matter, activity: str, task: str, dice: Dice) -> tuple[str | 
 
 def _written_down(person: Person, ordinal: int, dice: Dice) -> tuple[str, str]:
     """Return when an entry was made and last edited: that day, within the week, or at month-end."""
-    chance = dice.chance()
-    if chance < person.prompt:
-        lag = 0
-    elif chance < person.prompt + (1 - person.prompt) * 0.55:
-        lag = 1 + dice.below(3)
-    else:
-        lag = 2 + int(dice.random.expovariate(0.16))
-    seconds = 61_200 + dice.below(18_000) if lag == 0 else 46_800 + dice.below(39_000)
-    microseconds = dice.below(1_000_000)
+    chance = dice.chance
+    when, lag = chance(), 0
+    if when > person.prompt:
+        soon = when < person.prompt + (1 - person.prompt) * 0.55
+        lag = 1 + int(chance() * 3) if soon else 2 + int(dice.random.expovariate(0.16))
+    seconds = 46_800 + int(chance() * 39_000) if lag else 61_200 + int(chance() * 18_000)
+    microseconds = int(chance() * 1_000_000)
     created = instant(ordinal + lag, seconds, microseconds)
-    if dice.chance() < 0.85:
+    if chance() < 0.85:
         return created, created
-    edited = instant(ordinal + lag, min(seconds + 60 + dice.below(7_000), 86_399), microseconds)
+    edited = instant(ordinal + lag, min(seconds + 60 + int(chance() * 7_000), 86_399), microseconds)
     return created, min(edited, LAST_INSTANT) if created <= LAST_INSTANT else edited
 
 
@@ -201,12 +214,13 @@ def _slip(matter: Matter, entry: TimeEntry, dice: Dice) -> Iterator[tuple[Matter
     )
 
 
-def _office(person: Person, load: Workload, ordinal: int, dice: Dice) -> Iterator[tuple[Matter, TimeEntry]]:
+def _office(load: Workload, ordinal: int, dice: Dice) -> Iterator[tuple[Matter, TimeEntry]]:
     """Yield a day's work for the firm itself, which most people write down once or twice a week."""
     if dice.chance() > 0.22:
         return
+    person = load.person
     matter = load.internal[dice.weighted((0, 1, 2, 3), (40, 25, 28 if person.role == "principal" else 8, 4))]
-    tenths = min(40, max(3, round(person.office_hours * 36 * (0.4 + 1.2 * dice.chance()))))
+    tenths = min(40, max(3, round(person.office_hours * 44 * (0.4 + 1.2 * dice.chance()))))
     text = dice.pick(INTERNAL[matter.internal])
     entry_id, date, hours = dice.uuid(), iso(ordinal), tenths * TENTH
     created, modified = _written_down(person, ordinal, dice)

@@ -72,12 +72,12 @@ class Firm:
         numbers, checks = Numbers(), Checkbook()
         _insert_bills(connection, list(standalone(self.matters, numbers, self.dice)))
         by_client = _by_client(self.matters)
-        written_off: set[str] = set()
+        seen: set[str] = set()
         for month in range(FIRST_MONTH, LAST_MONTH + 1):
             self._work(month, checks)
             bills = month_end(by_client, month, numbers, self.dice)
-            courtesy(bills, written_off)
-            paid_twice(bills)
+            courtesy(bills, seen)
+            paid_twice(bills, seen)
             _insert_bills(connection, bills)
         _insert_items(connection, FixedFee, (fee for matter in self.matters for fee in matter.fees))
         _insert_items(connection, Expense, (cost for matter in self.matters for cost in matter.expenses))
@@ -89,8 +89,8 @@ class Firm:
             charge_fees(matter, month, self.dice)
         for matter in live:
             lay_out(matter, month, checks, self.dice)
-        for person, load in Workload.by_person(self.people, live, self.internal, self.dice):
-            for matter, entry in month_of_work(person, load, month, self.dice):
+        for load in Workload.by_person(self.people, month, live, self.internal, self.dice):
+            for matter, entry in month_of_work(load, month, self.dice):
                 matter.times.append(entry)
 
     def _stand(self, connection: sqlite3.Connection) -> None:
