@@ -35,7 +35,9 @@ from billframes.sandbox.problems import Problem
 from billframes.sandbox.reading import Collection, Row, View, read_one, read_page
 from billframes.sandbox.store import Store
 
-__all__ = ["application"]
+__all__ = ["HEALTH_PATH", "application"]
+
+HEALTH_PATH = "/v2/health"
 
 _COLLECTIONS = (
     CLIENT_PARTIES,
@@ -81,14 +83,12 @@ def _routes(store: Store, balances: str) -> list[Route]:
         return Route(path, _endpoint(store, read), methods=["GET"])
 
     routes = [get(each.resource.path, _list(each)) for each in _COLLECTIONS]
-    routes += [
-        get(each.resource.path + "/{id}", _single(each)) for each in _COLLECTIONS if each.resource.detail
-    ]
+    routes += [get(each.resource.path + "/{id}", _single(each)) for each in _COLLECTIONS if each.resource.detail]
     return [
         *routes,
         get("/v2/clients/{id}/balances", _balances(store, balances)),
         get("/v2/codes", lambda connection, _caller, _request: {"data": read_codes(connection)}),
-        Route("/v2/health", _health, methods=["GET"]),
+        Route(HEALTH_PATH, _health, methods=["GET"]),
         Route("/schema/openapi.json", _fixed(document(_COLLECTIONS)), methods=["GET"]),
     ]
 
@@ -157,9 +157,7 @@ def _json(value: Any) -> Response:
 
 
 def _problem(problem: Problem) -> Response:
-    return Response(
-        problem.body(), problem.status, headers=problem.headers, media_type="application/problem+json"
-    )
+    return Response(problem.body(), problem.status, headers=problem.headers, media_type="application/problem+json")
 
 
 def _answer_problem(_request: Request, error: Exception) -> Response:

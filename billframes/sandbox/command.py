@@ -47,9 +47,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-_OPEN = (
-    "Warning: the sandbox listens beyond this machine, and its tokens are public. Keep real data out of it."
-)
+_OPEN = "Warning: the sandbox listens beyond this machine, and its tokens are public. Keep real data out of it."
 
 
 def _ready(server: Sandbox, *, as_json: bool) -> str:

@@ -54,9 +54,7 @@ USER = Shape(
         "initials": "initials",
     },
 )
-PRACTICE_AREA = Shape(
-    "practice_area", "practice_area_id", {"practiceAreaId": "practice_area_id", "label": "label"}
-)
+PRACTICE_AREA = Shape("practice_area", "practice_area_id", {"practiceAreaId": "practice_area_id", "label": "label"})
 INVOICE = Shape(
     "invoice",
     "invoice_id",

@@ -59,8 +59,7 @@ FIRM_USERS = Collection(
         "email": "matches(email, :email, TRUE)",
         "role": "role = :role",
         "query": " OR ".join(
-            f"matches({field}, :query, :queryFullMatch)"
-            for field in ("first_name", "last_name", "initials", "email")
+            f"matches({field}, :query, :queryFullMatch)" for field in ("first_name", "last_name", "initials", "email")
         ),
         "queryFullMatch": {True: "TRUE", False: "TRUE"},
     },

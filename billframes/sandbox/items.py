@@ -114,9 +114,7 @@ FIXED_FEE_ITEMS = Collection(
     key="fixed_fee_id",
     columns={
         "fixedFeeId": "fixed_fee_id",
-        **_columns(
-            "fixed_fee", amount=f"amount / {SCALE}.0", activityCode="activity_code", taskCode="task_code"
-        ),
+        **_columns("fixed_fee", amount=f"amount / {SCALE}.0", activityCode="activity_code", taskCode="task_code"),
     },
     order=("date",),
     render=_render_with_codes("activityCode", "taskCode"),

@@ -119,9 +119,7 @@ def _operation(
     parameters: Iterable[_Json] = (),
     problems: Iterable[str] = (),
 ) -> _Json:
-    responses: _Json = {
-        "200": {"description": "As asked.", "content": {"application/json": {"schema": schema}}}
-    }
+    responses: _Json = {"200": {"description": "As asked.", "content": {"application/json": {"schema": schema}}}}
     for status in problems:
         responses[status] = {"$ref": f"#/components/responses/{_PROBLEMS[status][0]}"}
     return {
@@ -143,9 +141,7 @@ def _common(resource: Resource) -> list[_Json]:
     """Return the parameters every paginated list takes, and `select` where there is something to select."""
     parameters = []
     if resource.select:
-        parameters.append(
-            _names("select", "Details to include; `-` before a name excludes it.", resource.select)
-        )
+        parameters.append(_names("select", "Details to include; `-` before a name excludes it.", resource.select))
     if not resource.paginated:
         return parameters
     limit = {"type": "integer", "format": "int32", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT}

@@ -64,9 +64,7 @@ def read_list(resource: Resource, pairs: Iterable[tuple[str, str]]) -> ListReque
         400, with everything that is wrong.
     """
     reader = _Reader(pairs)
-    filters = {
-        each.name: reader.read(each.name, _READERS[each.kind](each), None) for each in _filters(resource)
-    }
+    filters = {each.name: reader.read(each.name, _READERS[each.kind](each), None) for each in _filters(resource)}
     select: frozenset[str] = reader.read("select", lambda text: _select(resource, text), frozenset())
     request = ListRequest({name: value for name, value in filters.items() if value is not None}, select)
     if resource.paginated:

@@ -64,7 +64,5 @@ class Problem(Exception):  # noqa: N818
         """Return the JSON body."""
         title = HTTPStatus(self.status).phrase
         return msgspec.json.encode(
-            ProblemBody(
-                type="about:blank", title=title, status=self.status, detail=str(self), errors=self.errors
-            )
+            ProblemBody(type="about:blank", title=title, status=self.status, detail=str(self), errors=self.errors)
         )

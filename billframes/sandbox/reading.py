@@ -104,9 +104,7 @@ def rows_as_records(connection: sqlite3.Connection, sql: str, values: Mapping[st
     return [dict(zip(names, row, strict=True)) for row in cursor]
 
 
-def _read(
-    connection: sqlite3.Connection, collection: Collection, ids: Iterable[str], view: View
-) -> list[Row]:
+def _read(connection: sqlite3.Connection, collection: Collection, ids: Iterable[str], view: View) -> list[Row]:
     columns = ", ".join(f'{sql} AS "{name}"' for name, sql in collection.columns.items())
     # CROSS JOIN keeps SQLite to this order of loops: the page's few ids first.
     fetching = (

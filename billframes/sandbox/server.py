@@ -24,7 +24,7 @@ from billframes.sandbox.store import Store
 try:
     import uvicorn
 
-    from billframes.sandbox.app import application
+    from billframes.sandbox.app import HEALTH_PATH, application
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in {"anyio", "starlette", "uvicorn"}:
         raise
@@ -103,6 +103,11 @@ class Sandbox:
     def tokens(self) -> dict[str, str]:
         """The credentials: `full` and `service` see rates, `norates` doesn't; `service` is no user."""
         return dict(TOKENS)
+
+    @property
+    def health_path(self) -> str:
+        """Path of the health check, which the API's description does not show."""
+        return HEALTH_PATH
 
     @property
     def database(self) -> Path:

@@ -23,6 +23,7 @@ __all__ = ["Plant", "Store"]
 
 Plant = Callable[[sqlite3.Connection], object]
 
+_PRAGMAS = ("foreign_keys = ON", "synchronous = FULL", "cache_size = -65536", "mmap_size = 1073741824")
 _CLOCK = "clock_offset_seconds"
 
 
@@ -46,9 +47,7 @@ class Store:
 
     def __init__(self, path: str | Path | None, plant: Plant) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="billframes-sandbox-")) if path is None else None
-        self.path = (
-            Path(path) if self._folder is None and path is not None else Path(f"{self._folder}/firm.db")
-        )
+        self.path = Path(path) if self._folder is None and path is not None else Path(f"{self._folder}/firm.db")
         self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
         try:
             if not self.path.exists() or self.path.stat().st_size == 0:
@@ -87,10 +86,12 @@ def connect(path: Path) -> sqlite3.Connection:
     """Return a connection in autocommit mode that waits for writers and knows the sandbox's SQL functions."""
     # The pool lends a connection to one thread at a time, which SQLite allows and the check does not see.
     connection = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA cache_size = -65536")
-    connection.execute("PRAGMA mmap_size = 1073741824")
+    try:
+        for pragma in _PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise ConfigError(f"{path} is not a sandbox database: {error}. Name another file.") from error
     connection.create_function("matches", 3, _matches, deterministic=True)
     return connection
 

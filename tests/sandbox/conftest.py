@@ -1,0 +1,124 @@
+"""A server on a hand-written firm, and a caller that checks every answer against the API's declaration."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from billframes.api import records as r
+from billframes.api.resources import RESOURCES
+from billframes.sandbox import Sandbox
+from billframes.sandbox.store import Store
+
+_BY_PATH = {each.path.removeprefix("/v2/"): each for each in RESOURCES}
+# The embedded user's initials are the sandbox's own; the declaration takes any fields there.
+_BEYOND = {"initials"}
+
+
+def uid(short: str) -> str:
+    return f"{short[0]}{int(short[1:]):07x}-0000-4000-8000-000000000000"
+
+
+def short(full: str) -> str:
+    return f"{full[0]}{int(full[1:8], 16)}"
+
+
+def plant_by_hand(connection) -> None:
+    sql = (Path(__file__).parent / "firm.sql").read_text(encoding="utf-8")
+    connection.executescript(re.sub(r"\{([0-9a-f]\d)\}", lambda found: uid(found[1]), sql))
+
+
+class Api:
+    """Calls the sandbox. Short ids (`c1`) become UUIDs on the way in."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.http = httpx.Client(base_url=sandbox.base_url)
+        self.id = uid
+
+    def call(self, path: str, *, method="GET", token="sandbox-full", headers=None, **query) -> httpx.Response:
+        headers = {**({"Authorization": f"Bearer {token}"} if token else {}), **(headers or {})}
+        params = {k: uid(v) if re.fullmatch(r"[0-9a-f]\d", str(v)) else v for k, v in query.items()}
+        return self.http.request(method, path, headers=headers, params=params or None)
+
+    def list(self, name: str, **query) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """A list's records and pagination, each decoded strictly as declared."""
+        answer = self.call(f"/v2/{name}", **query)
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["content-type"] == "application/json"
+        body = answer.json()
+        as_declared(body["data"], list[_BY_PATH[name].record])
+        if _BY_PATH[name].paginated:
+            as_declared(body["pagination"], r.Pagination)
+        assert set(body) == ({"data", "pagination"} if _BY_PATH[name].paginated else {"data"})
+        return body["data"], body.get("pagination", {})
+
+    def rows(self, name: str, **query) -> list[dict[str, Any]]:
+        return self.list(name, **query)[0]
+
+    def ids(self, name: str, **query) -> str:
+        """A list's short ids in order, with blanks between."""
+        return " ".join(short(row[_BY_PATH[name].id]) for row in self.rows(name, **query))
+
+    def one(self, name: str, id_: str, **options) -> dict[str, Any]:
+        """A single record, decoded strictly as declared."""
+        answer = self.call(f"/v2/{name}/{uid(id_)}", **options)
+        assert answer.status_code == 200, answer.text
+        body = answer.json()
+        assert set(body) == {"data"}
+        as_declared(body["data"], _BY_PATH[name].detail)
+        return body["data"]
+
+    def problem(self, path: str, status: int, **options) -> dict[str, Any]:
+        answer = self.call(path, **options)
+        assert answer.status_code == status, answer.text
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["status"] == status
+        return answer.json()
+
+    def faults(self, path: str, **query) -> list[str]:
+        return [each["parameter"] for each in self.problem(path, 400, **query)["errors"]]
+
+
+def as_declared(value: Any, declared: Any) -> None:
+    """Decode strictly, then check that nothing was sent that the declaration does not have."""
+    decoded = msgspec.json.decode(json.dumps(value).encode(), type=declared, strict=True)
+    _within(value, json.loads(msgspec.json.encode(decoded)))
+
+
+def _within(sent: Any, declared: Any) -> None:
+    if isinstance(sent, dict):
+        for key in sent.keys() - _BEYOND:
+            _within(sent[key], declared[key])
+    elif isinstance(sent, list):
+        for one, other in zip(sent, declared, strict=True):
+            _within(one, other)
+    else:
+        assert sent == declared
+
+
+@pytest.fixture(scope="session")
+def sandbox(tmp_path_factory) -> Iterator[Sandbox]:
+    path = tmp_path_factory.mktemp("sandbox") / "firm.db"
+    Store(path, plant_by_hand).close()
+    with Sandbox(db=path) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def api(sandbox) -> Iterator[Api]:
+    caller = Api(sandbox)
+    with caller.http:
+        yield caller
+
+
+@pytest.fixture(scope="session")
+def tools() -> SimpleNamespace:
+    return SimpleNamespace(Api=Api, plant_by_hand=plant_by_hand, as_declared=as_declared)
