@@ -1,0 +1,201 @@
+"""What became of work: the state of its invoice, and the fees it was billed at.
+
+An invoice has one amount and no lines. What its time was billed at, net, is its amount less its expenses and
+fixed fees, spread over its billable entries in proportion to what they are worth, or over their hours where
+that is hidden or adds up to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import narwhals.stable.v2 as nw
+
+from billframes._warn import warn
+from billframes.analysis._frames import RESIDUE, Frame, flag, nothing, take
+from billframes.errors import IncompleteDataWarning
+
+__all__ = [
+    "billable_time",
+    "billed_at",
+    "billed_items",
+    "invoice_terms",
+    "state_of",
+    "time_on_invoices",
+    "warn_of_absent_items",
+]
+
+C = nw.col
+
+PREBILL = ("draft", "review", "approved")
+# A millionth of the currency is no fee but what adding doubles leaves behind.
+NO_FEE = 1e-6
+_ON_INVOICE = ("_worth", "_hours", "_gross_worth", "_gross_hours", "_hidden")
+
+
+def billable_time(time_entries: Frame, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame:
+    """
+    Billable entries with `worth`: their amount, 0 for no hours, missing where rates are hidden.
+
+    Other entries on an invoice are worth nothing: fixed-fee time is paid by its fee.
+    """
+    needed = ("billing_type", "hours", "amount", "invoice_id", *columns)
+    free = C("amount").is_null() & (C("hours") == 0)
+    return (
+        take(time_entries, "time_entries", needed, optional)
+        .filter(C("billing_type") == "billable")
+        .with_columns(worth=nw.when(~free).then(C("amount")).otherwise(nw.lit(0.0)))
+    )
+
+
+def state_of(invoice_id: str = "invoice_id", state: str = "_invoice_state") -> nw.Expr:
+    """Tell the billing state of work from its invoice's id and the state of the invoice joined on."""
+    return (
+        nw.when(C(invoice_id).is_null())
+        .then(nw.lit("unbilled"))
+        .otherwise(
+            nw.when(C(state) == "final")
+            .then(nw.lit("final"))
+            .otherwise(nw.when(C(state).is_in(PREBILL)).then(nw.lit("prebill")).otherwise(nw.lit("unknown")))
+        )
+    )
+
+
+def time_on_invoices(time: Frame) -> Frame:
+    """
+    Add up the billable time of each invoice that entries name, whether or not that invoice is at hand.
+
+    `_rows` counts the entries; `_named_date` is the invoice's date as the entries give it, where they do.
+    """
+    dated = "invoice_date" in time.collect_schema()
+    rows = time.filter(~C("invoice_id").is_null()).select(
+        "invoice_id",
+        *([C("invoice_date").alias("_named_date")] if dated else []),
+        _worth=C("worth"),
+        _hours=C("hours"),
+        _gross_worth=C("worth").abs(),
+        _gross_hours=C("hours").abs(),
+        _hidden=flag(C("worth").is_null()),
+        _rows=nw.lit(1.0),
+    )
+    totals = [C(name).sum() for name in (*_ON_INVOICE, "_rows")]
+    return rows.group_by("invoice_id").agg(*totals, *([C("_named_date").max()] if dated else []))
+
+
+def invoice_terms(
+    on_invoices: Frame | None,
+    invoices: Frame,
+    expenses: Frame | None,
+    fixed_fees: Frame | None,
+    keep: Iterable[str] = (),
+) -> Frame:
+    """
+    Work out for each invoice how its net billed time fees are spread.
+
+    Parameters
+    ----------
+    on_invoices : Frame, optional
+        All billable time by invoice (see `time_on_invoices`), of whatever date: the spread needs all of it.
+    invoices, expenses, fixed_fees : Frame
+        Those that were given.
+    keep : iterable of str
+        More columns of the invoices to keep, where they are there.
+
+    Returns
+    -------
+    Frame
+        A row an invoice: `invoice_id`, `_invoice_state`, `_invoice_date`, `_total`, `_balance`, `_net`, what an
+        entry is billed at for each unit of its worth (`_per_worth`) and for each hour (`_per_hour`), one of the
+        two being 0; `_rest`, the net fees that no entry can take; `_settled`, the part of the invoice settled.
+    """
+    terms = _heads(invoices, keep)
+    if on_invoices is None:
+        terms = terms.with_columns(**dict.fromkeys(_ON_INVOICE, nw.lit(0.0)))
+    else:
+        terms = terms.join(on_invoices.select("invoice_id", *_ON_INVOICE), on="invoice_id", how="left")
+    for name, frame in (("expenses", expenses), ("fixed_fees", fixed_fees)):
+        terms = _with_items(terms, name, frame)
+    filled = [C(name).fill_null(0.0) for name in (*_ON_INVOICE, "_expenses", "_fixed_fees")]
+    return (
+        terms.with_columns(*filled)
+        .with_columns(_net=C("_total") - C("_expenses") - C("_fixed_fees"))
+        .with_columns(_net=nw.when(C("_net").abs() > NO_FEE).then(C("_net")).otherwise(nw.lit(0.0)))
+        .with_columns(
+            _by_worth=flag((C("_hidden") == 0) & (C("_worth").abs() > RESIDUE * C("_gross_worth"))),
+            _by_hours=flag(C("_hours").abs() > RESIDUE * C("_gross_hours")),
+        )
+        .with_columns(
+            _per_worth=nw.when(C("_by_worth") > 0).then(C("_net") / C("_worth")).otherwise(nw.lit(0.0)),
+            _per_hour=nw.when((C("_by_worth") < 1) & (C("_by_hours") > 0))
+            .then(C("_net") / C("_hours"))
+            .otherwise(nw.lit(0.0)),
+            _rest=nw.when(C("_by_worth") + C("_by_hours") > 0).then(nw.lit(0.0)).otherwise(C("_net")),
+            _settled=nw.when(C("_total").abs() > RESIDUE)
+            .then((C("_total") - C("_balance")) / C("_total"))
+            .otherwise(nw.lit(0.0)),
+        )
+    )
+
+
+def billed_at() -> nw.Expr:
+    """Net billed time fees of an entry that its invoice's terms were joined to."""
+    return C("worth").fill_null(0.0) * C("_per_worth") + C("hours") * C("_per_hour")
+
+
+def billed_items(
+    time: Frame | None, terms: Frame, expenses: Frame | None, fixed_fees: Frame | None, by: list[str]
+) -> Frame:
+    """
+    Add up what items were billed at, over their invoice and `by` (`matter_id`, `user_id` and their names).
+
+    Time is at its net billed fees, expenses and fixed fees at their amounts. What an invoice has more than that
+    is not here.
+    """
+    parts = []
+    if time is not None:
+        fees = time.join(terms.select("invoice_id", "_per_worth", "_per_hour"), on="invoice_id", how="inner")
+        parts.append(_like(fees.with_columns(_billed=billed_at()), by))
+    for name, frame in (("expenses", expenses), ("fixed_fees", fixed_fees)):
+        if frame is not None:
+            ids = [column for column in by if column.endswith("_id")]
+            items = take(frame, name, ("invoice_id", "amount", *ids), by)
+            parts.append(_like(items.with_columns(_billed=C("amount")), by))
+    return nw.concat(parts).group_by("invoice_id", *by).agg(C("_billed").sum())
+
+
+def warn_of_absent_items(**items: object) -> None:
+    """Say that what was not passed is taken as none; an empty frame says that there are none."""
+    absent = [name for name, each in items.items() if each is None]
+    if absent:
+        warn(
+            f"No {' and '.join(absent)} were passed, so the invoices are taken to have none, and what they "
+            f"have is not told apart. Pass {' and '.join(f'{each}=' for each in absent)}, empty if there are none.",
+            IncompleteDataWarning,
+        )
+
+
+def _heads(invoices: Frame, keep: Iterable[str]) -> Frame:
+    columns = ("invoice_id", "invoice_state", "invoice_date", "amount", "balance")
+    renamed = {
+        "_invoice_state": C("invoice_state"),
+        "_invoice_date": C("invoice_date"),
+        "_total": C("amount"),
+        "_balance": C("balance"),
+    }
+    heads = take(invoices, "invoices", columns, keep).unique(subset=["invoice_id"], keep="any")
+    kept = [name for name in heads.collect_schema() if name not in columns]
+    return heads.select("invoice_id", *kept, **renamed)
+
+
+def _with_items(terms: Frame, name: str, items: Frame | None) -> Frame:
+    if items is None:
+        return terms.with_columns(nw.lit(0.0).alias(f"_{name}"))
+    amounts = take(items, name, ("invoice_id", "amount")).filter(~C("invoice_id").is_null())
+    totals = amounts.group_by("invoice_id").agg(C("amount").sum().alias(f"_{name}"))
+    return terms.join(totals, on="invoice_id", how="left")
+
+
+def _like(items: Frame, by: list[str]) -> Frame:
+    there = items.collect_schema()
+    columns = [C(name) if name in there else nothing(nw.String).alias(name) for name in by]
+    return items.filter(~C("invoice_id").is_null()).select("invoice_id", *columns, "_billed")

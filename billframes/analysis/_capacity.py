@@ -1,0 +1,104 @@
+"""The firm's calendar: available hours and targets of a stretch of days.
+
+Worked out in Python, a few thousand days at most, and handed to the engine as small tables.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from billframes.periods import Period, month_end, months_between
+from billframes.settings.firm import WEEKDAYS, FirmSettings
+
+__all__ = ["Part", "available_hours", "parts_of", "target_hours", "working_days"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of days within one month, quarter or year (or none of these), both ends inclusive."""
+
+    first: dt.date
+    last: dt.date
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The month, quarter and year as the whole numbers that rows are grouped by."""
+        year, month = self.first.year, self.first.month
+        return {"month": year * 100 + month, "quarter": year * 10 + (month + 2) // 3, "year": year}
+
+
+def parts_of(first: dt.date, last: dt.date, times: Iterable[str]) -> list[Part]:
+    """Cut a stretch of days at the ends of months, quarters or years, whichever of them is shortest."""
+    shortest = min(times, key=("month", "quarter", "year").index, default=None)
+    parts: dict[int, Part] = {}
+    if shortest is None:
+        return [Part(first, last)]
+    for month in months_between(first, last):
+        days = Part(max(first, month), min(last, month_end(month)))
+        number = days.numbers[shortest]
+        parts[number] = Part(parts[number].first, days.last) if number in parts else days
+    return list(parts.values())
+
+
+def working_days(settings: FirmSettings, first: dt.date, last: dt.date) -> frozenset[dt.date]:
+    """
+    Days of the firm's week that are no holiday, both ends inclusive.
+
+    Examples
+    --------
+    >>> len(working_days(FirmSettings(holidays=["2026-02-16"]), dt.date(2026, 2, 1), dt.date(2026, 2, 28)))
+    19
+    """
+    week = {WEEKDAYS.index(day) for day in settings.working_days}
+    return frozenset(_days(first, last, week)).difference(cast("tuple[dt.date, ...]", settings.holidays))
+
+
+def available_hours(settings: FirmSettings, first: dt.date, last: dt.date) -> tuple[float, dict[str, float]]:
+    """Hours a person has in a stretch of days, and those of the people who differ."""
+    days = working_days(settings, first, last)
+    differ = {*settings.user_hours, *settings.user_start, *settings.user_end, *settings.leave}
+    return len(days) * settings.hours_per_day, {user: _hours_of(user, days, settings) for user in differ}
+
+
+def target_hours(settings: FirmSettings, first: dt.date, last: dt.date) -> dict[str, float]:
+    """
+    Targets, prorated: working days of the stretch ÷ working days of its month or year, month by month.
+
+    They are the firm's working days: leave and later starts do not lower a target.
+    """
+    shares = {period: _share(settings, first, last, period) for period in ("month", "year")}
+    return {user: target["hours"] * shares[target["period"]] for user, target in settings.targets.items()}
+
+
+def _hours_of(user: str, days: frozenset[dt.date], settings: FirmSettings) -> float:
+    # The settings take dates in many forms and hold them in one.
+    start = cast("dt.date", settings.user_start.get(user, dt.date.min))
+    end = cast("dt.date", settings.user_end.get(user, dt.date.max))
+    away = cast("list[tuple[dt.date, dt.date]]", settings.leave.get(user, []))
+    here = [day for day in days if start <= day <= end and not any(first <= day <= last for first, last in away)]
+    return len(here) * settings.user_hours.get(user, settings.hours_per_day)
+
+
+def _share(settings: FirmSettings, first: dt.date, last: dt.date, period: str) -> float:
+    share = 0.0
+    for part in parts_of(first, last, [period]):
+        whole = _whole(part.first, period)
+        days = len(working_days(settings, whole.start or first, whole.end or last))
+        share += len(working_days(settings, part.first, part.last)) / days if days else 0.0
+    return share
+
+
+def _whole(day: dt.date, period: str) -> Period:
+    if period == "month":
+        return Period(day.replace(day=1), month_end(day))
+    return Period(day.replace(month=1, day=1), day.replace(month=12, day=31))
+
+
+def _days(first: dt.date, last: dt.date, week: set[int]) -> Iterator[dt.date]:
+    for number in range(first.toordinal(), last.toordinal() + 1):
+        day = dt.date.fromordinal(number)
+        if day.weekday() in week:
+            yield day

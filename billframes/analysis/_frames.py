@@ -1,0 +1,191 @@
+"""The one door between users' frames and the analyses.
+
+Inside, every frame is a Narwhals frame with dates as `Datetime("us")`, money and hours as `Float64` and enums
+as text, whichever engine it came from. Code inside uses only what lazy frames offer too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias, cast
+
+import narwhals.stable.v2 as nw
+import pandas as pd
+import pyarrow as pa
+
+from billframes.errors import MissingColumnError, ParameterError
+
+__all__ = [
+    "Frame",
+    "close",
+    "collect_row",
+    "flag",
+    "mapped",
+    "nothing",
+    "open_frames",
+    "ratio",
+    "require",
+    "take",
+]
+
+Frame: TypeAlias = "nw.LazyFrame[Any]"
+"""Any frame inside the analyses, eager ones too: typed as lazy so that only what all engines can is used."""
+
+C = nw.col
+
+DATES = frozenset({"date", "invoice_date", "due_date"})
+NUMBERS = frozenset({"hours", "amount", "balance"})
+LISTS = frozenset({"originator_ids", "originator_names"})
+
+# Sums of doubles that should be zero come out as a residue; a ratio over a residue would be nonsense.
+RESIDUE = 1e-9
+
+LOADERS = {
+    "time_entries": "time_entries()",
+    "expenses": "expenses()",
+    "fixed_fees": "fixed_fees()",
+    "invoices": "invoices()",
+    "matters": "matters()",
+    "users": "users()",
+}
+SELECTS = {
+    "client_name": "client",
+    "matter_name": "matter",
+    "user_name": "user",
+    "responsible_name": "responsible",
+    "originator_names": "originator",
+    "practice_area_label": "practiceArea",
+}
+
+
+def open_frames(**natives: Any) -> dict[str, Frame]:
+    """
+    Wrap the frames that were given (those that are None are left out).
+
+    Raises
+    ------
+    ParameterError
+        One is not a frame, or they are of different engines.
+    """
+    frames = {name: _wrap(name, native) for name, native in natives.items() if native is not None}
+    engines = {name: _engine(frame) for name, frame in frames.items()}
+    if len(set(engines.values())) > 1:
+        kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
+        raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
+    return frames
+
+
+def close(frame: Frame) -> Any:
+    """Give back the engine's own kind of frame; pandas with a RangeIndex."""
+    if isinstance(frame, nw.DataFrame):
+        return nw.maybe_reset_index(frame).to_native()
+    return frame.to_native()
+
+
+def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
+    """
+    Refuse a frame that lacks a column.
+
+    Raises
+    ------
+    MissingColumnError
+        Names what is missing, what is there, and what supplies it.
+    """
+    there = frame.collect_schema().names()
+    missing = [column for column in columns if column not in there]
+    if missing:
+        raise MissingColumnError(
+            f"{name} has no column {', '.join(map(repr, missing))}; it has {', '.join(there) or 'none'}. "
+            f"{_supplier(name, missing)}"
+        )
+
+
+def take(frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame:
+    """Select and cast what an analysis uses: all of `columns`, and those of `optional` that are there."""
+    needed = list(dict.fromkeys(columns))
+    require(frame, name, needed)
+    schema = frame.collect_schema()
+    chosen = [*needed, *(each for each in dict.fromkeys(optional) if each in schema and each not in needed)]
+    lists = [each for each in chosen if each in LISTS]
+    return _with_lists(frame, lists).select(*[_cast(each, schema[each]) for each in chosen])
+
+
+def collect_row(frame: Frame, **sums: nw.Expr) -> dict[str, float]:
+    """Compute sums over a frame now, also on a lazy one: what warnings need to know."""
+    row = frame.select(**sums)
+    eager = row.collect() if isinstance(row, nw.LazyFrame) else cast("nw.DataFrame[Any]", row)
+    return {name: float(eager[name].to_list()[0] or 0.0) for name in sums}
+
+
+def mapped(column: str, mapping: Mapping[str, Any], default: Any, dtype: Any) -> nw.Expr:
+    """Look each value of a column up in a small mapping; `default`, or None, where it is not there."""
+    if not mapping:
+        return nw.lit(default).cast(dtype)
+    return C(column).replace_strict(list(mapping), list(mapping.values()), default=default, return_dtype=dtype)
+
+
+def flag(condition: nw.Expr) -> nw.Expr:
+    """Return 1.0 where the condition holds and 0.0 elsewhere: counts that every engine can add up."""
+    return nw.when(condition).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+
+
+def nothing(dtype: Any) -> nw.Expr:
+    """Return a column of missing values."""
+    return nw.lit(None).cast(dtype)
+
+
+def ratio(numerator: str, denominator: str) -> nw.Expr:
+    """Divide two columns; missing where the denominator is 0 or missing."""
+    return nw.when(C(denominator).abs() > RESIDUE).then(C(numerator) / C(denominator))
+
+
+def _wrap(name: str, native: Any) -> Frame:
+    try:
+        return cast("Frame", nw.from_native(native))
+    except TypeError as error:
+        raise ParameterError(
+            f"{name} is a {type(native).__name__}; it takes a pandas, Polars, Arrow, DuckDB, Dask or PySpark frame."
+        ) from error
+
+
+def _engine(frame: Frame) -> str:
+    kind = " (lazy)" if isinstance(frame, nw.LazyFrame) else ""
+    return f"{frame.implementation.name.lower()}{kind}"
+
+
+def _supplier(name: str, missing: list[str]) -> str:
+    selects = sorted({SELECTS[column] for column in missing if column in SELECTS})
+    loader = f"The loader {LOADERS[name]} supplies it" if name in LOADERS else "A loader supplies it"
+    return f"{loader}, with select={selects}." if selects else f"{loader}."
+
+
+def _cast(name: str, dtype: Any) -> nw.Expr:
+    if name in DATES:
+        return C(name).cast(nw.Datetime("us"))
+    if name in NUMBERS:
+        return C(name).cast(nw.Float64)
+    if name in LISTS:
+        return C(name)
+    textual = name.endswith(("_id", "_name", "_label")) or name in {"billing_type", "invoice_state", "name"}
+    if textual or dtype in (nw.Categorical, nw.Enum, nw.String, nw.Object):
+        return C(name).cast(nw.String)
+    return C(name)
+
+
+def _with_lists(frame: Frame, columns: list[str]) -> Frame:
+    """Give lists that pandas holds as objects a type: its own frames and handmade ones then work alike."""
+    native = frame.to_native()
+    if not isinstance(native, pd.DataFrame):
+        return frame
+    lists = {
+        column: pd.arrays.ArrowExtensionArray(
+            pa.array([_as_list(value) for value in native[column]], pa.list_(pa.string()))
+        )
+        for column in columns
+        if native[column].dtype == object
+    }
+    return nw.from_native(native.assign(**lists)) if lists else frame
+
+
+def _as_list(value: Any) -> list[str] | None:
+    return [str(each) for each in value] if hasattr(value, "__iter__") else None

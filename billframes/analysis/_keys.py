@@ -1,0 +1,192 @@
+"""What `by=` can name, and where each key comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from billframes._names import closest
+from billframes.analysis._frames import LOADERS, SELECTS, Frame
+from billframes.errors import MissingColumnError, ParameterError
+from billframes.settings.firm import FirmSettings
+
+__all__ = ["PEOPLE_AND_MATTERS", "TIMES", "UNASSIGNED", "UNKNOWN", "By", "Key", "Sources", "find_keys"]
+
+UNASSIGNED = "Unassigned"
+UNKNOWN = "Unknown"
+
+By = str | Sequence[str] | None
+"""What `by=` takes."""
+
+PEOPLE_AND_MATTERS = {
+    "user": ("user_id", "user_name"),
+    "client": ("client_id", "client_name"),
+    "matter": ("matter_id", "matter_name"),
+    "practice_area": ("practice_area_id", "practice_area_label"),
+    "responsible": ("responsible_id", "responsible_name"),
+    "originator": ("originator_id", "originator_name"),
+}
+TIMES = ("month", "quarter", "year")
+SHORT_NAMES = (*PEOPLE_AND_MATTERS, "matter_type", "role", *TIMES)
+
+# Grouping by a name alone would make two clients of one name into one.
+_ALIASES = {column: name for name, pair in PEOPLE_AND_MATTERS.items() for column in pair}
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where keys may come from: the columns of the rows themselves, and the matters and users frames."""
+
+    rows: frozenset[str]
+    matters: Frame | None
+    users: Frame | None
+    settings: FirmSettings
+
+    @property
+    def of_matters(self) -> frozenset[str]:
+        """Columns of the matters frame; none where it was not given."""
+        return _columns(self.matters)
+
+    @property
+    def of_users(self) -> frozenset[str]:
+        """Columns of the users frame; none where it was not given."""
+        return _columns(self.users)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """
+    One thing to group by.
+
+    `columns` are the result's: id and label, or a value alone. `base` are the columns of the rows that it is
+    derived from. `matter` and `user` map a temporary name to the column of the matters or users frame that is
+    joined on. `parts` tell what each result column is made of: the first of these that is not missing.
+    """
+
+    columns: tuple[str, ...]
+    base: tuple[str, ...]
+    parts: tuple[tuple[str, ...], ...]
+    matter: Mapping[str, str] = field(default_factory=dict)
+    user: Mapping[str, str] = field(default_factory=dict)
+    missing: str = UNASSIGNED
+
+    @property
+    def time(self) -> str | None:
+        """Which of month, quarter and year the key is, if any."""
+        return self.columns[0] if self.base == (f"_{self.columns[0]}",) else None
+
+    @property
+    def personal(self) -> bool:
+        """Whether the key follows from who worked and when, so that available hours can be told by it."""
+        return self.time is not None or set(self.base) <= {"user_id", "user_name"}
+
+    @property
+    def by_originator(self) -> bool:
+        """Whether rows are split over the matter's originators."""
+        return self.columns[0] == "originator_id"
+
+
+def find_keys(by: By, sources: Sources) -> tuple[Key, ...]:
+    """
+    Find each of the names in `by`.
+
+    Raises
+    ------
+    ParameterError
+        A name is neither a short name nor a column.
+    MissingColumnError
+        A short name needs a column or a frame that was not given.
+    """
+    names = [by] if isinstance(by, str) else list(by or ())
+    return tuple(_find(name, sources) for name in dict.fromkeys(_ALIASES.get(name, name) for name in names))
+
+
+def matter_type_key(sources: Sources) -> Key | None:
+    """Return the key that tells matter types; None where nothing given does."""
+    if "matter_type" in sources.rows:
+        return Key(("matter_type",), ("matter_type",), (("matter_type",),), missing=UNKNOWN)
+    if "matter_type" in sources.of_matters:
+        joined = {"_matter_type": "matter_type"}
+        return Key(("matter_type",), ("matter_id",), (("_matter_type",),), matter=joined, missing=UNKNOWN)
+    return None
+
+
+def _columns(frame: Frame | None) -> frozenset[str]:
+    return frozenset(frame.collect_schema().names()) if frame is not None else frozenset()
+
+
+def _find(name: str, sources: Sources) -> Key:
+    if name == "originator":
+        return _originator(sources)
+    if name in PEOPLE_AND_MATTERS:
+        return _pair(name, sources)
+    if name in TIMES:
+        return Key((name,), (f"_{name}",), ((f"_{name}",),))
+    if name == "matter_type":
+        return matter_type_key(sources) or _missing(name, "matters", "matter_type")
+    if name == "role":
+        return _role(sources)
+    return _plain(name, sources)
+
+
+def _pair(name: str, sources: Sources) -> Key:
+    id_, label = columns = PEOPLE_AND_MATTERS[name]
+    if id_ in sources.rows:
+        base = tuple(column for column in columns if column in sources.rows)
+        user = {"_user_label": "name"} if name == "user" and "name" in sources.of_users else {}
+        matter = {"_matter_label": "name"} if name == "matter" and "name" in sources.of_matters else {}
+        return Key(columns, base, ((id_,), (*user, *matter, *base[1:])), matter, user)
+    if id_ in sources.of_matters:
+        matter = {f"_joined_{column}": column for column in columns if column in sources.of_matters}
+        return Key(columns, ("matter_id",), ((f"_joined_{id_}",), tuple(matter)[1:]), matter)
+    return _missing(name, "matters", id_, label)
+
+
+def _originator(sources: Sources) -> Key:
+    columns = PEOPLE_AND_MATTERS["originator"]
+    if "originator_ids" not in sources.of_matters:
+        _missing("originator", "matters", "originator_ids", "originator_names")
+    return Key(columns, ("matter_id",), (("_originator_id",), ("_originator_name",)))
+
+
+def _role(sources: Sources) -> Key:
+    joined = {"_user_role": "role"} if "role" in sources.of_users else {}
+    own = ("user_role",) if "user_role" in sources.rows and not joined else ()
+    if not (joined or own or sources.settings.roles):
+        _missing("role", "users", "role")
+    return Key(("role",), ("user_id", *own), (("_set_role", *joined, *own),), user=joined, missing=UNKNOWN)
+
+
+def _plain(name: str, sources: Sources) -> Key:
+    """Find a column of the rows, of matters or of users; these two also under the names `enrich` gives them."""
+    if name in sources.rows:
+        return Key((name,), (name,), ((name,),))
+    in_matters = {name, name.removeprefix("matter_")} & sources.of_matters
+    in_users = {name, name.removeprefix("user_")} & sources.of_users
+    if in_matters and in_users:
+        raise ParameterError(f"by={name!r} is a column of matters and of users; say matter_{name} or user_{name}.")
+    joined = {f"_joined_{name}": column for column in in_matters | in_users}
+    if in_matters:
+        return Key((name,), ("matter_id",), (tuple(joined),), matter=joined)
+    if in_users:
+        return Key((name,), ("user_id",), (tuple(joined),), user=joined)
+    return _unknown(name, sources)
+
+
+def _unknown(name: str, sources: Sources) -> NoReturn:
+    known = [*SHORT_NAMES, *sorted(sources.rows | sources.of_matters | sources.of_users)]
+    absent = [f"{each}=" for each in ("matters", "users") if getattr(sources, each) is None]
+    more = f", and columns of {' and '.join(absent)} where these are passed" if absent else ""
+    raise ParameterError(
+        f"by={name!r} is neither a short name nor a column.{closest(name, known)} It takes {', '.join(known)}{more}."
+    )
+
+
+def _missing(name: str, frame: str, *columns: str) -> NoReturn:
+    selects = sorted({SELECTS[column] for column in columns if column in SELECTS})
+    extra = f" with select={selects}" if selects else ""
+    raise MissingColumnError(
+        f"by={name!r} needs {columns[0]!r}, which no frame given has; "
+        f"pass {frame}= (the loader {LOADERS[frame]}{extra})."
+    )

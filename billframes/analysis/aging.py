@@ -1,0 +1,284 @@
+"""Aging: who owes what, and for how long.
+
+Only final invoices are owed. A day past due is a day after the due date; an invoice due today is current.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import zoneinfo
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes._warn import warn
+from billframes.analysis._billing import (
+    billable_time,
+    billed_items,
+    invoice_terms,
+    time_on_invoices,
+    warn_of_absent_items,
+)
+from billframes.analysis._checks import bucket_names, choice, read_date, stamp
+from billframes.analysis._frames import (
+    RESIDUE,
+    Frame,
+    close,
+    collect_row,
+    flag,
+    nothing,
+    open_frames,
+    ratio,
+    take,
+)
+from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
+from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._people import settle
+from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.periods import DateLike
+from billframes.settings.firm import FirmSettings
+
+__all__ = ["aging"]
+
+C = nw.col
+
+_ITEM = ("matter_id", "user_id", "matter_name", "user_name")
+_ITEM_FRAMES = ("time_entries", "expenses", "fixed_fees")
+
+
+def aging(
+    invoices: IntoFrameT,
+    *,
+    as_of: DateLike,
+    by: By = None,
+    basis: Literal["due_date", "invoice_date"] = "due_date",
+    buckets: Sequence[int] = (30, 60, 90),
+    time_entries: IntoFrameT | None = None,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Open balances of final invoices by how long they have been due.
+
+    Counts final invoices dated on or before `as_of` whose balance is not 0; credits keep their sign and bucket.
+    Days overdue = `as_of` - due date, so an invoice due on that day is current. Balances are as loaded, not as
+    they stood on `as_of`.
+
+    By client, the invoice itself tells. By matter, user or what follows from them, a balance is spread over the
+    invoice's items in proportion to what each was billed at: time at its share of the net billed time fees (see
+    `realization`), expenses and fixed fees at their amounts. What is billed beside any item stays `Unassigned`.
+
+    Parameters
+    ----------
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `balance`, and what `by` needs.
+    as_of : str or date
+        The day to measure from.
+    by : str or list of str, optional
+        What to group by; None gives one row. Months are those of the invoice's date.
+    basis : {"due_date", "invoice_date"}
+        Whether buckets count days past due or days since the invoice's date.
+    buckets : sequence of int
+        Upper bounds of the buckets in days, rising; the last bucket has none.
+    time_entries, expenses, fixed_fees : frame, optional
+        The invoices' items, all of them, for keys of matters and users.
+    matters, users : frame, optional
+        With `matter_id` or `user_id` and what `by` names.
+    settings : FirmSettings, optional
+        `originator_weights`, `roles`, and the time zone in which the load's day is told.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, sorted by label: the keys and, as float64 money, `current`, `1-30`, `31-60`,
+        `61-90`, `91+` (for the invoice-date basis `0-30`, `31-60`, `61-90`, `91+`), `total`, `overdue` (past
+        its due date, whatever the basis) and `weighted_days_overdue` (Σ days overdue * balance ÷ Σ balance, of
+        what is overdue; missing where nothing is).
+
+    Raises
+    ------
+    ParameterError
+        An argument is unknown, `by` needs items and none were passed, or frames are of different engines.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        A final invoice has no due date (its invoice date stands in), `as_of` lies before the day the frame was
+        loaded, or only some kinds of items were passed.
+        On lazy frames this runs a small query; the result stays lazy.
+
+    Examples
+    --------
+    On 31 October an invoice due that day is current, one due on 1 October is 30 days overdue:
+
+    >>> import pandas as pd
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1", "i2", "i3"], "invoice_state": ["final", "final", "draft"],
+    ...     "client_id": ["c1", "c1", "c1"], "client_name": ["Acme", "Acme", "Acme"],
+    ...     "invoice_date": pd.to_datetime(["2026-10-01", "2026-09-01", "2026-10-01"]),
+    ...     "due_date": pd.to_datetime(["2026-10-31", "2026-10-01", None]),
+    ...     "amount": [100.0, 50.0, 70.0], "balance": [100.0, 50.0, 70.0],
+    ... })
+    >>> aging(invoices, as_of="2026-10-31", by="client")[["client_name", "current", "1-30", "total", "overdue"]]
+      client_name  current  1-30  total  overdue
+    0        Acme    100.0  50.0  150.0     50.0
+    """
+    day = read_date(as_of, "as_of")
+    choice(basis, "basis", ("due_date", "invoice_date"))
+    limits = _limits(buckets, basis)
+    frames = open_frames(
+        invoices=invoices,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
+        users=users,
+    )
+    sources = _sources(frames, settle(settings, frames.get("users")))
+    keys = find_keys(by, sources)
+    itemized = not set(base_of(keys)).isdisjoint(_ITEM)
+    if itemized:
+        _check_items(frames, by)
+    _warn_of_past(invoices, day, sources.settings)
+    owed = _owed(frames["invoices"], keys, limits, basis, day)
+    measures = (*limits, "total", "overdue", "_overdue_days")
+    lines = _spread(owed, frames, keys, measures) if itemized else owed
+    totals = add_up(attach(sums(lines, base_of(keys), measures), keys, sources, measures), keys, measures)
+    totals = totals.with_columns(weighted_days_overdue=ratio("_overdue_days", "overdue"))
+    return cast("IntoFrameT", close(finish(totals, keys, (*measures[:-1], "weighted_days_overdue"))))
+
+
+def _limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
+    """Most days of each bucket, by its name."""
+    due = basis == "due_date"
+    names = bucket_names(buckets, 1 if due else 0)
+    return ({"current": 0.0} if due else {}) | dict(zip(names, [*buckets, float("inf")], strict=True))
+
+
+def _sources(frames: dict[str, Frame], settings: FirmSettings) -> Sources:
+    """Keys come from the invoice, but matter and user from its items: an invoice names one matter of several."""
+    columns = frozenset(frames["invoices"].collect_schema().names())
+    own = frozenset(name for name in columns if not name.startswith(("matter_", "user_")))
+    return Sources(own | set(_ITEM), frames.get("matters"), frames.get("users"), settings)
+
+
+def _check_items(frames: dict[str, Frame], by: By) -> None:
+    given = {name: frames.get(name) for name in _ITEM_FRAMES}
+    if not any(frame is not None for frame in given.values()):
+        raise ParameterError(
+            f"by={by!r} needs the invoices' items: pass time_entries=, expenses= and fixed_fees= "
+            "(the loaders of these names), loaded wide enough to hold all items of the invoices."
+        )
+    warn_of_absent_items(**given)
+
+
+def _warn_of_past(invoices: Any, day: dt.date, settings: FirmSettings) -> None:
+    """Warn where the frame says that it was loaded after the day asked for."""
+    load = getattr(invoices, "attrs", {}).get("load")
+    time = load.get("time") if isinstance(load, dict) else None
+    if time is None:
+        return
+    loaded = dt.datetime.fromisoformat(str(time))
+    local = loaded.astimezone(zoneinfo.ZoneInfo(settings.time_zone)) if loaded.tzinfo else loaded
+    if local.date() > day:
+        warn(
+            f"as_of={day} lies before the day the invoices were loaded ({local.date()}): balances are as loaded, "
+            "later payments already taken off. History needs the mirror.",
+            IncompleteDataWarning,
+        )
+
+
+def _owed(invoices: Frame, keys: Sequence[Key], limits: dict[str, float], basis: str, day: dt.date) -> Frame:
+    """List the open invoices, a row each, with their balance in its bucket."""
+    own = [name for name in base_of(keys) if name not in _ITEM and not name.startswith("_")]
+    columns = ("invoice_id", "invoice_date", "invoice_state", "due_date", "balance", *own)
+    rows = (
+        take(invoices, "invoices", columns)
+        .unique(subset=["invoice_id"], keep="any")
+        .filter(C("invoice_state") == "final", C("invoice_date") <= stamp(day), C("balance") != 0)
+        .with_columns(_undated=flag(C("due_date").is_null()), _due=nw.coalesce("due_date", "invoice_date"))
+    )
+    _warn_of_undated(rows)
+    rows = rows.with_columns(
+        _late=_days_since("_due", day), _age=_days_since("_due" if basis == "due_date" else "invoice_date", day)
+    ).with_columns(
+        *_bucketed(limits),
+        total=C("balance"),
+        overdue=nw.when(C("_late") > 0).then(C("balance")).otherwise(nw.lit(0.0)),
+        _overdue_days=nw.when(C("_late") > 0).then(C("balance") * C("_late")).otherwise(nw.lit(0.0)),
+    )
+    return with_times(rows, keys, "invoice_date")
+
+
+def _bucketed(limits: dict[str, float]) -> list[nw.Expr]:
+    """One column a bucket, as comparisons with known bounds: pivots are not on every engine."""
+    bounds = [float("-inf"), *limits.values()]
+    return [
+        nw.when((C("_age") > low) & (C("_age") <= high)).then(C("balance")).otherwise(nw.lit(0.0)).alias(name)
+        for name, low, high in zip(limits, bounds, bounds[1:], strict=False)
+    ]
+
+
+def _days_since(column: str, day: dt.date) -> nw.Expr:
+    date = C(column).dt
+    parts = [part.cast(nw.Int64) for part in (date.year(), date.month(), date.day())]
+    number = cast("nw.Expr", _day_number(*parts))
+    return (_day_number(day.year, day.month, day.day) - number).cast(nw.Float64)
+
+
+def _day_number(year: Any, month: Any, day: Any) -> Any:
+    """
+    Count days since the year 0, of whole numbers or of columns of them.
+
+    Date subtraction differs from engine to engine; whole numbers do not. Years begin in March here, so that the
+    leap day comes last.
+    """
+    shifted = year * 12 + month - 3
+    years = shifted // 12
+    months = shifted - years * 12
+    return years * 365 + years // 4 - years // 100 + years // 400 + (months * 153 + 2) // 5 + day
+
+
+def _warn_of_undated(owed: Frame) -> None:
+    count = int(collect_row(owed, undated=C("_undated").sum())["undated"])
+    if count:
+        warn(
+            f"{count} open final invoices have no due date; their invoice date stands in for it.",
+            IncompleteDataWarning,
+        )
+
+
+def _spread(owed: Frame, frames: dict[str, Frame], keys: Sequence[Key], measures: Sequence[str]) -> Frame:
+    """Spread each invoice over its items; what is billed beside any item has no matter and no user."""
+    by = [name for name in _ITEM if name in base_of(keys)]
+    own = [name for name in base_of(keys) if name not in by]
+    shares = _shares(frames, by)
+    left = sums(shares, ["invoice_id"], ["_share"]).select("invoice_id", _taken=C("_share"))
+    rest = (
+        owed.join(left, on="invoice_id", how="left")
+        .with_columns(_share=1.0 - C("_taken").fill_null(0.0))
+        .filter(C("_share").abs() > RESIDUE)
+        .with_columns(**dict.fromkeys(by, nothing(nw.String)))
+    )
+    parts = [*map(C, (*by, *own)), *(C(name) * C("_share") for name in measures)]
+    spread = owed.join(shares, on="invoice_id", how="inner")
+    return nw.concat([spread.select(*parts), rest.select(*parts)])
+
+
+def _shares(frames: dict[str, Frame], by: list[str]) -> Frame:
+    """Tell which part of its invoice's amount each matter or user was billed at."""
+    ids = [name for name in by if name.endswith("_id")]
+    expenses, fixed_fees, entries = (frames.get(name) for name in ("expenses", "fixed_fees", "time_entries"))
+    time = None if entries is None else billable_time(entries, ids, by)
+    on_invoices = None if time is None else time_on_invoices(time)
+    terms = invoice_terms(on_invoices, frames["invoices"], expenses, fixed_fees)
+    items = billed_items(time, terms, expenses, fixed_fees, by)
+    totals = terms.filter(C("_total").abs() > RESIDUE).select("invoice_id", "_total")
+    return items.join(totals, on="invoice_id", how="inner").select("invoice_id", *by, _share=C("_billed") / C("_total"))

@@ -1,0 +1,278 @@
+"""Utilization: how much of people's available time went into work for clients.
+
+Available hours belong to people and days, not to work, so they are known for keys that follow from who worked
+and when (user, role, month), and missing for keys that follow from what was worked on (client, practice area).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes._warn import warn
+from billframes.analysis._capacity import Part, available_hours, parts_of, target_hours
+from billframes.analysis._checks import choice, stamp
+from billframes.analysis._frames import (
+    Frame,
+    close,
+    collect_row,
+    flag,
+    mapped,
+    nothing,
+    open_frames,
+    ratio,
+    take,
+)
+from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_matter_type, with_times
+from billframes.analysis._keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key
+from billframes.analysis._people import settle
+from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
+from billframes.periods import DateLike, resolve
+from billframes.settings.firm import FirmSettings
+
+__all__ = ["utilization"]
+
+C = nw.col
+
+TIMEKEEPERS = ("principal", "attorney", "paralegal", "timekeeper")
+HOURS = {
+    "billable_hours": "billable",
+    "fixed_fee_hours": "fixedFee",
+    "non_billable_hours": "nonBillable",
+}
+_WORK = (*HOURS, "total_hours", *(f"_rows_{name}" for name in HOURS), "_rows")
+_MEASURES = (*HOURS, "total_hours", "client_hours", "capacity_hours", "target_hours", "_aimed_hours", "_aims")
+# Joins on a missing id find nothing on some engines and each other on others.
+_NOBODY = ""
+
+
+def utilization(
+    time_entries: IntoFrameT,
+    *,
+    start: DateLike,
+    end: DateLike | None = None,
+    by: By = "user",
+    users: IntoFrameT | None = None,
+    matters: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+    include_fixed_fee: bool = True,
+    include_probono: bool = False,
+    roster: Literal["timekeepers", "active"] = "timekeepers",
+) -> IntoFrameT:
+    """
+    Client hours ÷ available hours.
+
+    Client hours are those of `billable` and `fixedFee` entries dated in the period, except on internal matters.
+    Available hours are the working days of the period * hours a day, less leave and the days before a person's
+    start and after their end (see `FirmSettings`). Weekend hours count, more than 100 % is possible, and
+    negative corrections count.
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `date`, `user_id`, `matter_id`, `hours` and `billing_type`; of any period, it is filtered here.
+    start : str or date
+        First day, inclusive; or a whole period such as "2026-10" or "2026-Q3".
+    end : str or date, optional
+        Last day, inclusive. Needed where `start` is a date.
+    by : str or list of str, optional
+        What to group by; None gives one row. Keys of what was worked on (client, matter, practice area) leave
+        `capacity_hours`, `utilization` and targets missing: nobody's day is divided among them beforehand.
+    users : frame, optional
+        With `user_id`, `name` and `role`: who is on the roster, also without hours.
+    matters : frame, optional
+        With `matter_id` and `matter_type`; needed where the entries have no `matter_type`.
+    settings : FirmSettings, optional
+        The calendar, people's hours, leave and targets.
+    include_fixed_fee : bool
+        Whether `fixedFee` entries are client hours.
+    include_probono : bool
+        Whether `nonBillable` entries on pro bono matters are client hours.
+    roster : {"timekeepers", "active"}
+        Users whose role is principal, attorney, paralegal or timekeeper, and anyone else with client hours; or
+        only those of them with an entry in the period. Hours of others are left out.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, sorted by label, with the keys and, as float64 hours, `billable_hours`,
+        `fixed_fee_hours`, `non_billable_hours` (by billing type, internal matters included), `total_hours` (all
+        of them), `client_hours`, `capacity_hours`, and `utilization` (client ÷ capacity; missing without
+        capacity). With targets in the settings also `target_hours` (of the people who have one, prorated by
+        working days; missing where nobody has) and `pace` (client hours of these people ÷ target).
+
+    Raises
+    ------
+    ParameterError
+        The period has an open end, `by` or `roster` is unknown, or frames are of different engines.
+    MissingColumnError
+        A column is missing, or nothing tells which matters are internal.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        Entries are on matters that the matters frame lacks: their matter type is unknown, and they count.
+        On lazy frames this runs one small query; the result stays lazy.
+
+    Examples
+    --------
+    October 2026 has 22 working days, 176 hours. Ada worked 132 for clients, Ben none:
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "date": pd.to_datetime(["2026-10-01", "2026-10-02", "2026-10-03"]),
+    ...     "user_id": ["u1", "u1", "u1"], "user_name": ["Ada", "Ada", "Ada"],
+    ...     "matter_id": ["m1", "m1", "m2"], "hours": [100.0, 32.0, 6.0],
+    ...     "billing_type": ["billable", "fixedFee", "nonBillable"],
+    ... })
+    >>> matters = pd.DataFrame({"matter_id": ["m1", "m2"], "matter_type": ["hourly", "internal"]})
+    >>> users = pd.DataFrame(
+    ...     {"user_id": ["u1", "u2"], "name": ["Ada", "Ben"], "role": ["principal", "attorney"]}
+    ... )
+    >>> result = utilization(entries, start="2026-10", users=users, matters=matters)
+    >>> result[["user_name", "total_hours", "client_hours", "capacity_hours", "utilization"]]
+      user_name  total_hours  client_hours  capacity_hours  utilization
+    0       Ada        138.0         132.0           176.0         0.75
+    1       Ben          0.0           0.0           176.0         0.00
+    """
+    first, last = _bounded(start, end)
+    choice(roster, "roster", ("timekeepers", "active"))
+    frames = open_frames(time_entries=time_entries, users=users, matters=matters)
+    entries, settings = frames["time_entries"], settle(settings, frames.get("users"))
+    sources = Sources(frozenset(entries.collect_schema().names()), frames.get("matters"), frames.get("users"), settings)
+    keys = find_keys(by, sources)
+    work = _client_hours(_work(entries, keys, sources, first, last), include_fixed_fee, include_probono)
+    people = _roster(work, sources, active_only=roster == "active")
+    rows = _hours(work, people, keys, sources)
+    if all(key.personal for key in keys):
+        rows = nw.concat([rows, _available(people, keys, sources, parts_of(first, last, _times(keys)))])
+    return cast("IntoFrameT", close(_result(rows, keys, settings)))
+
+
+def _bounded(start: DateLike, end: DateLike | None) -> tuple[dt.date, dt.date]:
+    period = resolve(start, end)
+    if period.start is None or period.end is None:
+        raise ParameterError(
+            f"start={start!r}, end={end!r} leaves an end open; available hours need both, or a period "
+            "such as start='2026-10'."
+        )
+    return period.start, period.end
+
+
+def _times(keys: Sequence[Key]) -> list[str]:
+    return [key.time for key in keys if key.time]
+
+
+def _work(entries: Frame, keys: Sequence[Key], sources: Sources, first: dt.date, last: dt.date) -> Frame:
+    """Add up the period's hours over user, matter type and what the keys derive from."""
+    kind = matter_type_key(sources)
+    if kind is None:
+        raise MissingColumnError(
+            "Nothing given tells which matters are internal: pass matters= with 'matter_id' and 'matter_type' "
+            "(the loader matters() supplies them)."
+        )
+    by = list(dict.fromkeys(["user_id", *kind.base, *base_of(keys)]))
+    columns = ("date", "hours", "billing_type", *(name for name in by if not name.startswith("_")))
+    dated = (
+        take(entries, "time_entries", columns)
+        .filter(C("date").is_between(stamp(first), stamp(last)))
+        .with_columns(C("user_id").fill_null(_NOBODY))
+    )
+    kinds = {name: C("billing_type") == value for name, value in HOURS.items()}
+    split = {name: nw.when(is_kind).then(C("hours")).otherwise(nw.lit(0.0)) for name, is_kind in kinds.items()}
+    counts = {f"_rows_{name}": flag(is_kind) for name, is_kind in kinds.items()}
+    rows = with_times(dated, keys, "date").with_columns(**split, **counts, total_hours=C("hours"), _rows=nw.lit(1.0))
+    work = with_matter_type(sums(rows, by, _WORK), kind, sources)
+    _warn_of_unknown_matters(work)
+    return work
+
+
+def _warn_of_unknown_matters(work: Frame) -> None:
+    unknown = nw.when(C("_type") == UNKNOWN).then(C("_rows")).otherwise(nw.lit(0.0)).sum()
+    count = int(collect_row(work, unknown=unknown)["unknown"])
+    if count:
+        warn(
+            f"{count} time entries are on matters of unknown type (not among the matters given); they count as "
+            "client work. Load all matters, archived ones too.",
+            IncompleteDataWarning,
+        )
+
+
+def _client_hours(work: Frame, include_fixed_fee: bool, include_probono: bool) -> Frame:
+    kinds = ["billable_hours", *(["fixed_fee_hours"] if include_fixed_fee else [])]
+    added: dict[str, nw.Expr] = {}
+    for name, prefix in (("client_hours", ""), ("_client_rows", "_rows_")):
+        plain = nw.sum_horizontal(*[prefix + kind for kind in kinds])
+        free = C(f"{prefix}non_billable_hours")
+        pro_bono = nw.when(C("_type") == "probono").then(plain + free).otherwise(plain)
+        client = pro_bono if include_probono else plain
+        added[name] = nw.when(C("_type") == "internal").then(nw.lit(0.0)).otherwise(client)
+    return work.with_columns(**added)
+
+
+def _roster(work: Frame, sources: Sources, *, active_only: bool) -> Frame:
+    """List the ids of the people who count."""
+    counts = ("_listed", "_client_rows", "_rows")
+    seen = sums(work, ["user_id"], counts[1:]).with_columns(_listed=nw.lit(0.0))
+    frames = [seen.select("user_id", *counts)]
+    if sources.users is not None:
+        role = nw.coalesce("_set_role", "role")
+        users = take(sources.users, "users", ("user_id", "role")).with_columns(
+            _set_role=mapped("user_id", sources.settings.roles, None, nw.String),
+            _client_rows=nw.lit(0.0),
+            _rows=nw.lit(0.0),
+        )
+        frames.append(users.with_columns(_listed=flag(role.is_in(TIMEKEEPERS))).select("user_id", *counts))
+    people = sums(nw.concat(frames), ["user_id"], counts)
+    people = people.filter((C("_listed") > 0) | (C("_client_rows") > 0))
+    return (people.filter(C("_rows") > 0) if active_only else people).select("user_id")
+
+
+def _hours(work: Frame, people: Frame, keys: Sequence[Key], sources: Sources) -> Frame:
+    """Take the hours of the people on the roster, with no capacity yet."""
+    aims = mapped("user_id", dict.fromkeys(sources.settings.targets, 1.0), 0.0, nw.Float64)
+    zeros = {name: nw.lit(0.0) for name in ("capacity_hours", "target_hours", "_aims")}
+    rows = work.join(people, on="user_id", how="inner")
+    return attach(
+        _nobody_missing(rows.with_columns(**zeros, _aimed_hours=C("client_hours") * aims)), keys, sources, _MEASURES
+    )
+
+
+def _available(people: Frame, keys: Sequence[Key], sources: Sources, parts: Sequence[Part]) -> Frame:
+    """Give everyone on the roster their available hours and target, and no work, in each part of the period."""
+    rows = nw.concat([_capacity(people, part, sources.settings) for part in parts])
+    return attach(_nobody_missing(rows), keys, sources, _MEASURES)
+
+
+def _capacity(people: Frame, part: Part, settings: FirmSettings) -> Frame:
+    hours, exceptions = available_hours(settings, part.first, part.last)
+    targets = target_hours(settings, part.first, part.last)
+    own: dict[str, Any] = {
+        "capacity_hours": mapped("user_id", {**exceptions, _NOBODY: 0.0}, hours, nw.Float64),
+        "target_hours": mapped("user_id", targets, 0.0, nw.Float64),
+        "_aims": mapped("user_id", dict.fromkeys(targets, 1.0), 0.0, nw.Float64),
+        "user_name": nothing(nw.String),
+    }
+    own |= {f"_{time}": nw.lit(number, nw.Int64) for time, number in part.numbers.items()}
+    return people.with_columns(**{**dict.fromkeys(_MEASURES, nw.lit(0.0)), **own})
+
+
+def _nobody_missing(rows: Frame) -> Frame:
+    return rows.with_columns(user_id=nw.when(C("user_id") != _NOBODY).then(C("user_id")))
+
+
+def _result(rows: Frame, keys: Sequence[Key], settings: FirmSettings) -> Frame:
+    totals = add_up(rows, keys, _MEASURES)
+    if not all(key.personal for key in keys):
+        unknown = ("capacity_hours", "target_hours")
+        totals = totals.with_columns(**dict.fromkeys(unknown, nothing(nw.Float64)))
+    aimed = ("target_hours", "pace") if settings.targets else ()
+    totals = totals.with_columns(target_hours=nw.when(C("_aims") > 0).then(C("target_hours"))).with_columns(
+        utilization=ratio("client_hours", "capacity_hours"), pace=ratio("_aimed_hours", "target_hours")
+    )
+    columns = (*HOURS, "total_hours", "client_hours", "capacity_hours", "utilization", *aimed)
+    return finish(totals, keys, columns)

@@ -1,0 +1,289 @@
+"""What a firm knows and the API does not: its calendar, people's hours, leave and targets, and rates.
+
+Nothing here is guessed: what is left out has the plain default shown, or is missing from the results.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import tomllib
+import zoneinfo
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal, Self, TypedDict
+
+from billframes._names import closest
+from billframes.errors import ConfigError, ParameterError
+from billframes.periods import DateLike, resolve
+
+__all__ = ["FirmSettings", "Target"]
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+ROLES = ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")
+_BY_USER = (
+    "user_hours",
+    "user_start",
+    "user_end",
+    "leave",
+    "targets",
+    "standard_rates",
+    "cost_rates",
+    "roles",
+)
+
+
+class Target(TypedDict):
+    """Client hours a person should reach each month or each year."""
+
+    hours: float
+    period: Literal["month", "year"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirmSettings:
+    """
+    A firm's own facts, which analyses take as `settings=`.
+
+    Users are named by id or by e-mail address; e-mail addresses need the users frame beside the settings.
+
+    Parameters
+    ----------
+    time_zone : str
+        IANA name of the firm's time zone.
+    working_days : sequence of str
+        Days of the week that are worked: "Mon" to "Sun".
+    holidays : sequence of date
+        Days that are not worked although their weekday is.
+    hours_per_day : float
+        Available hours on a working day.
+    user_hours : mapping of user to float
+        Available hours a working day for those who differ from the firm.
+    user_start, user_end : mapping of user to date
+        First and last day in the firm, inclusive; days outside count as not available.
+    leave : mapping of user to list of date or (first, last)
+        Days away, both ends inclusive.
+    targets : mapping of user to Target
+        `{"hours": 1600, "period": "year"}`, or `"month"`.
+    standard_rates, cost_rates : mapping of user to float
+        Money an hour.
+    budgets : mapping of matter id to float
+        Money.
+    originator_weights : mapping of matter id to mapping of user to float
+        Who is credited with a matter, and with which part of it; the parts add up to 1.
+    roles : mapping of user to str
+        Roles that go before those of the users list.
+
+    Raises
+    ------
+    ParameterError
+        A value is not what its key takes; names the key.
+
+    Examples
+    --------
+    >>> firm = FirmSettings(hours_per_day=7.5, leave={"u1": [("2026-10-05", "2026-10-09")]})
+    >>> firm.leave["u1"]
+    [(datetime.date(2026, 10, 5), datetime.date(2026, 10, 9))]
+    """
+
+    time_zone: str = "UTC"
+    working_days: Sequence[str] = ("Mon", "Tue", "Wed", "Thu", "Fri")
+    holidays: Sequence[DateLike] = ()
+    hours_per_day: float = 8.0
+    user_hours: Mapping[str, float] = field(default_factory=dict)
+    user_start: Mapping[str, DateLike] = field(default_factory=dict)
+    user_end: Mapping[str, DateLike] = field(default_factory=dict)
+    leave: Mapping[str, Sequence[DateLike | Sequence[DateLike]]] = field(default_factory=dict)
+    targets: Mapping[str, Target] = field(default_factory=dict)
+    standard_rates: Mapping[str, float] = field(default_factory=dict)
+    cost_rates: Mapping[str, float] = field(default_factory=dict)
+    budgets: Mapping[str, float] = field(default_factory=dict)
+    originator_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, read in _READERS.items():
+            # Frozen against users, not against its own tidying: text dates become dates, ids become text.
+            object.__setattr__(self, name, read(getattr(self, name), name))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """
+        Read settings from a TOML file with the same keys.
+
+        Parameters
+        ----------
+        path : str or Path
+            Such as "firm.toml". Dates are TOML dates or ISO text; a stretch of leave is an array of two.
+
+        Raises
+        ------
+        ConfigError
+            The file can't be read, is not TOML, has an unknown key, or a value is not what its key takes.
+        """
+        try:
+            values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ConfigError(f"{path} can't be read as firm settings: {error}.") from error
+        names = [each.name for each in fields(cls)]
+        for key in values:
+            if key not in names:
+                raise ConfigError(f"{path} has an unknown key {key!r}.{closest(key, names)} It takes {names}.")
+        try:
+            return cls(**values)
+        except ParameterError as error:
+            raise ConfigError(f"{path}: {error}") from error
+
+    @property
+    def emails(self) -> frozenset[str]:
+        """E-mail addresses by which the settings name users, in lower case."""
+        named = [user for name in _BY_USER for user in getattr(self, name)]
+        named += [user for weights in self.originator_weights.values() for user in weights]
+        return frozenset(user.lower() for user in named if "@" in user)
+
+    def by_id(self, ids: Mapping[str, str]) -> Self:
+        """
+        Name all users by id.
+
+        Parameters
+        ----------
+        ids : mapping of str to str
+            The users' e-mail addresses in lower case, and their ids.
+
+        Raises
+        ------
+        ParameterError
+            No user has an address that the settings name, or a user is named twice under one key.
+        """
+        changes: dict[str, Any] = {name: _renamed(getattr(self, name), ids, name) for name in _BY_USER}
+        changes["originator_weights"] = {
+            matter: _renamed(weights, ids, f"originator_weights[{matter!r}]")
+            for matter, weights in self.originator_weights.items()
+        }
+        return replace(self, **changes)
+
+
+def _renamed(values: Mapping[str, Any], ids: Mapping[str, str], key: str) -> dict[str, Any]:
+    renamed: dict[str, Any] = {}
+    for user, value in values.items():
+        user_id = ids.get(user.lower()) if "@" in user else user
+        if user_id is None:
+            raise ParameterError(f"{key} names {user!r}, but no user has that e-mail address.")
+        if user_id in renamed:
+            raise ParameterError(f"{key} names the user {user!r} twice, by id and by e-mail address.")
+        renamed[user_id] = value
+    return renamed
+
+
+def _time_zone(value: Any, key: str) -> str:
+    try:
+        return zoneinfo.ZoneInfo(value).key
+    except (ValueError, TypeError, OSError, zoneinfo.ZoneInfoNotFoundError) as error:
+        raise ParameterError(
+            f"{key}={value!r} is no time zone; it takes an IANA name such as 'Europe/Berlin'."
+        ) from error
+
+
+def _working_days(value: Any, key: str) -> tuple[str, ...]:
+    for day in _sequence(value, key):
+        if day not in WEEKDAYS:
+            raise ParameterError(f"{key} has {day!r}; it takes {WEEKDAYS}.{closest(day, WEEKDAYS)}")
+    return tuple(value)
+
+
+def _number(value: Any, key: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ParameterError(f"{key}={value!r} is not a number.")
+    return float(value)
+
+
+def _not_negative(value: Any, key: str) -> float:
+    if _number(value, key) < 0:
+        raise ParameterError(f"{key}={value!r} is negative; it takes a number from 0 up.")
+    return float(value)
+
+
+def _hours_a_day(value: Any, key: str) -> float:
+    if _not_negative(value, key) > 24:
+        raise ParameterError(f"{key}={value!r} is more than the 24 hours a day has.")
+    return float(value)
+
+
+def _date(value: Any, key: str) -> dt.date:
+    day = resolve(None, value, names=("", key)).end
+    if day is None:
+        raise ParameterError(f"{key}={value!r} is not a date; it takes a date such as '2026-10-31'.")
+    return day
+
+
+def _dates(value: Any, key: str) -> tuple[dt.date, ...]:
+    return tuple(_date(day, key) for day in _sequence(value, key))
+
+
+def _leave(value: Any, key: str) -> list[tuple[dt.date, dt.date]]:
+    return [_stretch(each, key) for each in _sequence(value, key)]
+
+
+def _stretch(value: Any, key: str) -> tuple[dt.date, dt.date]:
+    ends = [value, value] if isinstance(value, str | dt.date) else list(_sequence(value, key))
+    if len(ends) != 2:
+        raise ParameterError(f"{key} has {value!r}; it takes dates and pairs of a first and a last date.")
+    first, last = _date(ends[0], key), _date(ends[1], key)
+    if first > last:
+        raise ParameterError(f"{key} has a leave from {first} to {last}, which ends before it begins.")
+    return first, last
+
+
+def _target(value: Any, key: str) -> Target:
+    if not isinstance(value, Mapping) or set(value) != {"hours", "period"}:
+        raise ParameterError(f"{key}={value!r} is no target; it takes {{'hours': 1600, 'period': 'year'}}.")
+    if value["period"] not in {"month", "year"}:
+        raise ParameterError(f"{key} has the period {value['period']!r}; it takes 'month' or 'year'.")
+    return {"hours": _not_negative(value["hours"], key), "period": value["period"]}
+
+
+def _weights(value: Any, key: str) -> dict[str, float]:
+    weights = _mapping(_not_negative)(value, key)
+    if not math.isclose(sum(weights.values()), 1.0, abs_tol=1e-9):
+        raise ParameterError(f"{key} adds up to {sum(weights.values())}; the weights of a matter add up to 1.")
+    return weights
+
+
+def _role(value: Any, key: str) -> str:
+    if value not in ROLES:
+        raise ParameterError(f"{key}={value!r} is no role; it takes {ROLES}.{closest(value, ROLES)}")
+    return str(value)
+
+
+def _sequence(value: Any, key: str) -> Iterable[Any]:
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        raise ParameterError(f"{key}={value!r} is not a list.")
+    return value
+
+
+def _mapping(read: Callable[[Any, str], Any]) -> Callable[[Any, str], dict[str, Any]]:
+    def read_all(value: Any, key: str) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise ParameterError(f"{key}={value!r} is not a mapping from id or e-mail address to a value.")
+        return {str(name): read(each, f"{key}[{str(name)!r}]") for name, each in value.items()}
+
+    return read_all
+
+
+_READERS: dict[str, Callable[[Any, str], Any]] = {
+    "time_zone": _time_zone,
+    "working_days": _working_days,
+    "holidays": _dates,
+    "hours_per_day": _hours_a_day,
+    "user_hours": _mapping(_hours_a_day),
+    "user_start": _mapping(_date),
+    "user_end": _mapping(_date),
+    "leave": _mapping(_leave),
+    "targets": _mapping(_target),
+    "standard_rates": _mapping(_not_negative),
+    "cost_rates": _mapping(_not_negative),
+    "budgets": _mapping(_number),
+    "originator_weights": _mapping(_weights),
+    "roles": _mapping(_role),
+}
