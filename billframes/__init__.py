@@ -29,8 +29,10 @@ from billframes._session import (
     users,
 )
 from billframes._version import __version__
+from billframes.analysis import aging, realization, utilization
 from billframes.api.client import Client
 from billframes.api.resources import ALL_ZERO_ID as CLEAR
+from billframes.book import Book, book
 from billframes.errors import (
     AccessDeniedError,
     ApiError,
@@ -54,6 +56,7 @@ from billframes.errors import (
     UncertainWriteError,
     UnknownValueWarning,
 )
+from billframes.settings.firm import FirmSettings
 
 if TYPE_CHECKING:
     from billframes import plots
@@ -65,10 +68,12 @@ __all__ = [
     "AuthenticationError",
     "BillframesError",
     "BillframesWarning",
+    "Book",
     "Client",
     "ConfigError",
     "DecodeError",
     "DetailsMissingWarning",
+    "FirmSettings",
     "IncompleteDataWarning",
     "MirrorError",
     "MissingColumnError",
@@ -83,6 +88,8 @@ __all__ = [
     "UncertainWriteError",
     "UnknownValueWarning",
     "__version__",
+    "aging",
+    "book",
     "client_balances",
     "clients",
     "code_sets",
@@ -97,8 +104,10 @@ __all__ = [
     "matters",
     "plots",
     "practice_areas",
+    "realization",
     "time_entries",
     "users",
+    "utilization",
 ]
 
 

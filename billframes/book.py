@@ -8,13 +8,13 @@ to the analyses to pick; only then is every invoice seen with all its items. Eac
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from billframes import analysis
 from billframes._session import default_client
+from billframes.analysis import aging, realization, utilization
 from billframes.api.client import Client
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period, resolve
@@ -22,7 +22,7 @@ from billframes.settings.firm import FirmSettings
 
 __all__ = ["Book", "book"]
 
-By = str | Iterable[str] | None
+By = str | Sequence[str] | None
 
 
 class Book:
@@ -91,7 +91,7 @@ class Book:
             Any other argument of `billframes.utilization`.
         """
         first, last = self._span(start, end)
-        result: pd.DataFrame = analysis.utilization(
+        result: pd.DataFrame = utilization(
             self.time_entries,
             start=first,
             end=last,
@@ -118,7 +118,7 @@ class Book:
             Any other argument of `billframes.realization`, such as basis="work_date".
         """
         first, last = self._span(start, end)
-        result: pd.DataFrame = analysis.realization(
+        result: pd.DataFrame = realization(
             self.time_entries,
             self.invoices,
             self.expenses,
@@ -159,7 +159,7 @@ class Book:
                 "settings": self.settings,
                 **options,
             }
-        result: pd.DataFrame = analysis.aging(self.invoices, as_of=day, by=by, **options)
+        result: pd.DataFrame = aging(self.invoices, as_of=day, by=by, **options)
         return result
 
     def _span(self, start: DateLike | None, end: DateLike | None) -> tuple[Any, Any]:

@@ -141,15 +141,11 @@ def resolve(
     if last is None and isinstance(end, str):
         raise ParameterError(f"{names[1]}={end!r} is not a date; it takes a date such as '2026-10-31'.")
     if first and last and first > last:
-        raise ParameterError(
-            f"{names[0]}={first} lies after {names[1]}={last}; both ends are inclusive, so swap them."
-        )
+        raise ParameterError(f"{names[0]}={first} lies after {names[1]}={last}; both ends are inclusive, so swap them.")
     return Period(first, last)
 
 
-def _period_alone(
-    start: str, end: DateLike | None, names: tuple[str, str], today: dt.date | None
-) -> Period | None:
+def _period_alone(start: str, end: DateLike | None, names: tuple[str, str], today: dt.date | None) -> Period | None:
     text = start.strip().lower()
     period = _calendar(text) or _relative(text, today)
     if period is None:

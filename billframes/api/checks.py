@@ -33,9 +33,9 @@ def check_filters(table: pa.Table, request: ListRequest) -> None:
         if pa.types.is_dictionary(column.type):
             column = column.cast(pa.string())
         if pa.types.is_string(column.type):
-            fits = pc.is_in(pc.utf8_lower(column), pa.array([value.lower() for value in values]))
+            fits = pc.is_in(pc.utf8_lower(column), pa.array([value.lower() for value in values], pa.string()))
         else:
-            fits = pc.is_in(column, pa.array(list(values)))
+            fits = pc.is_in(column, pa.array(list(values), column.type))
         _all_true(table, fits, request, name)
 
 

@@ -127,4 +127,4 @@ def _typed(value: CustomFieldValue, custom: CustomColumn) -> Any:
         return str(raw)
     if type(raw) is not expected:
         raise ValueError(f"{kind} expected, got {type(raw).__name__}")
-    return dt.datetime.fromisoformat(raw).date() if kind == "date" else raw
+    return dt.datetime.fromisoformat(str(raw)).date() if kind == "date" else raw

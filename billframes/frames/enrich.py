@@ -12,6 +12,8 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from billframes.errors import MissingColumnError, ParameterError
 
@@ -68,7 +70,19 @@ def _join(frame: Any, entity: str, details: Any) -> Any:
     right = right.select(key, *(nw.col(old).alias(new) for old, new in added.items()))
     if isinstance(frame, pd.DataFrame):
         return _join_pandas(frame, right.to_native(), key, _custom_attrs(details, added))
-    return left.join(right, on=key, how="left").select(*left.columns, *added.values()).to_native()
+    if isinstance(frame, pa.Table):
+        return _join_arrow(frame, right.to_native(), key)
+    # Joins need not keep the order of rows, so it is put back.
+    joined = left.with_row_index("_place").join(right, on=key, how="left").sort("_place")
+    return joined.select(*left.columns, *added.values()).to_native()
+
+
+def _join_arrow(frame: pa.Table, details: pa.Table, key: str) -> pa.Table:
+    # Arrow's own join refuses lists.
+    places = pc.index_in(frame.column(key), value_set=details.column(key).combine_chunks())
+    for name in details.drop_columns(key).column_names:
+        frame = frame.append_column(name, details.column(name).take(places))
+    return frame
 
 
 def _join_pandas(frame: pd.DataFrame, details: pd.DataFrame, key: str, custom: dict[str, Any]) -> pd.DataFrame:

@@ -1,0 +1,71 @@
+"""The command line: a thin door to the rest.
+
+Each command lives with what it does, as `add_arguments(parser)` and `run(args) -> exit code`. Here errors become one
+sentence on stderr; the exit code is 0 only when the work was done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from billframes._version import __version__
+from billframes.errors import BillframesError
+
+__all__ = ["main"]
+
+COMMANDS = {
+    "report": ("billframes.report.command", "Write a month's billing report."),
+    "sandbox": ("billframes.sandbox.command", "Run the bundled sandbox server."),
+}
+FAILED = 2
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """
+    Run a command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The words after "billframes"; those of the process where not given.
+
+    Returns
+    -------
+    int
+        0 when the work was done, 2 when it could not be, 130 on Ctrl-C.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    Traceback (most recent call last):
+    SystemExit: 0
+    """
+    args = _parser().parse_args(argv)
+    try:
+        return int(args.run(args))
+    except BillframesError as error:
+        if args.debug:
+            raise
+        print(f"billframes: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="billframes", description="A law firm's billing API as frames, analyses and reports."
+    )
+    parser.add_argument("--version", action="version", version=f"billframes {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for name, (module, summary) in COMMANDS.items():
+        command = importlib.import_module(module)
+        words = commands.add_parser(name, help=summary, description=summary)
+        words.add_argument("--debug", action="store_true", help="show the traceback of an error")
+        command.add_arguments(words)
+        words.set_defaults(run=command.run)
+    return parser

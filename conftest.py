@@ -1,0 +1,61 @@
+"""One sandbox for the whole run, and what doctests find under their names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+# Set before anything imports matplotlib or platformdirs: tests draw without a screen and read no one's profile.
+os.environ["MPLBACKEND"] = "agg"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_settings_of_the_machine(tmp_path_factory) -> Iterator[None]:
+    """Whoever runs the tests, their profiles, credentials and keyring stay out of it."""
+    patch = pytest.MonkeyPatch()
+    for name in ("BILLFRAMES_BASE_URL", "BILLFRAMES_TOKEN", "BILLFRAMES_PROFILE"):
+        patch.delenv(name, raising=False)
+    patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    patch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="session")
+def sandbox():
+    """A sandbox with the small seeded firm."""
+    from billframes.sandbox import Sandbox
+
+    with Sandbox() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def client(sandbox):
+    """A client of that sandbox that may see rates."""
+    import billframes as bf
+
+    with bf.Client(sandbox.base_url, sandbox.tokens["full"], health_path=sandbox.health_path) as connected:
+        yield connected
+
+
+@pytest.fixture(scope="session")
+def sql(sandbox):
+    """Ask the sandbox's own database: the other witness."""
+    import sqlite3
+
+    connection = sqlite3.connect(sandbox.database)
+    yield lambda query, *values: connection.execute(query, values).fetchall()
+    connection.close()
+
+
+@pytest.fixture(autouse=True)
+def names_in_examples(request, doctest_namespace) -> None:
+    """Examples find billframes connected to the sandbox, as after `bf.connect("sandbox")`."""
+    if request.node.__class__.__name__ == "DoctestItem":
+        import billframes as bf
+
+        bf.connect(*(request.getfixturevalue("sandbox").base_url, "sandbox-full"))
+        doctest_namespace["bf"] = bf

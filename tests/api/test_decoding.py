@@ -1,0 +1,260 @@
+"""What comes over the wire becomes the right cell, or a DecodeError that names resource, record and path."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+
+import pandas as pd
+import pytest
+
+import billframes as bf
+from tests.api.conftest import entry, paged
+
+
+@pytest.fixture
+def load(fake, connect):
+    """Load time entries that hold the given changes."""
+
+    def loading(*rows, **options):
+        fake.answers["/v2/time-entries"] = paged([entry(i, **row) for i, row in enumerate(rows)])
+        return connect().time_entries(**{"select": "", **options})
+
+    return loading
+
+
+def test_nested_references_flatten(load):
+    row = {
+        "client": {"name": "Acme", "reference": None},
+        "matter": {"name": "Acme v. Bolt", "reference": "1001"},
+        "user": {"name": "Ann Lee", "email": "x@example.com", "team": {"id": 3}},
+        "invoiceId": "i1",
+        "invoice": {"invoiceId": "i1", "invoiceNumber": "7", "invoiceDate": "2026-10-31", "invoiceState": "final"},
+        "fixedFeeId": "f1",
+        "fixedFee": {"id": "f1", "label": "Will", "amount": 1500},
+        "meta": {"createdAt": "2026-10-01T09:00:00+02:00", "modifiedAt": "2026-10-02T09:00:00Z"},
+    }
+    frame = load(row, select=None)
+    assert frame.loc[0, ["client_name", "matter_reference", "user_name", "invoice_number"]].tolist() == [
+        "Acme",
+        "1001",
+        "Ann Lee",
+        "7",
+    ]
+    assert frame.loc[0, ["fixed_fee_label", "fixed_fee_amount"]].tolist() == ["Will", 1500.0]
+    assert pd.isna(frame.loc[0, "client_reference"])
+    assert frame.loc[0, "created_at"] == pd.Timestamp("2026-10-01T07:00:00Z")
+
+
+def test_a_name_that_does_not_come_whole_is_put_together(load):
+    assert load({"user": {"firstName": "Ann", "lastName": "Lee"}}, select="user").loc[0, "user_name"] == "Ann Lee"
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "1900-02-28", "2024-02-29", "9999-12-31"])
+def test_dates_of_any_year_survive(load, day):
+    assert load({"date": day})["date"].dt.strftime("%Y-%m-%d").str.zfill(10).tolist() == [day]
+
+
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("2026-10-01T09:00:00Z", "2026-10-01T09:00:00Z"),
+        ("2026-10-01T09:00:00.1234567Z", "2026-10-01T09:00:00.123456Z"),
+        ("2026-10-01T09:00:00-04:30", "2026-10-01T13:30:00Z"),
+        ("2026-10-01T09:00:00", "2026-10-01T09:00:00Z"),
+        ("2026-10-01T09:00Z", "2026-10-01T09:00:00Z"),
+    ],
+)
+def test_instants_of_any_offset_and_precision(load, text, instant):
+    frame = load({"meta": {"createdAt": text, "modifiedAt": text}}, select="meta")
+    assert frame.loc[0, "modified_at"] == pd.Timestamp(instant)
+
+
+@pytest.mark.parametrize("text", ["09:30:00", "09:30", "09:30:00.000"])
+def test_a_time_of_day(load, text):
+    assert load({"time": text}).loc[0, "time"] == dt.time(9, 30)
+
+
+@pytest.mark.parametrize("written", ["100", "100.0", "1e2"])
+def test_numbers_however_written(fake, connect, written):
+    body = json.dumps(paged([entry(amount="?")])(type("R", (), {"url": type("U", (), {"params": {}})})))
+    fake.answers["/v2/time-entries"] = body.replace('"?"', written).encode()
+    assert connect().time_entries(select="").loc[0, "amount"] == 100.0
+
+
+def test_enum_text_is_matched_without_regard_to_case(load):
+    assert load({"billingType": "NONBILLABLE"}).loc[0, "billing_type"] == "nonBillable"
+
+
+def test_an_unknown_enum_value_is_kept_with_one_warning(load):
+    with pytest.warns(bf.UnknownValueWarning, match="'courtesy'") as given:
+        frame = load({"billingType": "courtesy"}, {"billingType": "courtesy"}, {})
+    assert len(given) == 1
+    assert frame["billing_type"].tolist() == ["courtesy", "courtesy", "billable"]
+    assert frame["billing_type"].cat.categories.tolist() == ["nonBillable", "billable", "fixedFee", "courtesy"]
+
+
+def test_unknown_properties_are_ignored(load):
+    assert "novelty" not in load({"novelty": {"deep": [1]}})
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  ", "<script>alert(1)</script>", "مكتب المحاماة", "𝔘\u0000\u2028", "x" * 20_000]
+)
+def test_text_of_any_kind_survives(load, text):
+    assert load({"description": text}).loc[0, "description"] == text
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"hours": "1.5"}, "$.data[1].hours"),
+        ({"hours": None}, "$.data[1].hours"),
+        ({"billed": "yes"}, "$.data[1].billed"),
+        ({"date": "2026-13-01"}, "$.data[1].date"),
+        ({"client": "Acme"}, "$.data[1].client"),
+        ({"time": "noon"}, "column 'time'"),
+    ],
+)
+def test_a_wrong_type_names_resource_record_and_path(load, changes, path):
+    with pytest.raises(bf.DecodeError) as raised:
+        load({}, changes)
+    assert "time_entries" in str(raised.value)
+    assert "t0001" in str(raised.value)
+    assert path in str(raised.value)
+
+
+def test_a_missing_required_field_is_named(fake, connect):
+    row = entry(7)
+    del row["matterId"]
+    fake.answers["/v2/time-entries"] = paged([row])
+    with pytest.raises(bf.DecodeError, match=r"time_entries: record t0007 .*\$\.data\[0\].*matterId"):
+        connect().time_entries(select="")
+
+
+def test_values_stay_out_of_error_messages_and_chains(load):
+    with pytest.raises(bf.DecodeError) as raised:
+        load({"description": "privileged", "hours": "x"})
+    assert "privileged" not in str(raised.value)
+    assert raised.value.__cause__ is None
+    assert raised.value.__context__ is None
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b'{"data": [', b'{"rows": []}', b'{"data": {}}', b"\xff", b"NaN"])
+def test_a_body_that_is_not_the_apis_is_a_decode_error(fake, connect, body):
+    fake.answers["/v2/time-entries"] = body
+    with pytest.raises(bf.DecodeError, match="time_entries"):
+        connect().time_entries()
+
+
+def test_an_invoice_may_have_no_matter(fake, connect):
+    invoice = {
+        "invoiceId": "i1",
+        "clientId": "c1",
+        "matterId": None,
+        "invoiceDate": "2026-10-31",
+        "amount": 5,
+        "balance": 5,
+        "invoiceNumber": "7",
+        "invoiceState": "draft",
+    }
+    fake.answers["/v2/invoices"] = paged([invoice])
+    assert connect().invoices(select="")["matter_id"].isna().all()
+
+
+FIELDS = [
+    {"id": "1", "entity": "matter", "name": "Court", "valueType": "text"},
+    {"id": "2", "entity": "matter", "name": "Budget (USD)", "valueType": "number"},
+    {"id": "3", "entity": "matter", "name": "Insured", "valueType": "boolean"},
+    {"id": "4", "entity": "matter", "name": "Trial", "valueType": "date"},
+    {
+        "id": "5",
+        "entity": "matter",
+        "name": "Phase",
+        "valueType": "enum",
+        "options": [{"optionId": "a", "label": "Late"}, {"optionId": "b", "label": "Early"}],
+    },
+    {"id": "6", "entity": "matter", "name": "Name", "valueType": "text"},
+    {"id": "7", "entity": "matter", "name": "Team!", "valueType": "text"},
+    {"id": "8", "entity": "matter", "name": "team", "valueType": "text"},
+]
+VALUES = [
+    {"id": "1", "name": "Court", "valueType": "text", "value": "High Court"},
+    {"id": "2", "name": "Budget (USD)", "valueType": "number", "value": 1000},
+    {"id": "3", "name": "Insured", "valueType": "boolean", "value": False},
+    {"id": "4", "name": "Trial", "valueType": "date", "value": "2027-03-01"},
+    {"id": "5", "name": "Phase", "valueType": "enum", "value": "Early", "optionId": "b"},
+]
+
+
+def matter(**changes):
+    return {
+        "matterId": "m1",
+        "name": "Acme v. Bolt",
+        "matterType": "hourly",
+        "archived": False,
+        "clientId": "c1",
+        "responsibleId": "u1",
+        "originatorIds": [],
+        **changes,
+    }
+
+
+@pytest.fixture
+def load_matters(fake, connect):
+    def loading(*rows):
+        fake.answers["/v2/custom-fields"] = {"data": FIELDS}
+        fake.answers["/v2/matters"] = paged(list(rows))
+        return connect().matters(select="customFields")
+
+    return loading
+
+
+@pytest.mark.parametrize("where", ["record", "meta"])
+def test_custom_fields_become_typed_columns_from_record_or_meta(load_matters, where):
+    meta = {"createdAt": "2026-01-01T00:00:00Z", "modifiedAt": "2026-01-01T00:00:00Z"}
+    row = matter(customFields=VALUES) if where == "record" else matter(meta={**meta, "customFields": VALUES})
+    frame = load_matters(row)
+    assert frame.filter(like="cf_").dtypes.astype(str).to_dict() == {
+        "cf_court": "str",
+        "cf_budget_usd": "float64",
+        "cf_insured": "boolean",
+        "cf_trial": "datetime64[us]",
+        "cf_phase": "category",
+        "cf_name": "str",
+        "cf_team_7": "str",
+        "cf_team_8": "str",
+    }
+    assert frame.loc[0, ["cf_court", "cf_budget_usd", "cf_insured", "cf_phase"]].tolist() == [
+        "High Court",
+        1000.0,
+        False,
+        "Early",
+    ]
+    assert frame.loc[0, "cf_trial"] == pd.Timestamp("2027-03-01")
+    assert frame["cf_phase"].cat.categories.tolist() == ["Late", "Early"]
+    assert frame.attrs["custom_fields"]["cf_budget_usd"] == {"id": "2", "name": "Budget (USD)", "type": "number"}
+
+
+def test_a_field_nobody_filled_in_still_has_its_column(load_matters):
+    empty, full = load_matters(matter(customFields=[])), load_matters(matter(customFields=VALUES))
+    assert empty.dtypes.astype(str).to_dict() == full.dtypes.astype(str).to_dict()
+
+
+def test_a_custom_value_of_another_type_is_a_decode_error(load_matters):
+    wrong = {"id": "2", "name": "Budget (USD)", "valueType": "number", "value": "1000"}
+    with pytest.raises(bf.DecodeError, match="m1"):
+        load_matters(matter(customFields=[wrong]))
+
+
+def test_a_value_of_an_undefined_field_is_warned_about(load_matters):
+    stray = {"id": "99", "name": "New", "valueType": "text", "value": "x"}
+    with pytest.warns(bf.UnknownValueWarning, match="99"):
+        load_matters(matter(customFields=[stray]))
+
+
+def test_details_that_came_on_no_row_are_named_once(fake, connect):
+    fake.answers["/v2/time-entries"] = paged([entry()])
+    with pytest.warns(bf.DetailsMissingWarning, match="client, matter, user, meta") as given:
+        connect().time_entries()
+    assert len(given) == 1

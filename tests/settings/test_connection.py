@@ -1,0 +1,131 @@
+"""Settings come from arguments, environment, profile and keyring, in that order, and secrets stay hidden."""
+
+from __future__ import annotations
+
+import pickle
+
+import keyring
+import pytest
+from keyring.backend import KeyringBackend
+
+import billframes as bf
+from billframes.settings.connection import KEYRING_SERVICE, config_file, resolve_connection
+from billframes.settings.secret import Secret
+
+URL = "https://billing.example.com"
+KNOWN = frozenset({"timeout"})
+
+
+@pytest.fixture
+def profile():
+    """Write config.toml."""
+
+    def write(text: str) -> None:
+        config_file().parent.mkdir(parents=True, exist_ok=True)
+        config_file().write_text(text, encoding="utf-8")
+
+    yield write
+    config_file().unlink(missing_ok=True)
+
+
+class Ring(KeyringBackend):
+    """A keyring in memory."""
+
+    priority = 1
+
+    def __init__(self) -> None:
+        self.kept = {}
+
+    def get_password(self, service, username):
+        return self.kept.get((service, username))
+
+    def set_password(self, service, username, password):
+        self.kept[service, username] = password
+
+
+@pytest.fixture
+def ring():
+    before, ring = keyring.get_keyring(), Ring()
+    keyring.set_keyring(ring)
+    yield ring
+    keyring.set_keyring(before)
+
+
+def test_with_nothing_configured_the_error_says_how_to_connect():
+    with pytest.raises(bf.ConfigError) as raised:
+        resolve_connection()
+    assert "billframes.connect(" in str(raised.value)
+    assert "BILLFRAMES_BASE_URL" in str(raised.value)
+
+
+def test_each_source_goes_before_the_next(monkeypatch, profile, ring):
+    ring.set_password(KEYRING_SERVICE, "firm", "of-keyring")
+    profile(f'default_profile = "firm"\n[profiles.firm]\nbase_url = "{URL}/profile"\ntimeout = 60')
+    found = resolve_connection(known_options=KNOWN)
+    assert (found.base_url, found.token.reveal()) == (f"{URL}/profile", "of-keyring")
+    assert found.sources == {"base_url": "profile 'firm'", "token": "keyring"}
+    monkeypatch.setenv("BILLFRAMES_BASE_URL", f"{URL}/env")
+    monkeypatch.setenv("BILLFRAMES_TOKEN", "of-env")
+    found = resolve_connection(known_options=KNOWN)
+    assert (found.base_url, found.token.reveal()) == (f"{URL}/env", "of-env")
+    found = resolve_connection(f"{URL}/argument/", "of-argument", known_options=KNOWN)
+    assert (found.base_url, found.token.reveal()) == (f"{URL}/argument", "of-argument")
+
+
+def test_a_profiles_settings_count_where_the_argument_was_left_alone(profile):
+    profile(f'[profiles.firm]\nbase_url = "{URL}"\npage_size = 100\nconcurrency = 2\nhealth_path = "/up"')
+    with bf.Client(profile="firm", concurrency=4) as client:
+        assert (client.page_size, client.concurrency, client.health_path) == (100, 4, "/up")
+
+
+def test_an_unknown_profile_or_setting_is_named(profile):
+    profile(f'[profiles.firm]\nbase_url = "{URL}"\npagesize = 100')
+    with pytest.raises(bf.ConfigError, match="'frm'.*Did you mean 'firm'"):
+        resolve_connection(profile="frm")
+    with pytest.raises(bf.ConfigError, match="pagesize.*Did you mean 'page_size'"):
+        bf.Client(profile="firm")
+
+
+def test_a_file_that_is_no_toml_is_named(profile):
+    profile("token: abc")
+    with pytest.raises(bf.ConfigError, match="config.toml can't be read"):
+        resolve_connection()
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("billing.example.com", "no URL"),
+        ("ftp://billing.example.com", "no URL"),
+        ("http://billing.example.com", "refused"),
+        ("http://localhost.example.com", "refused"),
+        ("http://127.evil.example.com.x", "refused"),
+        ("https://ann:pass@billing.example.com", "user name or password"),
+        ("https://billing.example.com?key=abc", "query"),
+        ("sandbox", "no URL"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_refused_without_showing_a_secret(url, said):
+    with pytest.raises(bf.ConfigError, match=said) as raised:
+        resolve_connection(url)
+    assert "pass" not in str(raised.value).replace("password", "")
+    assert "abc" not in str(raised.value)
+
+
+@pytest.mark.parametrize("url", ["http://localhost:8000", "http://127.0.0.1", "http://[::1]:80", URL])
+def test_plain_http_is_for_this_machine_only(url):
+    assert resolve_connection(url, "t").base_url == url
+
+
+@pytest.mark.parametrize("token", ["two words", "zwölf", "a\nb"])
+def test_a_token_with_impossible_characters_is_refused_unseen(token):
+    with pytest.raises(bf.ConfigError, match="token") as raised:
+        resolve_connection(URL, token)
+    assert token not in str(raised.value)
+
+
+def test_a_secret_is_neither_shown_nor_pickled():
+    secret = Secret("abc")
+    assert "abc" not in f"{secret} {secret!r} {[secret]}"
+    with pytest.raises(TypeError, match="not pickled"):
+        pickle.dumps(secret)

@@ -1,0 +1,108 @@
+"""The public names: sorted, documented, cheap to import, and without cycles."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import billframes as bf
+
+ROOT = Path(bf.__file__).parent
+MODULES = [
+    each.name for each in pkgutil.walk_packages([str(ROOT)], "billframes.") if not each.name.endswith("__main__")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_has_a_sorted_all_of_names_it_has(name):
+    module = importlib.import_module(name)
+    assert module.__doc__
+    names = list(getattr(module, "__all__", ()))
+    # ruff's order: constants, classes, then the rest.
+    assert sorted(names) == sorted(set(names))
+    assert [each for each in names if not hasattr(module, each)] == []
+
+
+@pytest.mark.parametrize("name", bf.__all__)
+def test_every_public_name_is_there_and_documented(name):
+    thing = getattr(bf, name)
+    assert inspect.getdoc(thing)
+    if hasattr(thing, "resource"):
+        assert inspect.getdoc(type(thing).__call__)
+
+
+def test_importing_billframes_loads_no_plots_widgets_or_extras():
+    heavy = [
+        "matplotlib",
+        "ipywidgets",
+        "IPython",
+        "polars",
+        "duckdb",
+        "papermill",
+        "nbconvert",
+        "starlette",
+        "uvicorn",
+    ]
+    script = f"import sys, billframes; print([each for each in {heavy} if each in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def imports_of(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    typing_only = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
+        for node in ast.walk(block)
+    }
+    found: set[str] = set()
+    for node in tree.body:
+        for each in ast.walk(node) if not isinstance(node, ast.FunctionDef | ast.ClassDef) else ():
+            if id(each) in typing_only:
+                continue
+            if isinstance(each, ast.ImportFrom) and each.module:
+                found |= {each.module} | {f"{each.module}.{alias.name}" for alias in each.names}
+            elif isinstance(each, ast.Import):
+                found |= {alias.name for alias in each.names}
+    return found
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_imports_run_one_way():
+    paths = {name_of(path): path for path in ROOT.rglob("*.py")}
+    graph = {name: (imports_of(path) & paths.keys()) - {name} for name, path in paths.items()}
+    TopologicalSorter(graph).prepare()
+
+
+@pytest.mark.parametrize(
+    ("part", "unknown"),
+    [
+        ("errors", "billframes."),
+        ("periods", "billframes.(?!errors)"),
+        ("frames", "billframes.(api|analysis|sandbox|settings|report|plots)"),
+        ("analysis", "billframes.(api|sandbox|report|plots|_session|book)"),
+        ("api", "billframes.(analysis|sandbox|report|plots|_session|book)"),
+        ("sandbox", "billframes.(_session|book|analysis|frames|report|plots|api\\.(?!records|resources))"),
+        ("plots", "billframes.(api|sandbox|_session|report)"),
+    ],
+)
+def test_each_part_knows_nothing_of_what_is_above_it(part, unknown):
+    import re
+
+    paths = [path for path in ROOT.rglob("*.py") if f"{name_of(path)}.".startswith(f"billframes.{part}.")]
+    assert paths
+    strays = {(name_of(path), each) for path in paths for each in imports_of(path) if re.match(unknown, each + " ")}
+    assert strays == set()

@@ -1,0 +1,46 @@
+"""The default client: asked for by name, from the environment, or not there."""
+
+from __future__ import annotations
+
+import pytest
+
+import billframes as bf
+from billframes import _session
+
+
+@pytest.fixture(autouse=True)
+def nobody_connected(monkeypatch):
+    monkeypatch.setattr(_session, "_default", [])
+
+
+def test_with_nothing_configured_a_loader_says_how_to_connect_and_uses_no_sandbox():
+    with pytest.raises(bf.ConfigError, match=r"billframes\.connect\("):
+        bf.time_entries("2026-10")
+
+
+def test_a_wrong_argument_comes_before_a_missing_connection():
+    with pytest.raises(bf.ParameterError):
+        bf.time_entries("2026-13")
+
+
+def test_connect_sets_the_default_and_returns_it(sandbox):
+    client = bf.connect(sandbox.base_url, sandbox.tokens["full"])
+    assert isinstance(client, bf.Client)
+    assert bf.practice_areas().equals(client.practice_areas())
+
+
+def test_the_environment_makes_the_default(sandbox, monkeypatch):
+    monkeypatch.setenv("BILLFRAMES_BASE_URL", sandbox.base_url)
+    monkeypatch.setenv("BILLFRAMES_TOKEN", sandbox.tokens["full"])
+    assert len(bf.users()) > 0
+
+
+def test_connect_sandbox_starts_it_once_a_process():
+    first, second = bf.connect("sandbox"), bf.connect("sandbox")
+    assert first.base_url == second.base_url
+    assert bf.health().loc[0, "status"] == "healthy"
+
+
+def test_a_service_credential_sees_rates(sandbox):
+    with bf.Client(sandbox.base_url, sandbox.tokens["service"]) as client:
+        assert client.time_entries("2026-10-01", "2026-10-01", billing_type="billable")["rate"].notna().all()
