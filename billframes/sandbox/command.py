@@ -6,10 +6,9 @@ import argparse
 import json
 import signal
 import sys
-import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from billframes import sandbox
@@ -37,14 +36,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C or SIGTERM, and return the exit code."""
-    with _until_signalled() as signalled:
-        server = sandbox.Sandbox(size=args.size, seed=args.seed, db=args.db, host=args.host, port=args.port)
-        with server:
+    try:
+        with (
+            _signals_interrupt(),
+            sandbox.Sandbox(size=args.size, seed=args.seed, db=args.db, host=args.host, port=args.port) as server,
+        ):
             if server.is_open_to_network:
                 print(_OPEN, file=sys.stderr)  # noqa: T201
             print(_ready(server, as_json=args.json), flush=True)  # noqa: T201
-            signalled.wait()
-    return 0
+            while True:
+                time.sleep(3600)
+    except KeyboardInterrupt:
+        return 0
 
 
 _OPEN = "Warning: the sandbox listens beyond this machine, and its tokens are public. Keep real data out of it."
@@ -58,16 +61,12 @@ def _ready(server: Sandbox, *, as_json: bool) -> str:
 
 
 @contextmanager
-def _until_signalled() -> Iterator[threading.Event]:
-    """Turn SIGINT and SIGTERM into an event for as long as the block runs."""
-    signalled = threading.Event()
-
-    def note(_number: int, _frame: FrameType | None) -> None:
-        signalled.set()
-
-    before = {each: signal.signal(each, note) for each in (signal.SIGINT, signal.SIGTERM)}
+def _signals_interrupt() -> Iterator[None]:
+    """Make SIGTERM, and SIGINT even where a shell had it ignored, interrupt the block as Ctrl-C does."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(each, signal.default_int_handler) for each in numbers]
     try:
-        yield signalled
+        yield
     finally:
-        for each, handler in before.items():
+        for each, handler in zip(numbers, before, strict=True):
             signal.signal(each, handler)

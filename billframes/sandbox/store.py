@@ -1,7 +1,7 @@
 """Where the sandbox keeps its firm: one SQLite file, and connections to it that never cross threads at work.
 
-The file is complete or it isn't there: tables are filled in one transaction that ends by recording the clock,
-so a build that was interrupted is recognised when the file is next opened.
+The file is complete or it isn't there: tables are filled in one transaction that ends by recording the clock.
+A build that fails takes its file away, and one that was killed is recognised when the file is next opened.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
 
@@ -49,6 +49,7 @@ class Store:
         self._folder = Path(tempfile.mkdtemp(prefix="billframes-sandbox-")) if path is None else None
         self.path = Path(path) if self._folder is None and path is not None else Path(f"{self._folder}/firm.db")
         self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
+        self._closed = False
         try:
             if not self.path.exists() or self.path.stat().st_size == 0:
                 _create(self.path, plant)
@@ -67,11 +68,15 @@ class Store:
         finally:
             connection.rollback()
             self._idle.put(connection)
+            if self._closed:
+                self.close()
 
     def close(self) -> None:
-        """Close every idle connection; remove the file if it was temporary."""
-        while not self._idle.empty():
-            self._idle.get().close()
+        """Close the connections, those at work when they are done; remove the file if it was temporary."""
+        self._closed = True
+        with suppress(Empty):
+            while True:
+                self._idle.get_nowait().close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -118,8 +123,12 @@ def _create(path: Path, plant: Plant) -> None:
         connection.execute("INSERT INTO setting VALUES (?, ?)", (_CLOCK, repr(offset)))
         connection.execute("COMMIT")
         connection.execute("ANALYZE")
-    finally:
+    except BaseException:
         connection.close()
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{path}{ending}").unlink(missing_ok=True)
+        raise
+    connection.close()
 
 
 def _clock(path: Path) -> Clock:

@@ -45,7 +45,7 @@ class Api:
 
     def call(self, path: str, *, method="GET", token="sandbox-full", headers=None, **query) -> httpx.Response:
         headers = {**({"Authorization": f"Bearer {token}"} if token else {}), **(headers or {})}
-        params = {k: uid(v) if re.fullmatch(r"[0-9a-f]\d", str(v)) else v for k, v in query.items()}
+        params = {k: uid(v) if isinstance(v, str) and re.fullmatch(r"[0-9a-f]\d", v) else v for k, v in query.items()}
         return self.http.request(method, path, headers=headers, params=params or None)
 
     def list(self, name: str, **query) -> tuple[list[dict[str, Any]], dict[str, Any]]:

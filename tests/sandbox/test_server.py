@@ -15,6 +15,7 @@ import pytest
 from billframes.errors import ConfigError
 from billframes.sandbox import Sandbox, command
 from billframes.sandbox.clock import BEGINNING, Clock
+from billframes.sandbox.schema import SCHEMA
 from billframes.sandbox.store import Store
 
 
@@ -60,10 +61,18 @@ def test_other_files_are_left_alone(tmp_path):
     assert (tmp_path / "letter.txt").read_text().startswith("Dear Sir")
 
 
-def test_an_unfinished_database_is_recognised(tmp_path):
-    """A start that was interrupted leaves no half firm behind that looks whole."""
+def test_a_failed_start_leaves_no_file(tmp_path):
+    """A start that was interrupted leaves no half firm behind."""
     with pytest.raises(RuntimeError):
         Store(tmp_path / "firm.db", _interrupted)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unfinished_database_is_recognised(tmp_path):
+    """Where a start was killed, the half firm is not taken for a whole one."""
+    connection = sqlite3.connect(tmp_path / "firm.db")
+    connection.executescript(SCHEMA)
+    connection.close()
     with pytest.raises(ConfigError, match="unfinished"):
         Store(tmp_path / "firm.db", _never)
 
