@@ -127,7 +127,7 @@ _NAMED = (
 )
 
 _HABITS = ("prompt", "average", "slow", "dragging", "never")
-_HABIT_WEIGHTS = (46, 38, 9, 6, 1)
+_HABIT_WEIGHTS = (38, 38, 14, 9, 1)
 
 
 def engage(dice: Dice, scale: int) -> list[Client]:

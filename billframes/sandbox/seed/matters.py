@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from billframes.sandbox.seed.areas import AREAS, Area
 from billframes.sandbox.seed.basics import END, FIRST_MONTH, LAST_MONTH, Dice, day, iso, month_days, month_of
@@ -102,6 +103,7 @@ class Staffing:
     def __init__(self, people: list[Person]) -> None:
         self.principals = [person for person in people if person.role == "principal" and person.bills]
         self.leads: dict[str, list[Person]] = {}
+        self.likely: dict[str, list[float]] = {}
         self.lawyers: dict[str, list[Person]] = {}
         self.support: dict[str, list[Person]] = {}
         for area in AREAS:
@@ -109,24 +111,25 @@ class Staffing:
             lawyers = [person for person in those if person.role in {"principal", "attorney"}]
             self.lawyers[area.key] = [person for person in lawyers if person.role == "attorney"] or lawyers
             self.support[area.key] = [person for person in those if person not in lawyers]
-            self.leads[area.key] = [
-                person for person in lawyers if person.end == END and person.start < day("2024-01-01")
-            ]
+            leads = [each for each in lawyers if each.end == END and each.start < day("2024-01-01")]
+            self.leads[area.key] = leads or self.principals
+            self.likely[area.key] = list(accumulate(_calling(lead, area) for lead in self.leads[area.key]))
 
     def staff(self, matter: Matter, dice: Dice, *, big: bool = False) -> None:
         """Put a responsible attorney, a team and originators on a matter."""
         key = matter.area.key
-        leads = self.leads[key] or self.principals
-        weights = [
-            (3.0 if lead.role == "principal" else 1.0) * (2.0 if lead.areas[0] == key else 1.0) for lead in leads
-        ]
-        matter.responsible = dice.weighted(leads, weights)
+        matter.responsible = dice.random.choices(self.leads[key], cum_weights=self.likely[key])[0]
         lawyers = dice.sample(self.lawyers[key], 4 if big else dice.pick((1, 1, 2, 2, 3)))
         support = dice.sample(self.support[key], 2 if big else dice.pick((0, 1, 1, 1)))
         matter.team = list(dict.fromkeys((matter.responsible, *lawyers, *support)))
         count = dice.weighted((0, 1, 2, 3), (15, 62, 18, 5))
         likely = list(dict.fromkeys((matter.responsible, *dice.sample(self.principals, 3))))
         matter.originators = dice.sample(likely, count)
+
+
+def _calling(lead: Person, area: Area) -> float:
+    """Return how likely a lead is made responsible: principals first, those of the area before others."""
+    return (3.0 if lead.role == "principal" else 1.0) * (2.0 if lead.areas[0] == area.key else 1.0)
 
 
 def draw_matter(dice: Dice, client: Client, staffing: Staffing, number: int) -> Matter:
@@ -141,6 +144,8 @@ def draw_matter(dice: Dice, client: Client, staffing: Staffing, number: int) -> 
     if matter.kind == "fixedFee":
         # What has a price is kept short.
         matter.weight = 0.2 + 0.25 * dice.chance()
+    if client.person and matter.kind == "hourly":
+        matter.weight *= 0.6
     if matter.habit == "never":
         matter.weight *= 0.15
     if matter.kind == "contingency":
@@ -247,7 +252,8 @@ def _conflict(matter: Matter) -> str | None:
         "relatedClient": f"Officers of {matter.client.name}" if not matter.client.person else None,
         "opposing": f"Counsel for {matter.other}" if dispute else None,
     }
-    return json.dumps({name: text for name, text in known.items() if text}, ensure_ascii=False)
+    found = {name: text for name, text in known.items() if text}
+    return json.dumps(found, ensure_ascii=False) if found else None
 
 
 def _referral(matter: Matter, dice: Dice) -> str | None:

@@ -21,7 +21,7 @@ _CREDITS = (
     ("Redfern", "2025-02-14", -1_850.00, 0.0),
     ("Granite Mutual", "2025-08-21", -4_212.50, 0.0),
     ("Willowbank", "2026-02-12", -640.00, 0.0),
-    ("Ironbridge", "2026-07-16", -2_300.00, -2_300.00),
+    ("Ironbridge", "2026-09-10", -2_300.00, -2_300.00),
     ("Kestrel", "2026-10-15", -975.25, -475.25),
 )
 
@@ -61,7 +61,7 @@ def paid_twice(bills: list[Bill], seen: set[str]) -> None:
     """Leave on one invoice what a client paid twice: a balance below zero."""
     for bill in bills:
         invoice, client = bill.invoice, bill.matters[0].client
-        theirs = client.name.startswith("Quillfeather") and invoice.invoice_date >= "2026-02"
+        theirs = client.name.startswith("Quillfeather Media") and invoice.invoice_date >= "2026-02"
         if theirs and client.client_id not in seen and invoice.balance == 0 and invoice.amount > 0:
             seen.add(client.client_id)
             invoice.balance = -invoice.amount

@@ -14,7 +14,7 @@ __all__ = ["settle"]
 # Days from the invoice date to payment, and the share of invoices still open afterwards.
 _HABITS = {
     "prompt": (7, 34, 0.003),
-    "average": (18, 62, 0.012),
+    "average": (22, 76, 0.012),
     "slow": (48, 115, 0.05),
     "dragging": (75, 200, 0.12),
 }

@@ -69,7 +69,17 @@ _STAFF = (
     _hired("Miriam|Harrow", "principal", "litigation employment", 595, 4.7, 1.5, "2009-04-01", prompt=0.45),
     _hired("Erik|Lindqvist", "principal", "corporate ip", 575, 4.5, 1.6, "2009-04-01", prompt=0.35),
     _hired("Dolores|Abernathy-Cruz", "principal", "realestate corporate", 525, 4.9, 1.1, "2013-09-02", prompt=0.8),
-    _hired("Samuel|Okonkwo", "principal", "estate family", 495, 4.8, 1.0, "2015-01-05", prompt=0.75, records_time=True),
+    _hired(
+        "Samuel|Okonkwo",
+        "principal",
+        "estate family corporate",
+        495,
+        4.8,
+        1.0,
+        "2015-01-05",
+        prompt=0.75,
+        records_time=True,
+    ),
     _hired(
         "Thomas|Whitfield",
         "attorney",
@@ -108,11 +118,21 @@ _STAFF = (
         weekend=0.02,
         prompt=0.85,
     ),
-    _hired("Hannah|Levy", "attorney", "family estate", 315, 6.1, 0.5, "2021-09-07", records_time=True, raise_=0.06),
+    _hired(
+        "Hannah|Levy",
+        "attorney",
+        "family estate employment",
+        315,
+        6.1,
+        0.5,
+        "2021-09-07",
+        records_time=True,
+        raise_=0.06,
+    ),
     _hired("Julian|Szabó", "attorney", "litigation employment", 265, 6.3, 0.8, "2026-03-02", raise_=0.06, prompt=0.6),
     _hired("Marcus|Bell", "paralegal", "litigation employment", 165, 5.7, 0.6, "2016-06-13", records_time=True),
     _hired("Yolanda|Pruitt", "paralegal", "corporate ip realestate", 160, 5.4, 0.6, "2018-03-26"),
-    _hired("Owen|Castellanos", "paralegal", "family estate", 145, 5.2, 0.7, "2022-01-10", raise_=0.03),
+    _hired("Owen|Castellanos", "paralegal", "family estate realestate", 145, 5.2, 0.7, "2022-01-10", raise_=0.03),
     _hired(
         "Anneke|de Vries",
         "timekeeper",
@@ -151,7 +171,7 @@ def hire(dice: Dice, scale: int) -> list[Person]:
 
 def _drawn(dice: Dice) -> Person:
     role = dice.weighted(
-        ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant"), (20, 44, 23, 5, 5, 3)
+        ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant"), (20, 42, 21, 4, 8, 5)
     )
     first, last = dice.pick(FIRST_NAMES), dice.pick(LAST_NAMES)
     low, high, hours, office = {

@@ -88,8 +88,8 @@ class Workload:
         for person in people:
             if person.bills:
                 mine = own[person.user_id]
-                if len(mine) < 4:
-                    lent = [each for key in person.areas for each in dice.sample(by_area.get(key, []), 4)]
+                if len(mine) < 6:
+                    lent = [each for key in person.areas for each in dice.sample(by_area.get(key, []), 3)]
                     mine = list(dict.fromkeys((*mine, *lent)))
                 yield cls(person, month, mine or live[:3], internal)
 

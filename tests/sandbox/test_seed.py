@@ -1,0 +1,459 @@
+"""The seeded firm: the same every time, adding up, and with everything the API allows somewhere in it."""
+
+from __future__ import annotations
+
+import sqlite3
+import unicodedata
+
+import pytest
+
+from billframes.sandbox.schema import SCALE, SCHEMA
+from billframes.sandbox.seed import plant
+
+LAST = "2026-10-31T20:00:00.000000Z"
+CENT = SCALE // 100
+
+# What each invoice's items come to, beside the invoice.
+ITEMS = """
+    SELECT i.*,
+        (SELECT coalesce(sum(amount), 0) FROM time_entry t WHERE t.invoice_id = i.invoice_id) AS worked,
+        (SELECT coalesce(sum(amount), 0) FROM expense e WHERE e.invoice_id = i.invoice_id)
+            + (SELECT coalesce(sum(amount), 0) FROM fixed_fee f WHERE f.invoice_id = i.invoice_id) AS costs,
+        EXISTS (SELECT 1 FROM time_entry t WHERE t.invoice_id = i.invoice_id)
+            + EXISTS (SELECT 1 FROM expense e WHERE e.invoice_id = i.invoice_id)
+            + EXISTS (SELECT 1 FROM fixed_fee f WHERE f.invoice_id = i.invoice_id) AS kinds
+    FROM invoice i
+"""
+
+
+def planted(seed=0):
+    connection = sqlite3.connect(":memory:")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.executescript(SCHEMA)
+    plant(connection, seed=seed)
+    return connection
+
+
+@pytest.fixture(scope="module")
+def firm():
+    connection = planted()
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def rows(firm):
+    return lambda query, *values: firm.execute(query, values).fetchall()
+
+
+@pytest.fixture
+def number(firm):
+    return lambda query, *values: firm.execute(query, values).fetchone()[0]
+
+
+def dump(connection):
+    text = "\n".join(connection.iterdump())
+    connection.close()
+    return text
+
+
+def test_same_seed_same_firm(firm):
+    """The same seed plants the same rows, byte for byte."""
+    assert dump(planted()) == "\n".join(firm.iterdump())
+
+
+@pytest.mark.parametrize("seed", [1, 7])
+def test_other_seed_other_firm(firm, number, seed):
+    """Another seed plants another firm, in which everything still adds up."""
+    other = planted(seed)
+    assert other.execute("SELECT min(time_entry_id) FROM time_entry").fetchone()[0] != number(
+        "SELECT min(time_entry_id) FROM time_entry"
+    )
+    wrong = f"SELECT count(*) FROM ({ITEMS}) WHERE kinds AND amount - costs > worked * 1.05"
+    assert other.execute(wrong).fetchone()[0] == 0
+    assert other.execute("SELECT count(*) FROM invoice WHERE amount = 0").fetchone()[0]
+    assert other.execute("SELECT count(*) FROM invoice WHERE amount > 0 AND balance < 0").fetchone()[0] == 1
+    assert other.execute("PRAGMA foreign_key_check").fetchall() == []
+    other.close()
+
+
+def test_unknown_size_is_refused():
+    """A size that is none of the three is refused, and the message names the three."""
+    with pytest.raises(ValueError, match="small, medium, large"):
+        plant(sqlite3.connect(":memory:"), size="huge")
+
+
+def test_plants_within_an_open_transaction():
+    """A transaction that is open already is the caller's to end."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.executescript(SCHEMA)
+    connection.execute("BEGIN")
+    plant(connection)
+    assert connection.in_transaction
+    connection.execute("ROLLBACK")
+    assert connection.execute("SELECT count(*) FROM client").fetchone()[0] == 0
+    connection.close()
+
+
+def test_the_schema_is_as_it_was(firm):
+    """Indexes dropped while planting are all there afterwards, and no setting was touched."""
+    fresh = sqlite3.connect(":memory:")
+    fresh.executescript(SCHEMA)
+    query = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
+    assert firm.execute(query).fetchall() == fresh.execute(query).fetchall()
+    assert firm.execute("SELECT count(*) FROM setting").fetchone()[0] == 0
+    cache = "PRAGMA cache_size"
+    assert firm.execute(cache).fetchone() == fresh.execute(cache).fetchone()
+    fresh.close()
+
+
+def test_integrity(rows):
+    """Every reference is kept."""
+    assert rows("PRAGMA foreign_key_check") == []
+    assert rows("PRAGMA integrity_check") == [("ok",)]
+
+
+def test_sizes(number):
+    """The small firm has about 25,000 time entries on 200 matters of 60 clients."""
+    assert 22_000 < number("SELECT count(*) FROM time_entry") < 28_000
+    assert number("SELECT count(*) FROM matter") == 200
+    assert number("SELECT count(*) FROM client") == 60
+    assert 13 <= number("SELECT count(DISTINCT user_id) FROM time_entry") <= 17
+
+
+@pytest.mark.parametrize("table", ["user", "client", "matter", "invoice", "time_entry", "expense", "fixed_fee"])
+def test_nothing_after_the_last_day(rows, table):
+    """Nothing was made or changed after the last day, and nothing changed before it was made."""
+    assert rows(f"SELECT * FROM {table} WHERE modified_at > ? OR modified_at < created_at", LAST) == []
+
+
+@pytest.mark.parametrize("table", ["invoice", "time_entry", "expense", "fixed_fee"])
+def test_dates_are_within_the_firms_years(rows, table):
+    """Work and bills are dated 2024-01-01 to 2026-10-31."""
+    date = "invoice_date" if table == "invoice" else "date"
+    assert rows(f"SELECT * FROM {table} WHERE {date} NOT BETWEEN '2024-01-01' AND '2026-10-31'") == []
+
+
+def test_instants_and_dates_have_one_shape(rows):
+    """Instants are yyyy-MM-ddTHH:mm:ss.ffffffZ, so that text order is time order."""
+    shape = "____-__-__T__:__:__.______Z"
+    assert rows("SELECT * FROM time_entry WHERE created_at NOT LIKE ? OR modified_at NOT LIKE ?", shape, shape) == []
+    assert rows("SELECT * FROM time_entry WHERE time NOT LIKE '__:__:00'") == []
+
+
+def test_time_is_worth_hours_times_rate(rows):
+    """A billable entry's amount is hours times rate, rounded to the cent, halves away from zero."""
+    for hours, rate, amount in rows("SELECT hours, rate, amount FROM time_entry WHERE billing_type = 'billable'"):
+        sign = -1 if hours < 0 else 1
+        cents = (2 * abs(hours) * rate + SCALE * CENT) // (2 * SCALE * CENT)
+        assert amount == sign * cents * CENT
+
+
+def test_only_billable_time_has_a_rate(rows):
+    """Rate and amount stand on billable entries and on no others."""
+    query = "SELECT * FROM time_entry WHERE (billing_type = 'billable') != (rate NOT NULL AND amount NOT NULL)"
+    assert rows(query) == []
+    assert (
+        rows("SELECT * FROM time_entry WHERE billing_type != 'billable' AND (rate NOT NULL OR amount NOT NULL)") == []
+    )
+
+
+@pytest.mark.parametrize("column", ["invoice.amount", "invoice.balance", "expense.amount", "fixed_fee.amount"])
+def test_money_is_in_whole_cents(rows, column):
+    """No amount has a fraction of a cent."""
+    table, name = column.split(".")
+    assert rows(f"SELECT * FROM {table} WHERE {name} % {CENT}") == []
+
+
+def test_invoices_add_up(rows):
+    """An invoice with items is its net time fees, expenses and fixed fees; net is never far above worked."""
+    for row in rows(f"SELECT amount, worked, costs FROM ({ITEMS}) WHERE kinds"):
+        amount, worked, costs = row
+        net = amount - costs
+        assert 0 <= net <= worked * 1.03 + CENT
+        assert net == worked or worked > 0
+
+
+def test_items_were_there_when_billed(rows):
+    """What is on an invoice was entered before the invoice was drawn up, and belongs to one of its matters."""
+    for table in ("time_entry", "expense", "fixed_fee"):
+        assert (
+            rows(f"SELECT * FROM {table} t JOIN invoice i USING (invoice_id) WHERE t.created_at >= i.created_at") == []
+        )
+        query = f"""SELECT * FROM {table} t WHERE invoice_id NOT NULL AND NOT EXISTS (SELECT 1 FROM invoice_matter m
+            WHERE m.invoice_id = t.invoice_id AND m.matter_id = t.matter_id)"""
+        assert rows(query) == []
+
+
+def test_an_invoice_is_one_clients(rows):
+    """Every invoice's matters are its client's, the first at position 0."""
+    joined = "invoice i JOIN invoice_matter x USING (invoice_id) JOIN matter m USING (matter_id)"
+    assert rows(f"SELECT * FROM {joined} WHERE m.client_id != i.client_id") == []
+    assert (
+        rows("SELECT * FROM invoice WHERE invoice_id NOT IN (SELECT invoice_id FROM invoice_matter WHERE position = 0)")
+        == []
+    )
+
+
+def test_only_final_invoices_are_due(rows):
+    """Final invoices have a due date and no others do; a prebill's balance is its amount."""
+    assert rows("SELECT * FROM invoice WHERE (invoice_state = 'final') != (due_date NOT NULL)") == []
+    assert rows("SELECT * FROM invoice WHERE invoice_state != 'final' AND balance != amount") == []
+    assert len(rows("SELECT DISTINCT invoice_state FROM invoice")) == 4
+
+
+def test_invoice_numbers_are_unique(rows):
+    """No two invoices have the same number."""
+    assert rows("SELECT invoice_number FROM invoice GROUP BY 1 HAVING count(*) > 1") == []
+
+
+def test_realization_is_believable(number):
+    """Over the years nine tenths of the worked fees are billed, less in family and employment than in IP."""
+    whole = f"SELECT 1.0 * sum(amount - costs) / sum(worked) FROM ({ITEMS}) WHERE invoice_state = 'final' AND kinds"
+    assert 0.88 < number(whole) < 0.95
+
+
+def test_every_age_is_owed(rows):
+    """On the last day there are receivables not yet due and up to 30, 60, 90 and more days overdue."""
+    late = "julianday('2026-10-31') - julianday(due_date)"
+    bucket = f"max(0, min(4, (CAST({late} AS INTEGER) + 29) / 30))"
+    query = f"SELECT {bucket}, sum(balance) FROM invoice WHERE due_date NOT NULL GROUP BY 1"
+    owed = dict(rows(query))
+    assert set(owed) == {0, 1, 2, 3, 4}
+    assert min(owed.values()) > 1_000 * SCALE
+
+
+def test_associates_are_busier_than_principals(rows):
+    """Client hours a year: principals about 1,000, associates 1,200 to 1,850."""
+    query = """SELECT last_name, sum(hours) / 10000.0 FROM time_entry JOIN user USING (user_id)
+        WHERE role = ? AND billing_type != 'nonBillable' AND date LIKE '2024%' GROUP BY 1"""
+    assert all(800 < hours < 1_150 for _, hours in rows(query, "principal"))
+    full_time = {name: hours for name, hours in rows(query, "attorney") if name != "Fontaine"}
+    assert all(1_100 < hours < 1_850 for hours in full_time.values())
+
+
+def test_people_join_and_leave(rows):
+    """One attorney left in mid-2025 and one joined in 2026; neither has time outside."""
+    query = "SELECT min(date), max(date) FROM time_entry JOIN user USING (user_id) WHERE last_name = ?"
+    assert rows(query, "O\u2019Rourke")[0][1] <= "2025-06-30"
+    assert rows(query, "Szab\u00f3")[0][0] >= "2026-03-02"
+
+
+def test_users_without_time(rows):
+    """A principal emeritus, the operator and the accountant have no time."""
+    found = rows("SELECT role FROM user WHERE user_id NOT IN (SELECT user_id FROM time_entry) ORDER BY 1")
+    assert found == [("accountant",), ("operator",), ("principal",)]
+    assert len(rows("SELECT DISTINCT role FROM user")) == 6
+
+
+def test_credentials(rows):
+    """Three tokens: a principal's, an attorney's without the scope, and one without a user."""
+    query = "SELECT token, role, scopes FROM credential LEFT JOIN user USING (user_id) ORDER BY token"
+    assert rows(query) == [
+        ("sandbox-full", "principal", "read.rates"),
+        ("sandbox-norates", "attorney", ""),
+        ("sandbox-service", None, "read.rates"),
+    ]
+
+
+def test_a_matter_with_nothing_but_an_invoice(number):
+    """One matter has an invoice and no items at all."""
+    query = """SELECT count(DISTINCT matter_id) FROM matter JOIN invoice_matter USING (matter_id)
+        WHERE NOT EXISTS (SELECT 1 FROM time_entry t WHERE t.matter_id = matter.matter_id)
+        AND NOT EXISTS (SELECT 1 FROM expense e WHERE e.matter_id = matter.matter_id)
+        AND NOT EXISTS (SELECT 1 FROM fixed_fee f WHERE f.matter_id = matter.matter_id)
+        AND name = 'Balance carried over from former system'"""
+    assert number(query) == 1
+
+
+def test_an_empty_matter_and_a_client_without_matters(rows, number):
+    """One matter has nothing at all, and the last client has no matters, so both can be deleted."""
+    (matter,) = rows("SELECT matter_id FROM matter WHERE name LIKE '%(on hold)'")
+    for table in ("time_entry", "expense", "fixed_fee", "invoice_matter"):
+        assert rows(f"SELECT * FROM {table} WHERE matter_id = ?", *matter) == []
+    assert number("SELECT count(*) FROM client WHERE client_id NOT IN (SELECT client_id FROM matter)") >= 1
+
+
+def test_heading_codes(rows):
+    """Headings are not selectable and are their tasks' parents; one was put on time all the same."""
+    headings = {code for (code,) in rows("SELECT code FROM code WHERE NOT selectable")}
+    assert {"L100", "L200", "L300", "L400", "L500", "P200"} <= headings
+    assert {code for (code,) in rows("SELECT DISTINCT parent_code FROM code WHERE parent_code NOT NULL")} == headings
+    assert rows("SELECT * FROM time_entry WHERE task_code = 'L100'")
+
+
+def test_codes_are_known(rows):
+    """Every code on an item is a code of its kind."""
+    known = "SELECT code FROM code WHERE kind = ?"
+    assert rows(f"SELECT * FROM time_entry WHERE task_code NOT IN ({known})", "task") == []
+    assert rows(f"SELECT * FROM time_entry WHERE activity_code NOT IN ({known})", "activity") == []
+    assert rows(f"SELECT * FROM expense WHERE expense_code NOT IN ({known})", "expense") == []
+
+
+def test_ledes_matters(rows):
+    """Matters with LEDES have code sets and required codes, mostly kept and sometimes missing."""
+    assert rows("SELECT * FROM matter WHERE ledes_enabled AND ledes_code_sets = '[]'") == []
+    query = """SELECT sum(task_code IS NULL), count(*) FROM time_entry JOIN matter USING (matter_id)
+        WHERE ledes_task_required"""
+    ((missing, total),) = rows(query)
+    assert 0 < missing < total * 0.05
+
+
+def test_activity_on_archived_matters(rows):
+    """Archived matters have time, expenses and invoices."""
+    for table in ("time_entry", "expense", "invoice_matter"):
+        assert rows(f"SELECT * FROM {table} JOIN matter USING (matter_id) WHERE archived LIMIT 1")
+
+
+def test_originators(rows):
+    """Some matters have several originators, some none."""
+    counts = {count for (count,) in rows("SELECT count(*) FROM matter_originator GROUP BY matter_id")}
+    assert {1, 2, 3} <= counts
+    assert rows("SELECT * FROM matter WHERE matter_id NOT IN (SELECT matter_id FROM matter_originator)")
+
+
+def test_no_practice_area(rows):
+    """Some matters with time have no practice area, and one practice area has no matters."""
+    query = "SELECT * FROM matter JOIN time_entry USING (matter_id) WHERE practice_area_id IS NULL AND matter_type = ?"
+    assert rows(query, "hourly")
+    used = "SELECT practice_area_id FROM matter WHERE practice_area_id NOT NULL"
+    assert rows(f"SELECT label FROM practice_area WHERE practice_area_id NOT IN ({used})") == [("Bankruptcy",)]
+    assert rows("SELECT label FROM practice_area WHERE is_default") == [("Litigation",)]
+
+
+def test_every_matter_type(rows):
+    """All five matter types have time."""
+    query = "SELECT DISTINCT matter_type FROM matter JOIN time_entry USING (matter_id) ORDER BY 1"
+    assert [kind for (kind,) in rows(query)] == ["contingency", "fixedFee", "hourly", "internal", "probono"]
+
+
+def test_expenses_of_the_firm(rows):
+    """Expenses belong to the firm or to a user; those of the firm may have a check number."""
+    assert rows("SELECT * FROM expense WHERE user_id IS NULL AND check_number NOT NULL")
+    assert rows("SELECT * FROM expense WHERE user_id IS NULL AND check_number IS NULL")
+    assert rows("SELECT * FROM expense WHERE user_id NOT NULL")
+
+
+def test_credit_notes(rows):
+    """Credit notes are final invoices below zero without items, some with a credit still open."""
+    found = rows(f"SELECT amount, balance, kinds, invoice_state FROM ({ITEMS}) WHERE amount < 0")
+    assert len(found) == 5
+    assert all(kinds == 0 and state == "final" and amount <= balance <= 0 for amount, balance, kinds, state in found)
+    assert sum(balance < 0 for _, balance, *_ in found) == 2
+
+
+def test_an_overpaid_invoice(number):
+    """One invoice was paid twice: its amount is positive, its balance negative."""
+    assert number("SELECT count(*) FROM invoice WHERE amount > 0 AND balance < 0") == 1
+
+
+def test_an_invoice_of_nothing(rows):
+    """A final invoice comes to nothing though work is on it."""
+    assert rows(f"SELECT * FROM ({ITEMS}) WHERE amount = 0 AND worked > 0 AND invoice_state = 'final'")
+
+
+def test_an_invoice_of_fixed_fees_only(rows):
+    """Some invoices carry fixed fees and no billable time."""
+    query = f"""SELECT * FROM ({ITEMS}) WHERE worked = 0 AND costs > 0
+        AND invoice_id IN (SELECT invoice_id FROM fixed_fee)
+        AND invoice_id NOT IN (SELECT invoice_id FROM expense WHERE invoice_id NOT NULL)"""
+    assert rows(query)
+
+
+def test_an_invoice_over_three_matters(rows):
+    """Some invoices cover three matters, with items of all three."""
+    query = """SELECT invoice_id FROM time_entry WHERE invoice_id NOT NULL
+        GROUP BY 1 HAVING count(DISTINCT matter_id) = 3"""
+    assert rows(query)
+
+
+def test_zero_and_negative_hours(rows):
+    """Some entries have no hours and some take hours back, on invoices too."""
+    assert rows("SELECT * FROM time_entry WHERE hours = 0 AND invoice_id NOT NULL")
+    assert rows("SELECT * FROM time_entry WHERE hours < 0 AND amount < 0 AND invoice_id NOT NULL")
+
+
+def test_no_charge_on_invoices(rows):
+    """Non-billable entries appear on invoices of hourly matters."""
+    query = """SELECT * FROM time_entry JOIN matter USING (matter_id)
+        WHERE billing_type = 'nonBillable' AND matter_type = 'hourly' AND invoice_id NOT NULL"""
+    assert rows(query)
+
+
+def test_fixed_fee_time(rows):
+    """Fixed-fee time is linked to a fee of its own matter, or to none; fees have a user or none."""
+    query = """SELECT * FROM time_entry t JOIN fixed_fee f USING (fixed_fee_id)
+        WHERE t.matter_id != f.matter_id OR billing_type != 'fixedFee'"""
+    assert rows(query) == []
+    assert rows("SELECT * FROM time_entry WHERE billing_type = 'fixedFee' AND fixed_fee_id NOT NULL")
+    assert rows("SELECT * FROM time_entry WHERE billing_type = 'fixedFee' AND fixed_fee_id IS NULL")
+    assert {none for (none,) in rows("SELECT DISTINCT user_id IS NULL FROM fixed_fee")} == {0, 1}
+
+
+def test_references_null_empty_and_set(rows):
+    """Client references are null, empty, or set; matters may lack theirs."""
+    kinds = {kind for (kind,) in rows("SELECT DISTINCT coalesce(reference = '', 'null') FROM client")}
+    assert kinds == {"null", 1, 0}
+    assert rows("SELECT * FROM matter WHERE reference IS NULL")
+
+
+def test_two_clients_of_one_name(rows):
+    """Two clients have the same name, and both have invoices."""
+    query = (
+        "SELECT count(DISTINCT client_id) FROM client JOIN invoice USING (client_id) WHERE name = 'Northfork Capital'"
+    )
+    assert rows(query) == [(2,)]
+
+
+def test_names_in_other_letters(rows):
+    """A client's name is in Arabic script; others have ampersands, apostrophes, quotes and accents."""
+    names = [name for (name,) in rows("SELECT name FROM client")]
+    assert any(unicodedata.name(name[0]).startswith("ARABIC") for name in names)
+    assert any({"&", "\u2019", "\u201c", "\u00e9"} <= set(name) for name in names)
+
+
+def test_custom_fields_of_all_types(rows):
+    """All five types are there and filled in, but one field nobody filled in."""
+    assert len(rows("SELECT DISTINCT value_type FROM custom_field JOIN custom_value ON id = custom_field_id")) == 5
+    unfilled = rows("SELECT name FROM custom_field WHERE id NOT IN (SELECT custom_field_id FROM custom_value)")
+    assert unfilled == [("Preferred language",)]
+    assert len(rows("SELECT DISTINCT entity FROM custom_field")) == 3
+
+
+def test_options_never_used(rows):
+    """Some options of enum fields were never chosen; an enum's value is its option."""
+    chosen = "SELECT option_id FROM custom_value WHERE option_id NOT NULL"
+    unused = rows(f"SELECT label FROM custom_field_option WHERE option_id NOT IN ({chosen})")
+    assert {"Public sector", "Appeal", "Boston"} <= {label for (label,) in unused}
+    values = "custom_value JOIN custom_field ON id = custom_field_id"
+    assert rows(f"SELECT * FROM {values} WHERE (value_type = 'enum') != (value IS NULL)") == []
+
+
+def test_custom_values_unset(number):
+    """Some clients have no custom values at all."""
+    assert number("SELECT count(*) FROM client WHERE client_id NOT IN (SELECT record_id FROM custom_value)") > 0
+
+
+def test_work_in_progress_gets_old(number):
+    """Unbilled time is older than a quarter, the contingency case's above all."""
+    query = """SELECT sum(amount) FROM time_entry JOIN matter USING (matter_id)
+        WHERE invoice_id IS NULL AND date < '2026-07-31' AND matter_type {} 'contingency'"""
+    assert number(query.format("=")) > 150_000 * SCALE
+    assert number(query.format("!=")) > 20_000 * SCALE
+
+
+def test_october_is_half_billed(number):
+    """Some of the last month's time is on prebills and some on no invoice; none is on a final invoice."""
+    query = """SELECT count(*) FROM time_entry LEFT JOIN invoice USING (invoice_id)
+        WHERE date >= '2026-10-01' AND billing_type = 'billable' AND {}"""
+    assert number(query.format("invoice_id IS NULL")) > 100
+    assert number(query.format("invoice_state IN ('draft', 'review', 'approved')")) > 100
+    assert number(query.format("invoice_state = 'final'")) == 0
+
+
+def test_time_is_written_down_late(number):
+    """Most entries are made within a day of the work, some more than a week later, none before."""
+    lag = "julianday(substr(created_at, 1, 10)) - julianday(date)"
+    assert number(f"SELECT min({lag}) FROM time_entry") == 0
+    assert 0.6 < number(f"SELECT avg(({lag}) <= 1) FROM time_entry") < 0.95
+    assert 0.01 < number(f"SELECT avg(({lag}) > 7) FROM time_entry") < 0.15
