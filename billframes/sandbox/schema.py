@@ -154,5 +154,6 @@ CREATE INDEX time_entry_matter ON time_entry (matter_id, date);
 CREATE INDEX time_entry_user ON time_entry (user_id, date);
 CREATE INDEX time_entry_invoice ON time_entry (invoice_id, date);
 CREATE INDEX time_entry_fixed_fee ON time_entry (fixed_fee_id);
+CREATE INDEX time_entry_billing_type ON time_entry (billing_type, date, time_entry_id);
 CREATE INDEX time_entry_modified ON time_entry (modified_at);
 """

@@ -23,7 +23,7 @@ __all__ = ["Plant", "Store"]
 
 Plant = Callable[[sqlite3.Connection], object]
 
-_PRAGMAS = ("foreign_keys = ON", "synchronous = FULL", "cache_size = -65536", "mmap_size = 1073741824")
+_PRAGMAS = ("foreign_keys = ON", "synchronous = FULL", "cache_size = -16384", "mmap_size = 1073741824")
 _CLOCK = "clock_offset_seconds"
 
 

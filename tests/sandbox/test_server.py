@@ -105,6 +105,15 @@ def test_hosts_beyond_this_machine(host, is_open):
     assert Sandbox(host=host).is_open_to_network is is_open
 
 
+@pytest.mark.parametrize(("host", "start"), [("::1", "http://[::1]:"), ("0.0.0.0", "http://127.0.0.1:")])
+def test_other_addresses(tools, tmp_path, host, start):
+    """`base_url` is an address that this machine can open."""
+    Store(tmp_path / "firm.db", tools.plant_by_hand).close()
+    with Sandbox(db=tmp_path / "firm.db", host=host) as sandbox:
+        assert sandbox.base_url.startswith(start)
+        assert httpx.get(sandbox.base_url + "/v2/health").status_code == 200
+
+
 def test_tables_need_no_web_server():
     """Importing billframes.sandbox.schema must not need starlette."""
     code = "import sys, billframes.sandbox.schema, billframes.sandbox.command; print('starlette' in sys.modules)"
