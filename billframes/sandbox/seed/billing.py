@@ -82,6 +82,8 @@ def _due(matter: Matter, month: int, dice: Dice) -> bool:
         return month >= matter.last or bool(matter.fees)
     if matter.habit == "neglected":
         return month % 12 == 5 and month < LAST_MONTH - 7
+    if month in matter.haircuts:
+        return True
     # Some months a responsible attorney sits on the prebill.
     return matter.habit == "monthly" and dice.chance() > 0.04
 
@@ -95,8 +97,8 @@ def _groups(client: Client, due: list[Matter]) -> Iterator[list[Matter]]:
 def _draw_up(client: Client, group: list[Matter], month: int, dice: Dice) -> Iterator[Bill]:
     created, dated = _dates(month, dice)
     worked = sum(entry.amount or 0 for matter in group for entry in matter.times if entry.created_at < created)
-    costs = sum(item.amount for matter in group for item in matter.expenses)
-    costs += sum(item.amount for matter in group for item in matter.fees)
+    costs = sum(item.amount for matter in group for item in matter.expenses if item.created_at < created)
+    costs += sum(item.amount for matter in group for item in matter.fees if item.created_at < created)
     closing = all(month >= matter.last for matter in group)
     if worked < 0 or worked + costs <= 0 or (worked + costs < _LEAST and not closing):
         return
@@ -105,7 +107,7 @@ def _draw_up(client: Client, group: list[Matter], month: int, dice: Dice) -> Ite
     for matter in group:
         _take(bill, matter)
     _total(bill, client, month, dice)
-    _finish(invoice, client, month, dated, dice)
+    _finish(bill, client, month, dated, dice)
     yield bill
 
 
@@ -160,9 +162,12 @@ def _written_down(bill: Bill, client: Client, worked: int, month: int, dice: Dic
     return round(cut / (500 * CENT)) * 500 * CENT if cut > 20_000 * CENT else cut
 
 
-def _finish(invoice: Invoice, client: Client, month: int, dated: int, dice: Dice) -> None:
+def _finish(bill: Bill, client: Client, month: int, dated: int, dice: Dice) -> None:
     """Move the invoice as far as it has got by the last day."""
-    ago = LAST_MONTH - month
+    invoice, ago = bill.invoice, LAST_MONTH - month
+    if any(month in matter.haircuts for matter in bill.matters):
+        # What an auditor cut has been through every review.
+        ago = LAST_MONTH
     state = dice.weighted(_STATES, _STATE_WEIGHTS[ago]) if ago in _STATE_WEIGHTS else "final"
     invoice.invoice_state = state
     if state == "final":

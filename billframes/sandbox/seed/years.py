@@ -25,7 +25,7 @@ from billframes.sandbox.seed.matters import (
 )
 from billframes.sandbox.seed.oddities import courtesy, paid_twice, standalone
 from billframes.sandbox.seed.people import hire, person_rows
-from billframes.sandbox.seed.stories import story_matters
+from billframes.sandbox.seed.stories import audit, story_matters
 from billframes.sandbox.seed.work import Workload, month_of_work, set_pulses
 
 __all__ = ["Firm"]
@@ -56,6 +56,7 @@ class Firm:
         self.internal = [matter for matter in self.matters if matter.internal]
         for client in self._next_clients(MATTERS * scale - len(self.matters)):
             self.matters.append(draw_matter(dice, client, staffing, len(self.matters)))
+        audit(self.matters)
 
     def _next_clients(self, count: int) -> Iterator[Client]:
         """Yield whom the next matters are for: each client but the last once, then some more than others."""
