@@ -142,7 +142,7 @@ def _made(key: Key) -> Iterable[tuple[str, nw.Expr]]:
 
 def _over_originators(frame: Frame, sources: Sources, measures: Sequence[str]) -> Frame:
     weights = sources.settings.originator_weights
-    frame = frame.with_columns(_weighted=flag(C("matter_id").is_in(list(weights))))
+    frame = frame.with_columns(_weighted=flag(C("matter_id").is_in(list(weights))) if weights else nw.lit(0.0))
     equal = frame.filter(C("_weighted") < 1).join(_originators(sources), on="matter_id", how="left")
     pieces = [equal]
     for nth in range(max(map(len, weights.values()), default=0)):

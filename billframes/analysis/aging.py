@@ -230,7 +230,8 @@ def _days_since(column: str, day: dt.date) -> nw.Expr:
     date = C(column).dt
     parts = [part.cast(nw.Int64) for part in (date.year(), date.month(), date.day())]
     number = cast("nw.Expr", _day_number(*parts))
-    return (_day_number(day.year, day.month, day.day) - number).cast(nw.Float64)
+    past: nw.Expr = _day_number(day.year, day.month, day.day) - number
+    return past.cast(nw.Float64)
 
 
 def _day_number(year: Any, month: Any, day: Any) -> Any:

@@ -217,7 +217,7 @@ def _types(matter_types: Collection[str] | None) -> frozenset[str] | None:
     if matter_types is None:
         return None
     names = [matter_types] if isinstance(matter_types, str) else list(matter_types)
-    for name in names:
+    for name in names or [None]:
         choice(name, "matter_types", MATTER_TYPES)
     return frozenset(names)
 
@@ -249,8 +249,8 @@ def _invoiced(time: Frame, final: Frame, asked: _Question) -> Frame:
 
 
 def _beside_work(final: Frame, work: Frame, asked: _Question) -> Frame:
-    """Give a row of no hours to each credit note and to each invoice whose fees no entry can take."""
-    rest = with_times(final.filter(C("_rest") != 0), asked.keys, "_invoice_date")
+    """Give a row of no hours to each invoice whose fees no entry can take: credit notes, fixed fees only."""
+    rest = with_times(final.filter(C("_by_worth") + C("_by_hours") < 1), asked.keys, "_invoice_date")
     there, wanted = rest.collect_schema(), work.collect_schema()
     keys = [C(name) if name in there else nothing(wanted[name]).alias(name) for name in asked.base]
     measures = dict.fromkeys(_ROW, nw.lit(0.0)) | {

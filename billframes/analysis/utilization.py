@@ -215,28 +215,32 @@ def _client_hours(work: Frame, include_fixed_fee: bool, include_probono: bool) -
 
 
 def _roster(work: Frame, sources: Sources, *, active_only: bool) -> Frame:
-    """List the ids of the people who count."""
+    """List the people who count: their ids, and the names that entries give them."""
     counts = ("_listed", "_client_rows", "_rows")
-    seen = sums(work, ["user_id"], counts[1:]).with_columns(_listed=nw.lit(0.0))
-    frames = [seen.select("user_id", *counts)]
+    name = C("user_name") if "user_name" in work.collect_schema() else nothing(nw.String)
+    seen = work.with_columns(user_name=name, _listed=nw.lit(0.0))
+    frames = [seen.select("user_id", "user_name", *counts)]
     if sources.users is not None:
         role = nw.coalesce("_set_role", "role")
         users = take(sources.users, "users", ("user_id", "role")).with_columns(
             _set_role=mapped("user_id", sources.settings.roles, None, nw.String),
             _client_rows=nw.lit(0.0),
             _rows=nw.lit(0.0),
+            user_name=nothing(nw.String),
         )
-        frames.append(users.with_columns(_listed=flag(role.is_in(TIMEKEEPERS))).select("user_id", *counts))
-    people = sums(nw.concat(frames), ["user_id"], counts)
+        listed = users.with_columns(_listed=flag(role.is_in(TIMEKEEPERS)))
+        frames.append(listed.select("user_id", "user_name", *counts))
+    totals = [C(count).sum() for count in counts]
+    people = nw.concat(frames).group_by("user_id").agg(C("user_name").max(), *totals)
     people = people.filter((C("_listed") > 0) | (C("_client_rows") > 0))
-    return (people.filter(C("_rows") > 0) if active_only else people).select("user_id")
+    return (people.filter(C("_rows") > 0) if active_only else people).select("user_id", "user_name")
 
 
 def _hours(work: Frame, people: Frame, keys: Sequence[Key], sources: Sources) -> Frame:
     """Take the hours of the people on the roster, with no capacity yet."""
     aims = mapped("user_id", dict.fromkeys(sources.settings.targets, 1.0), 0.0, nw.Float64)
     zeros = {name: nw.lit(0.0) for name in ("capacity_hours", "target_hours", "_aims")}
-    rows = work.join(people, on="user_id", how="inner")
+    rows = work.join(people.select("user_id"), on="user_id", how="inner")
     return attach(
         _nobody_missing(rows.with_columns(**zeros, _aimed_hours=C("client_hours") * aims)), keys, sources, _MEASURES
     )
@@ -255,7 +259,6 @@ def _capacity(people: Frame, part: Part, settings: FirmSettings) -> Frame:
         "capacity_hours": mapped("user_id", {**exceptions, _NOBODY: 0.0}, hours, nw.Float64),
         "target_hours": mapped("user_id", targets, 0.0, nw.Float64),
         "_aims": mapped("user_id", dict.fromkeys(targets, 1.0), 0.0, nw.Float64),
-        "user_name": nothing(nw.String),
     }
     own |= {f"_{time}": nw.lit(number, nw.Int64) for time, number in part.numbers.items()}
     return people.with_columns(**{**dict.fromkeys(_MEASURES, nw.lit(0.0)), **own})

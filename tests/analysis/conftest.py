@@ -1,0 +1,163 @@
+"""A firm small enough to work out by hand, on every engine."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+ENUMS = {
+    "billing_type": ["nonBillable", "billable", "fixedFee"],
+    "invoice_state": ["draft", "review", "approved", "final"],
+    "matter_type": ["hourly", "fixedFee", "contingency", "probono", "internal"],
+    "role": ["principal", "attorney", "paralegal", "timekeeper", "operator", "accountant"],
+}
+DATES = {"date", "invoice_date", "due_date"}
+NUMBERS = {"hours", "amount", "balance"}
+LISTS = {"originator_ids", "originator_names"}
+
+Table = dict[str, list[Any]]
+
+
+def kind_of(name: str) -> pa.DataType:
+    if name in ENUMS:
+        return pa.dictionary(pa.int32(), pa.string())
+    if name in DATES:
+        return pa.date32()
+    if name in LISTS:
+        return pa.list_(pa.string())
+    return pa.float64() if name in NUMBERS else pa.string()
+
+
+def arrow(columns: Table) -> pa.Table:
+    arrays = {}
+    for name, values in columns.items():
+        if name in DATES:
+            values = [dt.date.fromisoformat(value) if isinstance(value, str) else value for value in values]
+        plain = kind_of(name)
+        if name in ENUMS:
+            codes = pa.array([None if v is None else ENUMS[name].index(v) for v in values], pa.int32())
+            arrays[name] = pa.DictionaryArray.from_arrays(codes, pa.array(ENUMS[name]))
+        else:
+            arrays[name] = pa.array(values, plain)
+    return pa.table(arrays)
+
+
+def pandas(table: pa.Table) -> pd.DataFrame:
+    series = {}
+    for name in table.column_names:
+        values = table[name].to_pylist()
+        if name in ENUMS:
+            series[name] = pd.Series(pd.Categorical(values, categories=ENUMS[name]))
+        elif name in DATES:
+            series[name] = pd.Series(values, dtype="datetime64[us]")
+        elif name in LISTS:
+            series[name] = pd.Series(pd.array(table[name], dtype=pd.ArrowDtype(pa.list_(pa.string()))))
+        else:
+            series[name] = pd.Series(values, dtype="float64" if name in NUMBERS else "str")
+    return pd.DataFrame(series)
+
+
+ENGINES: dict[str, Callable[[pa.Table], Any]] = {
+    "pandas": pandas,
+    "pandas[pyarrow]": lambda table: table.to_pandas(types_mapper=pd.ArrowDtype),
+    "pyarrow": lambda table: table,
+    "polars": lambda table: pl.from_arrow(table),
+    "polars lazy": lambda table: pl.from_arrow(table).lazy(),
+    "duckdb": lambda table: duckdb.from_arrow(table),
+}
+
+
+def rows_of(result: Any) -> list[dict[str, Any]]:
+    """A result's rows as dicts, missing as None, whatever the engine."""
+    if isinstance(result, pl.LazyFrame):
+        result = result.collect()
+    if isinstance(result, pl.DataFrame):
+        return result.to_dicts()
+    if isinstance(result, duckdb.DuckDBPyRelation):
+        result = result.to_arrow_table()
+    if isinstance(result, pa.Table):
+        return result.to_pylist()
+    assert list(result.index) == list(range(len(result)))
+    return [
+        {name: None if pd.isna(value) else value for name, value in row.items()} for row in result.to_dict("records")
+    ]
+
+
+def table(header: str, *rows: tuple[Any, ...]) -> Table:
+    """Columns from rows, as one writes a table."""
+    names = header.split()
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+
+CLIENTS = {"c1": "Acme", "c2": "Acme", "c3": "Zenith"}
+MATTERS = {"m1": "Sale", "m2": "Lease", "m3": "Pro bono", "m4": "Office", "m5": "Contingent"}
+USERS = {"u1": "Ada", "u2": "Ben", "u3": "Cy", "u9": "Guest"}
+
+
+class Firm:
+    """Makes frames of one engine from rows as one writes them down."""
+
+    def __init__(self, make: Callable[[pa.Table], Any]) -> None:
+        self.make = make
+
+    rows = staticmethod(rows_of)
+
+    def frame(self, header: str, *rows: tuple[Any, ...]) -> Any:
+        return self.make(arrow(table(header, *rows)))
+
+    def entries(self, *rows: tuple[Any, ...]) -> Any:
+        """Time entries from (date, user, client, matter, type, hours, amount, invoice)."""
+        columns = table("date user_id client_id matter_id billing_type hours amount invoice_id", *rows)
+        columns |= {
+            "user_name": [USERS.get(each) for each in columns["user_id"]],
+            "client_name": [CLIENTS.get(each) for each in columns["client_id"]],
+            "matter_name": [MATTERS.get(each) for each in columns["matter_id"]],
+        }
+        return self.make(arrow(columns))
+
+    def invoices(self, *rows: tuple[Any, ...]) -> Any:
+        """Invoices from (id, date, state, due date, client, amount, balance)."""
+        columns = table("invoice_id invoice_date invoice_state due_date client_id amount balance", *rows)
+        columns["client_name"] = [CLIENTS.get(each) for each in columns["client_id"]]
+        return self.make(arrow(columns))
+
+    def items(self, *rows: tuple[Any, ...]) -> Any:
+        """Expenses or fixed fees from (matter, user, amount, invoice)."""
+        return self.frame("matter_id user_id amount invoice_id", *rows)
+
+    def matters(self) -> Any:
+        return self.frame(
+            "matter_id name matter_type practice_area_id practice_area_label responsible_id responsible_name "
+            "originator_ids originator_names cf_tier",
+            ("m1", "Sale", "hourly", "p1", "Corporate", "u1", "Ada", ["u1", "u2"], ["Ada", "Ben"], "gold"),
+            ("m2", "Lease", "hourly", None, None, "u2", "Ben", ["u2"], ["Ben"], None),
+            ("m3", "Pro bono", "probono", "p1", "Corporate", "u1", "Ada", [], [], "gold"),
+            ("m4", "Office", "internal", None, None, "u1", "Ada", None, None, None),
+            ("m5", "Contingent", "contingency", "p2", "Litigation", "u2", "Ben", [], [], None),
+        )
+
+    def users(self) -> Any:
+        return self.frame(
+            "user_id name role email cf_office",
+            ("u1", "Ada", "principal", "ada@firm.example", "Bonn"),
+            ("u2", "Ben", "attorney", "ben@firm.example", "Kiel"),
+            ("u3", "Cy", "accountant", "cy@firm.example", "Bonn"),
+        )
+
+
+@pytest.fixture(params=list(ENGINES))
+def firm(request: pytest.FixtureRequest) -> Firm:
+    """One engine after the other."""
+    return Firm(ENGINES[request.param])
+
+
+@pytest.fixture(scope="session")
+def pandas_firm() -> Firm:
+    return Firm(pandas)

@@ -1,0 +1,204 @@
+"""Who owes what, for how long: every definition, by hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pandas as pd
+import pytest
+
+from billframes.analysis import aging
+from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
+from billframes.settings.firm import FirmSettings
+
+COLUMNS = ["current", "1-30", "31-60", "61-90", "91+", "total", "overdue", "weighted_days_overdue"]
+DAY = "2026-10-31"
+# Due today, 1, 30, 31, 60, 61, 90, 91 days ago, in the future; a credit; then what does not count.
+OPEN = (
+    ("i0", "2026-10-01", "final", "2026-10-31", "c1", 100.0, 1.0),
+    ("i1", "2026-10-01", "final", "2026-10-30", "c1", 100.0, 2.0),
+    ("i2", "2026-09-01", "final", "2026-10-01", "c1", 100.0, 4.0),
+    ("i3", "2026-09-01", "final", "2026-09-30", "c1", 100.0, 8.0),
+    ("i4", "2026-08-01", "final", "2026-09-01", "c2", 100.0, 16.0),
+    ("i5", "2026-08-01", "final", "2026-08-31", "c2", 100.0, 32.0),
+    ("i6", "2026-07-01", "final", "2026-08-02", "c3", 100.0, 64.0),
+    ("i7", "2026-07-01", "final", "2026-08-01", "c3", 100.0, 128.0),
+    ("i8", "2026-10-31", "final", "2026-11-30", "c3", 100.0, 256.0),
+    ("i9", "2026-08-15", "final", "2026-09-15", "c3", -500.0, -500.0),
+    ("x1", "2026-10-01", "draft", None, "c1", 100.0, 1e6),
+    ("x2", "2026-11-01", "final", "2026-12-01", "c1", 100.0, 1e6),
+    ("x3", "2026-07-01", "final", "2026-08-01", "c1", 100.0, 0.0),
+)
+
+
+def test_the_worked_table(firm):
+    """Due today is current; 30 days are 1-30, 31 days are not."""
+    (row,) = firm.rows(aging(firm.invoices(*OPEN), as_of=DAY))
+    assert list(row) == COLUMNS
+    assert [row[name] for name in COLUMNS[:-1]] == [257.0, 6.0, 8.0 + 16.0 - 500.0, 96.0, 128.0, 11.0, -246.0]
+    days = 2 * 1 + 4 * 30 + 8 * 31 + 16 * 60 + 32 * 61 + 64 * 90 + 128 * 91 - 500 * 46
+    assert row["weighted_days_overdue"] == pytest.approx(days / -246.0)
+
+
+def test_by_client_two_of_one_name_stay_two_rows(firm):
+    rows = firm.rows(aging(firm.invoices(*OPEN), as_of=dt.date(2026, 10, 31), by="client"))
+    assert [(row["client_id"], row["client_name"], row["total"]) for row in rows] == [
+        ("c1", "Acme", 15.0),
+        ("c2", "Acme", 48.0),
+        ("c3", "Zenith", -52.0),
+    ]
+
+
+def test_by_invoice_date(firm):
+    (row,) = firm.rows(aging(firm.invoices(*OPEN), as_of=DAY, basis="invoice_date"))
+    assert list(row) == ["0-30", "31-60", "61-90", "91+", "total", "overdue", "weighted_days_overdue"]
+    assert [row[name] for name in ("0-30", "31-60", "61-90", "91+")] == [259.0, 12.0, -500.0, 240.0]
+    assert (row["total"], row["overdue"]) == (11.0, -246.0)
+
+
+def test_other_buckets(firm):
+    (row,) = firm.rows(aging(firm.invoices(*OPEN), as_of=DAY, buckets=(45,)))
+    assert {name: row[name] for name in list(row)[:4]} == {"current": 257.0, "1-45": 14.0, "46+": -260.0, "total": 11.0}
+
+
+def test_a_final_invoice_without_due_date_ages_from_its_own(firm):
+    bill = ("i1", "2026-10-21", "final", None, "c1", 100.0, 100.0)
+    with pytest.warns(IncompleteDataWarning, match="1 open final invoices have no due date"):
+        (row,) = firm.rows(aging(firm.invoices(bill), as_of=DAY))
+    assert row["1-30"] == 100.0
+    assert row["weighted_days_overdue"] == 10.0
+
+
+def test_leap_days_and_century_years_count(firm):
+    bills = [
+        ("i1", "2024-02-28", "final", "2024-02-28", "c1", 1.0, 1.0),
+        ("i2", "1999-12-31", "final", "1999-12-31", "c2", 1.0, 1.0),
+        ("i3", "0001-01-01", "final", "0001-01-01", "c3", 1.0, 1.0),
+    ]
+    if "pandas" in str(type(firm.invoices(*bills))):
+        bills = bills[:2]
+    rows = firm.rows(aging(firm.invoices(*bills), as_of="2024-03-01", by="client"))
+    assert [row["weighted_days_overdue"] for row in rows[:2]] == [
+        2.0,
+        (dt.date(2024, 3, 1) - dt.date(1999, 12, 31)).days,
+    ]
+
+
+WORK = (
+    ("2026-08-01", "u1", "c1", "m1", "billable", 2.0, 600.0, "i1"),
+    ("2026-08-01", "u2", "c1", "m2", "billable", 3.0, 600.0, "i1"),
+    ("2026-08-01", "u1", "c1", "m1", "nonBillable", 9.0, None, "i1"),
+)
+BILLS = (
+    ("i1", "2026-10-05", "final", "2026-10-30", "c1", 1500.0, 750.0),
+    ("i3", "2026-10-20", "final", "2026-11-04", "c1", -200.0, -50.0),
+)
+
+
+def by_items(firm, by, **options):
+    result = aging(
+        firm.invoices(*BILLS),
+        as_of=DAY,
+        by=by,
+        time_entries=firm.entries(*WORK),
+        expenses=firm.items(("m1", "u1", 100.0, "i1")),
+        fixed_fees=firm.items(("m2", None, 400.0, "i1")),
+        matters=firm.matters(),
+        users=firm.users(),
+        **options,
+    )
+    return firm.rows(result)
+
+
+def test_by_matter_a_balance_is_spread_over_the_items(firm):
+    """i1: 500 + 100 on the sale, 500 + 400 on the lease, half of it open; the credit has no items."""
+    rows = by_items(firm, "matter")
+    assert [(row["matter_id"], row["matter_name"]) for row in rows] == [
+        ("m2", "Lease"),
+        ("m1", "Sale"),
+        (None, "Unassigned"),
+    ]
+    assert [row["total"] for row in rows] == pytest.approx([450.0, 300.0, -50.0])
+    assert [row["overdue"] for row in rows] == pytest.approx([450.0, 300.0, 0.0])
+    assert rows[-1]["current"] == pytest.approx(-50.0)
+
+
+@pytest.mark.parametrize(
+    ("by", "totals"),
+    [
+        ("user", {"Ada": 300.0, "Ben": 250.0, "Unassigned": 150.0}),
+        ("practice_area", {"Corporate": 300.0, "Unassigned": 400.0}),
+        ("responsible", {"Ada": 300.0, "Ben": 450.0, "Unassigned": -50.0}),
+        ("originator", {"Ada": 150.0, "Ben": 600.0, "Unassigned": -50.0}),
+        ("role", {"principal": 300.0, "attorney": 250.0, "Unknown": 150.0}),
+        ("cf_tier", {"gold": 300.0, "Unassigned": 400.0}),
+    ],
+)
+def test_by_what_follows_from_items(firm, by, totals):
+    rows = by_items(firm, by)
+    label = list(rows[0])[1 if list(rows[0])[0].endswith("_id") else 0]
+    assert {row[label]: row["total"] for row in rows} == pytest.approx(totals)
+
+
+def test_client_and_matter_together(firm):
+    rows = by_items(firm, ["client", "matter", "month"])
+    assert [(row["client_name"], row["matter_name"], row["month"]) for row in rows] == [
+        ("Acme", "Lease", "2026-10"),
+        ("Acme", "Sale", "2026-10"),
+        ("Acme", "Unassigned", "2026-10"),
+    ]
+
+
+def test_items_of_one_kind_only_are_warned_about(firm):
+    with pytest.warns(IncompleteDataWarning, match="No time_entries and fixed_fees were passed"):
+        rows = firm.rows(
+            aging(firm.invoices(*BILLS), as_of=DAY, by="matter", expenses=firm.items(("m1", "u1", 100.0, "i1")))
+        )
+    assert {row["matter_name"]: row["total"] for row in rows} == pytest.approx({"m1": 50.0, "Unassigned": 650.0})
+
+
+def test_nothing_owed_gives_the_same_columns(firm):
+    (row,) = firm.rows(aging(firm.invoices(), as_of=DAY))
+    assert list(row) == COLUMNS
+    assert (row["total"], row["weighted_days_overdue"]) == (0.0, None)
+    assert firm.rows(aging(firm.invoices(), as_of=DAY, by="client")) == []
+
+
+def test_a_day_before_the_load_needs_history(pandas_firm):
+    bills = pandas_firm.invoices(*OPEN)
+    bills.attrs["load"] = {"time": "2026-10-31T22:30:00Z"}
+    aging(bills, as_of=DAY)
+    with pytest.warns(IncompleteDataWarning, match=r"lies before the day the invoices were loaded \(2026-11-01\)"):
+        aging(bills, as_of=DAY, settings=FirmSettings(time_zone="Asia/Tokyo"))
+    with pytest.warns(IncompleteDataWarning, match="History needs the mirror"):
+        aging(bills, as_of="2026-10-30")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": "matter"}, "needs the invoices' items"),
+        ({"by": "clint"}, "Did you mean 'client'"),
+        ({"as_of": "2026-10"}, "as_of='2026-10' is not a date"),
+        ({"as_of": None}, "as_of=None is not a date"),
+        ({"basis": "due"}, "basis='due' is not known"),
+        ({"buckets": (30, 30)}, "buckets="),
+        ({"buckets": ()}, "buckets="),
+        ({"buckets": (0, 30)}, "buckets="),
+    ],
+)
+def test_bad_arguments(pandas_firm, options, message):
+    with pytest.raises(ParameterError, match=message):
+        aging(pandas_firm.invoices(*OPEN), **({"as_of": DAY} | options))
+
+
+def test_a_missing_column_says_what_supplies_it(pandas_firm):
+    with pytest.raises(MissingColumnError, match=r"no column 'due_date'.*invoices\(\)"):
+        aging(pandas_firm.invoices(*OPEN).drop(columns="due_date"), as_of=DAY)
+
+
+def test_inputs_are_left_alone(pandas_firm):
+    bills = pandas_firm.invoices(*OPEN)
+    before = bills.copy(deep=True)
+    aging(bills, as_of=DAY, by="client")
+    pd.testing.assert_frame_equal(before, bills)

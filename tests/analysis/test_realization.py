@@ -1,0 +1,271 @@
+"""Billed over worked, by both bases: every definition, by hand."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from billframes.analysis import realization
+from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
+from billframes.settings.firm import FirmSettings
+
+COLUMNS = [
+    "worked_amount",
+    "billed_amount",
+    "write_down_amount",
+    "billing_realization",
+    "settled_amount",
+    "settlement_ratio",
+    "overall_realization",
+    "billable_hours",
+    "effective_rate",
+]
+COHORT = ["unbilled_amount", "prebill_amount", "unknown_amount", "cohort_amount", "billed_to_worked"]
+LEFT_OUT = ["left_out_hours", "left_out_amount", "left_out_billed_amount"]
+
+# i1 covers two matters, i2 is a draft, i3 a credit note, i4 all fixed fee, i6 has contingency work on it.
+WORK = (
+    ("2026-08-01", "u1", "c1", "m1", "billable", 2.0, 600.0, "i1"),
+    ("2026-09-01", "u2", "c1", "m2", "billable", 3.0, 600.0, "i1"),
+    ("2026-09-02", "u1", "c1", "m1", "nonBillable", 1.0, None, "i1"),
+    ("2026-09-03", "u2", "c1", "m2", "fixedFee", 4.0, None, "i1"),
+    ("2026-10-03", "u1", "c1", "m1", "billable", 1.0, 300.0, "i2"),
+    ("2026-10-15", "u1", "c3", "m2", "billable", 2.0, 500.0, "i5"),
+    ("2026-10-10", "u2", "c1", "m1", "billable", 1.0, 200.0, None),
+    ("2026-10-01", "u2", "c1", "m5", "billable", 1.0, 300.0, "i6"),
+    ("2026-10-01", "u1", "c1", "m1", "billable", 2.0, 600.0, "i6"),
+)
+INVOICES = (
+    ("i1", "2026-10-05", "final", "2026-11-04", "c1", 1500.0, 750.0),
+    ("i2", "2026-10-06", "draft", None, "c1", 300.0, 300.0),
+    ("i3", "2026-10-20", "final", "2026-11-04", "c1", -200.0, -50.0),
+    ("i4", "2026-10-25", "final", "2026-11-04", "c3", 900.0, 0.0),
+    ("i5", "2026-11-02", "final", "2026-11-04", "c3", 500.0, 500.0),
+    ("i6", "2026-10-30", "final", "2026-11-04", "c1", 900.0, 0.0),
+)
+EXPENSES = (("m1", "u1", 100.0, "i1"), ("m1", None, 77.0, None))
+FEES = (("m2", "u2", 400.0, "i1"), ("m2", None, 900.0, "i4"))
+
+
+def realized(firm, work=WORK, bills=INVOICES, **options):
+    options = {"start": "2026-10", "matters": firm.matters()} | options
+    result = realization(
+        firm.entries(*work), firm.invoices(*bills), firm.items(*EXPENSES), firm.items(*FEES), **options
+    )
+    return firm.rows(result)
+
+
+def test_the_worked_table(firm):
+    """Net fees: i1 1500 - 100 - 400 = 1000, i3 -200, i4 0, i6 900 of which a third is contingency work."""
+    (row,) = realized(firm)
+    assert list(row) == COLUMNS + LEFT_OUT
+    assert list(row.values()) == pytest.approx(
+        [
+            1800.0, 1400.0, 400.0, 1400 / 1800, 950.0, 950 / 1400, 950 / 1800, 7.0, 200.0,
+            1.0, 300.0, 300.0,
+        ]
+    )  # fmt: skip
+
+
+def test_by_user_the_credit_note_is_unassigned(firm):
+    rows = realized(firm, by="user")
+    assert [(row["user_id"], row["user_name"], row["worked_amount"], row["billed_amount"]) for row in rows] == [
+        ("u1", "Ada", 1200.0, 1100.0),
+        ("u2", "Ben", 600.0, 500.0),
+        (None, "Unassigned", 0.0, -200.0),
+    ]
+    assert [row["settled_amount"] for row in rows] == pytest.approx([850.0, 250.0, -150.0])
+    assert rows[-1]["billing_realization"] is None
+    assert rows[-1]["effective_rate"] is None
+
+
+def test_by_client_the_credit_note_is_the_clients(firm):
+    rows = realized(firm, by="client")
+    assert [(row["client_name"], row["billed_amount"]) for row in rows] == [("Acme", 1400.0), ("Zenith", 0.0)]
+    assert rows[1]["billing_realization"] is None
+
+
+def test_an_invoice_over_several_matters_follows_each_entry(firm):
+    rows = {row["matter_name"]: row["billed_amount"] for row in realized(firm, by="matter")}
+    assert rows == pytest.approx({"Sale": 1100.0, "Lease": 500.0, "Contingent": 0.0, "Unassigned": -200.0})
+
+
+@pytest.mark.parametrize(
+    "by",
+    ["practice_area", "responsible", "originator", "matter_type", "role", "month", "quarter", "year", "cf_tier",
+     "matter_cf_tier", "cf_office", "billing_type", ["user", "client", "month"], "matter_id", "client_name"],
+)  # fmt: skip
+def test_rows_re_add_by_every_key(firm, by):
+    for basis in ("invoice_date", "work_date"):
+        (total,) = realized(firm, basis=basis)
+        rows = realized(firm, by=by, basis=basis, users=firm.users())
+        for name in total:
+            if not name.endswith(("realization", "ratio", "rate", "_worked")):
+                assert sum(row[name] for row in rows) == pytest.approx(total[name], rel=1e-9), name
+
+
+def test_labels_of_what_has_no_key(firm):
+    areas = realized(firm, by="practice_area")
+    assert [(row["practice_area_id"], row["practice_area_label"]) for row in areas] == [
+        ("p1", "Corporate"),
+        ("p2", "Litigation"),
+        (None, "Unassigned"),
+    ]
+    kinds = [row["matter_type"] for row in realized(firm, by="matter_type")]
+    assert kinds == ["Unknown", "contingency", "hourly"]
+
+
+def test_by_work_date_time_is_followed_to_its_invoice(firm):
+    (row,) = realized(firm, basis="work_date")
+    assert list(row) == COLUMNS + COHORT + LEFT_OUT
+    assert row["worked_amount"] == row["billed_amount"] == 1100.0
+    assert [row[name] for name in COHORT] == pytest.approx([200.0, 300.0, 0.0, 1600.0, 1100 / 1600])
+    assert row["settled_amount"] == 600.0
+    assert [row[name] for name in LEFT_OUT] == pytest.approx([1.0, 300.0, 300.0])
+
+
+def test_an_invoice_that_was_not_passed_is_unknown(firm):
+    with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
+        (row,) = realized(firm, bills=INVOICES[:4] + INVOICES[5:], basis="work_date")
+    assert row["unknown_amount"] == 500.0
+    assert row["cohort_amount"] == 1600.0
+    with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
+        (row,) = realized(firm, bills=INVOICES[:4] + INVOICES[5:])
+    assert row["billed_amount"] == pytest.approx(1400.0)
+
+
+def test_entries_that_say_their_invoice_is_of_another_period_are_no_loss(pandas_firm):
+    bills = pandas_firm.invoices(*INVOICES[:4], INVOICES[5])
+    entries = pandas_firm.entries(*WORK).assign(invoice_date=pd.Timestamp("2026-11-02"))
+    row = realization(
+        entries, bills, pandas_firm.items(*EXPENSES), pandas_firm.items(*FEES), start="2026-10",
+        matters=pandas_firm.matters(),
+    )  # fmt: skip
+    assert row["billed_amount"].tolist() == pytest.approx([1400.0])
+
+
+def test_matter_types_choose_what_counts(firm):
+    (row,) = realized(firm, matter_types=["contingency"])
+    assert (row["worked_amount"], row["billed_amount"]) == (300.0, 300.0)
+    assert row["left_out_amount"] == 1800.0
+    every = ["hourly", "fixedFee", "contingency", "probono", "internal", "Unknown"]
+    (row,) = realized(firm, matter_types=every, matters=None)
+    assert (row["worked_amount"], row["left_out_amount"]) == (2100.0, 0.0)
+
+
+def test_hidden_rates_leave_what_can_be_known(firm):
+    """i1's 1000 net over 5 hours is 200 an hour; worth and realization are missing, not zero."""
+    hidden = tuple((*row[:6], None, row[7]) for row in WORK)
+    with pytest.warns(RatesHiddenWarning):
+        rows = {row["user_name"]: row for row in realized(firm, hidden, by="user")}
+    assert rows["Ada"]["billed_amount"] == pytest.approx(400.0 + 600.0)
+    assert rows["Ada"]["effective_rate"] == pytest.approx(250.0)
+    for name in ("worked_amount", "write_down_amount", "billing_realization", "overall_realization"):
+        assert rows["Ada"][name] is None
+    assert rows["Ben"]["left_out_amount"] is None
+    assert rows["Unassigned"]["worked_amount"] == 0.0
+
+
+def test_a_fixed_fee_invoice_has_no_realization(firm):
+    (row,) = realized(firm, work=(), bills=(INVOICES[3],))
+    assert (row["billed_amount"], row["billing_realization"], row["effective_rate"]) == (0.0, None, None)
+
+
+def test_worthless_time_takes_its_fees_by_the_hour(firm):
+    """Zero rates: 500 net over 1 and 4 hours. Without hours either, the fees stay with the client."""
+    work = [
+        ("2026-10-01", user, "c1", "m1", "billable", hours, 0.0, "i7") for user, hours in (("u1", 1.0), ("u2", 4.0))
+    ]
+    bill = ("i7", "2026-10-07", "final", "2026-11-01", "c1", 500.0, 0.0)
+    rows = {row["user_name"]: row["billed_amount"] for row in realized(firm, work, (bill,), by="user")}
+    assert rows == pytest.approx({"Ada": 100.0, "Ben": 400.0})
+    nothing = [("2026-10-01", "u1", "c1", "m1", "billable", 0.0, None, "i7")]
+    rows = {row["user_name"]: row for row in realized(firm, nothing, (bill,), by="user")}
+    assert rows["Unassigned"]["billed_amount"] == 500.0
+    assert rows["Ada"]["worked_amount"] == 0.0
+
+
+def test_negative_entries_correct(firm):
+    """600 - 200 worth, billed at 300: the correction takes back its part."""
+    work = [
+        ("2026-10-01", "u1", "c1", "m1", "billable", 3.0, 600.0, "i7"),
+        ("2026-10-02", "u2", "c1", "m1", "billable", -1.0, -200.0, "i7"),
+    ]
+    bill = ("i7", "2026-10-07", "final", "2026-11-01", "c1", 300.0, 300.0)
+    rows = realized(firm, work, (bill,), by="user")
+    assert [row["billed_amount"] for row in rows] == pytest.approx([450.0, -150.0])
+    assert [row["billing_realization"] for row in rows] == pytest.approx([0.75, 0.75])
+
+
+def test_an_invoice_of_nothing_settles_nothing(firm):
+    work = [("2026-10-01", "u1", "c1", "m1", "billable", 3.0, 600.0, "i7")]
+    bill = ("i7", "2026-10-07", "final", "2026-11-01", "c1", 0.0, 0.0)
+    (row,) = realized(firm, work, (bill,))
+    assert (row["billing_realization"], row["settled_amount"], row["settlement_ratio"]) == (0.0, 0.0, None)
+
+
+def test_standard_rates(firm):
+    """Ada 4 hours at 400, Ben 3 at 300; a person without a rate makes it missing."""
+    settings = FirmSettings(standard_rates={"ada@firm.example": 400, "u2": 300})
+    (row,) = realized(firm, settings=settings, users=firm.users())
+    assert row["standard_amount"] == pytest.approx(2500.0)
+    assert row["worked_to_standard"] == pytest.approx(1800 / 2500)
+    assert row["billed_to_standard"] == pytest.approx(1400 / 2500)
+    rows = realized(firm, settings=FirmSettings(standard_rates={"u1": 400}), by="user")
+    assert [row["standard_amount"] for row in rows] == [1600.0, None, 0.0]
+
+
+def test_several_originators_share(firm):
+    rows = {row["originator_name"]: row["billed_amount"] for row in realized(firm, by="originator")}
+    assert rows == pytest.approx({"Ada": 550.0, "Ben": 1050.0, "Unassigned": -200.0})
+
+
+def test_months_are_those_of_the_basis(firm):
+    rows = realized(firm, by="month", start=None)
+    assert [(row["month"], row["worked_amount"]) for row in rows] == [("2026-10", 1800.0), ("2026-11", 500.0)]
+    rows = realized(firm, by="month", start=None, basis="work_date")
+    assert [(row["month"], row["worked_amount"]) for row in rows] == [
+        ("2026-08", 600.0),
+        ("2026-09", 600.0),
+        ("2026-10", 1100.0),
+    ]
+
+
+def test_empty_frames_give_the_same_columns(firm):
+    (row,) = realized(firm, work=(), bills=())
+    assert list(row) == COLUMNS + LEFT_OUT
+    assert (row["worked_amount"], row["billing_realization"]) == (0.0, None)
+    assert realized(firm, work=(), bills=(), by="user", basis="work_date") == []
+
+
+def test_absent_expenses_and_matters_are_warned_about(pandas_firm):
+    entries, bills = pandas_firm.entries(WORK[0]), pandas_firm.invoices(INVOICES[0])
+    with pytest.warns(IncompleteDataWarning) as caught:
+        row = realization(entries, bills)
+    messages = " ".join(str(each.message) for each in caught)
+    assert "No expenses and fixed_fees were passed" in messages
+    assert "1 time entries are on matters of unknown type; they are counted" in messages
+    assert row["billed_amount"].tolist() == [1500.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": "usr"}, "Did you mean 'user'"),
+        ({"basis": "work"}, "basis='work' is not known.*'work_date'"),
+        ({"matter_types": ["hurly"]}, "Did you mean 'hourly'"),
+        ({"matter_types": []}, "matter_types"),
+        ({"start": "2026-10-02", "end": "2026-10-01"}, "lies after"),
+    ],
+)
+def test_bad_arguments(pandas_firm, options, message):
+    with pytest.raises(ParameterError, match=message):
+        realized(pandas_firm, **options)
+
+
+def test_missing_columns_say_what_supplies_them(pandas_firm):
+    with pytest.raises(MissingColumnError, match=r"invoices has no column 'balance'.*invoices\(\)"):
+        realization(pandas_firm.entries(*WORK), pandas_firm.invoices(*INVOICES).drop(columns="balance"),
+                    pandas_firm.items(), pandas_firm.items())  # fmt: skip
+    with pytest.raises(MissingColumnError, match="select=.*responsible"):
+        realized(pandas_firm, by="responsible", matters=None)
