@@ -79,7 +79,7 @@ def legend(ax: Axes) -> None:
         fontsize=SIZE,
         labelcolor=MUTED,
         handlelength=1.2,
-        columnspacing=1.6,
+        columnspacing=1.1,
         borderpad=0.0,
         borderaxespad=0.5,
     )

@@ -1,0 +1,48 @@
+"""The monthly report: a notebook that ships with the package, and the functions its cells call.
+
+`billframes.report.load` fetches a month's figures; the others turn them into sections that show themselves in a
+notebook. `billframes.report.build` runs the notebook and writes one HTML file (extra `billframes[report]`).
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from billframes.report.building import build
+    from billframes.report.month import Month, load
+    from billframes.report.sections import (
+        Section,
+        cover,
+        headlines,
+        notes,
+        realization,
+        receivables,
+        trends,
+        utilization,
+    )
+
+__all__ = [
+    "Month",
+    "Section",
+    "build",
+    "cover",
+    "headlines",
+    "load",
+    "notes",
+    "realization",
+    "receivables",
+    "trends",
+    "utilization",
+]
+
+_IN_MONTH = frozenset({"Month", "load"})
+
+
+def __getattr__(name: str) -> Any:
+    # The command line asks for this package, too, before it is known whether charts and templates are installed.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = "building" if name == "build" else "month" if name in _IN_MONTH else "sections"
+    return getattr(importlib.import_module(f"billframes.report.{home}"), name)

@@ -1,0 +1,167 @@
+"""Running the notebook and writing the page: papermill in a kernel of its own, then nbconvert.
+
+The address and credential reach the kernel as its environment, so neither the notebook's parameters nor its
+outputs hold them. What goes wrong in the kernel is raised here as the error it was there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from billframes import errors
+from billframes.errors import BillframesError, ConfigError, ParameterError
+from billframes.report.kernel import kernel_with
+
+__all__ = ["build", "check_extras", "check_out"]
+
+Step = Callable[[str], None]
+# Seconds without an answer after which a cell counts as stuck: a big firm's load takes minutes, not hours.
+PATIENCE = 3600
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def build(
+    parameters: Mapping[str, str],
+    out: Path,
+    *,
+    environment: Mapping[str, str | None] | None = None,
+    step: Step | None = None,
+) -> Path:
+    """
+    Make the report of a month as one HTML file.
+
+    Parameters
+    ----------
+    parameters : mapping of str to str
+        The notebook's: `month`, and, as they are wanted, `title`, `settings`, `as_of`, `generated`, `remark`.
+    out : Path
+        Where to write. What is there is replaced in one go, and left alone where the report can't be made.
+    environment : mapping of str to (str or None), optional
+        Environment variables of the kernel, and of nothing else; None takes one away. Without it the kernel
+        connects with what the machine has configured.
+    step : callable, optional
+        Told what is being done.
+
+    Returns
+    -------
+    Path
+        `out`.
+
+    Raises
+    ------
+    ConfigError
+        The extra `billframes[report]` is not installed, or nothing says which API to call.
+    ParameterError
+        The month can't be read, or `out` can't be written to.
+    BillframesError
+        Whatever else the loads and analyses raised.
+    """
+    check_extras()
+    check_out(out)
+    say = step or _silent
+    say("Starting a kernel")
+    notebook = _run(parameters, environment or {}, say)
+    say("Writing the page")
+    _write(out, _page(notebook, f"Billing report {parameters['month']}"))
+    return out
+
+
+def check_extras() -> None:
+    """Raise `ConfigError` where what the report needs is not installed."""
+    try:
+        import ipykernel  # noqa: F401
+        import jinja2  # noqa: F401
+        import nbconvert  # noqa: F401
+        import papermill  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"The report needs {error.name}, which is not installed: pip install 'billframes[report]'."
+        ) from error
+
+
+def check_out(out: Path) -> None:
+    """Raise `ParameterError` where no file can be written at `out`."""
+    if out.is_dir():
+        raise ParameterError(f"--out {out} is a folder; give the name of a file in it.")
+    if not out.parent.is_dir():
+        raise ParameterError(f"--out {out} can't be written: there is no folder {out.parent}.")
+    if not os.access(out.parent, os.W_OK):
+        raise ParameterError(f"--out {out} can't be written: the folder {out.parent} is read-only.")
+
+
+def _silent(_what: str) -> None:
+    """Say nothing."""
+
+
+def _run(parameters: Mapping[str, str], environment: Mapping[str, str | None], say: Step) -> Any:
+    import nbformat
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+
+    def announce(cell: Any, cell_index: int) -> None:
+        if "step" in cell.metadata:
+            say(cell.metadata["step"])
+
+    source = resources.files("billframes.report").joinpath("monthly.ipynb").read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory(prefix="billframes-") as folder:
+        try:
+            return papermill.execute_notebook(
+                nbformat.reads(source, as_version=4),  # type: ignore[no-untyped-call]
+                None,
+                parameters=dict(parameters),
+                kernel_name="python3",
+                progress_bar=False,
+                kernel_manager_class=kernel_with(environment, Path(folder)),
+                on_cell_start=announce,
+                # ipykernel warns of its sockets on this very machine; errors are still said.
+                extra_arguments=["--IPKernelApp.log_level=40"],
+                timeout=PATIENCE,
+            )
+        except PapermillExecutionError as error:
+            raise _as_raised(error) from error
+
+
+def _as_raised(error: Any) -> BillframesError:
+    """Return the error that stopped the kernel, as one of billframes' own where it is one."""
+    kind = getattr(errors, error.ename, None)
+    words = _ANSI.sub("", str(error.evalue)).strip()
+    if isinstance(kind, type) and issubclass(kind, BillframesError):
+        return kind(words)
+    return BillframesError(f"The report's notebook stopped with {error.ename}: {words}")
+
+
+def _page(notebook: Any, title: str) -> str:
+    from nbconvert.exporters.templateexporter import TemplateExporter
+
+    with resources.as_file(resources.files("billframes.report")) as folder:
+        exporter = TemplateExporter(  # type: ignore[no-untyped-call]
+            template_name="page", extra_template_basedirs=[str(folder)], template_file="index.html.j2"
+        )
+        html, _ = exporter.from_notebook_node(notebook, resources={"metadata": {"name": title}})
+    return str(html)
+
+
+def _write(out: Path, html: str) -> None:
+    """Write beside `out` and rename, so that nobody ever opens half a report."""
+    handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(html)
+        # A temporary file is private; a report has the rights that any new file would have.
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(out)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,99 @@
+"""The month in figures: each beside last month's and the same month's a year ago, where there is such a figure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from billframes.report.formats import change, long_date, show
+from billframes.report.month import LOOK_BACK, Month
+
+__all__ = ["Figure", "figures"]
+
+NAN = math.nan
+
+
+@dataclass(frozen=True)
+class Figure:
+    """
+    One headline figure.
+
+    Parameters
+    ----------
+    name : str
+    unit : str
+        As `formats.show` takes it.
+    now, before, year_ago : float
+        This month's, last month's and that of the same month a year ago; missing where there is none.
+    mark : str
+        "*" where earlier months are as they stand today, "†" where the API keeps no past.
+    group : str
+        The heading it stands under.
+    """
+
+    name: str
+    unit: str
+    now: float
+    before: float = NAN
+    year_ago: float = NAN
+    mark: str = ""
+    group: str = ""
+
+    @property
+    def cells(self) -> list[str]:
+        """Now, last month, change, a year ago, change, as text; no change where there is a mark."""
+        cells = [show(self.now, self.unit)]
+        for then in (self.before, self.year_ago):
+            cells += [show(then, self.unit), "" if self.mark else change(self.now, then, self.unit)]
+        return cells
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is a part of the figure above it."""
+        return self.name.startswith("of these")
+
+
+# Name, unit, column, mark. What is marked * depends on what happened since, so earlier months had longer for it.
+_WORK = (
+    ("Client hours", "hours", "client_hours", ""),
+    ("Utilization", "ratio", "utilization", ""),
+    ("Fees worked", "money", "cohort_amount", ""),
+    ("of these on no final invoice yet", "money", "open_amount", "*"),
+)
+_BILLING = (
+    ("Fees billed", "money", "billed_amount", ""),
+    ("Worth of the work billed", "money", "worked_amount", ""),
+    ("Written down", "money", "write_down_amount", ""),
+    ("Billing realization", "ratio", "billing_realization", ""),
+    ("Settlement of the month’s fees", "ratio", "settlement_ratio", "*"),
+)
+
+
+def figures(month: Month) -> list[Figure]:
+    """Work out the headline figures, in the order of the report."""
+    return [
+        *_compared(month, _WORK, "Work done in the month"),
+        *_compared(month, _BILLING, "Invoices dated in the month"),
+        *_receivables(month),
+    ]
+
+
+def _compared(month: Month, rows: tuple[tuple[str, str, str, str], ...], group: str) -> list[Figure]:
+    table = month.by_month
+    table = table.assign(open_amount=table["unbilled_amount"] + table["prebill_amount"])
+    places = [month.earlier(back).strftime("%Y-%m") for back in (0, 1, LOOK_BACK)]
+    return [
+        Figure(name, unit, *table.loc[places, column].astype(float), mark=mark, group=group)  # type: ignore[misc]
+        for name, unit, column, mark in rows
+    ]
+
+
+def _receivables(month: Month) -> list[Figure]:
+    rows = month.receivables(None)
+    total, overdue = (float(rows[name].sum()) for name in ("total", "overdue"))
+    group = f"Receivables on {long_date(month.as_of)}"
+    return [
+        Figure("Receivables", "money", total, mark="†", group=group),
+        Figure("of these overdue", "money", overdue, mark="†", group=group),
+        Figure("Overdue share", "ratio", overdue / total if total > 0 else NAN, mark="†", group=group),
+    ]

@@ -1,0 +1,211 @@
+"""A month and what it is compared with, loaded once.
+
+The month before and the same month a year ago come from the same frames: a book holds all work and all invoices.
+What the API keeps no past of, such as balances, is never compared.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from billframes.book import Book, book
+from billframes.errors import ParameterError
+from billframes.periods import month_end, parse_period, resolve
+from billframes.report.gathering import gathered
+from billframes.settings.firm import FirmSettings
+
+__all__ = ["Month", "load", "read_month"]
+
+FRAMES = ("time_entries", "invoices", "matters", "expenses", "fixed_fees", "users", "clients")
+# This month, the eleven before it, and the same month a year ago.
+LOOK_BACK = 12
+# Not strftime: a report is in English whatever the machine's locale.
+MONTHS = (
+    "January February March April May June July August September October November December".split()  # noqa: SIM905
+)
+
+
+@dataclass
+class Month:
+    """
+    A month's book and the figures of the report.
+
+    Made by `load`. `first` to `last` are the days counted; `as_of` is the day receivables are aged to, which is
+    also the last day counted where the month is not over. `notes` gathers what the analyses warned about.
+    """
+
+    first: dt.date
+    last: dt.date
+    as_of: dt.date
+    book: Book
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The month in words, such as "October 2026"."""
+        return month_name(self.first)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the figures cover the whole month."""
+        return self.as_of >= month_end(self.first)
+
+    @property
+    def settings(self) -> FirmSettings:
+        """The firm's settings, plain ones where none were given."""
+        return self.book.settings or FirmSettings()
+
+    @property
+    def loaded_at(self) -> dt.datetime | None:
+        """When the invoices were loaded, as the server's clock had it."""
+        load = self.book.invoices.attrs.get("load", {})
+        return dt.datetime.fromisoformat(str(load["time"])) if load.get("time") else None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no work is dated in the month and no final invoice."""
+        days = (pd.Timestamp(self.first), pd.Timestamp(self.last))
+        invoices = self.book.invoices
+        final = invoices["invoice_date"].between(*days) & (invoices["invoice_state"] == "final")
+        return not (final.any() or self.book.time_entries["date"].between(*days).any())
+
+    def earlier(self, months: int) -> dt.date:
+        """Return the first day of the month that many months earlier."""
+        index = self.first.year * 12 + self.first.month - 1 - months
+        return dt.date(index // 12, index % 12 + 1, 1)
+
+    @functools.cached_property
+    def by_month(self) -> pd.DataFrame:
+        """
+        The firm's figures for this month and the twelve before it, a row a month by its name ("2026-10").
+
+        Utilization is worked out month by month: who counts as a timekeeper follows from each month's own work.
+        """
+        with gathered(self.notes):
+            billed = self._realization_by_month("invoice_date")
+            cohort = self._realization_by_month("work_date")
+            hours = pd.DataFrame([self._utilization_of(back) for back in range(LOOK_BACK, -1, -1)])
+        hours.index = pd.Index([self.earlier(back).strftime("%Y-%m") for back in range(LOOK_BACK, -1, -1)])
+        return hours.join(billed).join(cohort[["cohort_amount", "unbilled_amount", "prebill_amount"]])
+
+    @functools.cached_property
+    def utilization(self) -> pd.DataFrame:
+        """Utilization by timekeeper."""
+        with gathered(self.notes):
+            return self.book.utilization(start=self.first, end=self.last)
+
+    @functools.cached_property
+    def utilization_total(self) -> pd.DataFrame:
+        """Utilization of all, one row."""
+        with gathered(self.notes):
+            return self.book.utilization(None, start=self.first, end=self.last)
+
+    def realization(self, by: str | None) -> pd.DataFrame:
+        """Realization of the invoices dated in the month, by a key or in one row."""
+        with gathered(self.notes):
+            return self.book.realization(by, start=self.first, end=self.last)
+
+    def receivables(self, by: str | None) -> pd.DataFrame:
+        """Receivables by age, by a key or in one row."""
+        with gathered(self.notes):
+            return self.book.aging(by, as_of=self.as_of)
+
+    def _realization_by_month(self, basis: str) -> pd.DataFrame:
+        rows = self.book.realization("month", start=self.earlier(LOOK_BACK), end=self.last, basis=basis)
+        return rows.set_index("month")
+
+    def _utilization_of(self, back: int) -> Mapping[Any, Any]:
+        first = self.earlier(back)
+        last = min(month_end(first), self.last)
+        row: pd.Series[Any] = self.book.utilization(None, start=first, end=last).iloc[0]
+        return row[["client_hours", "total_hours", "capacity_hours", "utilization"]].to_dict()
+
+
+def load(month: str, *, settings: str = "", as_of: str = "") -> Month:
+    """
+    Load what the report of a month needs, once, side by side, from the default client.
+
+    Parameters
+    ----------
+    month : str
+        Such as "2026-10".
+    settings : str
+        Path of a TOML file with the firm's settings; none by default.
+    as_of : str
+        The day receivables are aged to, such as "2026-10-31"; the month's last day by default. A day within the
+        month also ends what is counted.
+
+    Returns
+    -------
+    Month
+
+    Raises
+    ------
+    ParameterError
+        `month` or `as_of` can't be read, or `as_of` lies before the month.
+    ConfigError
+        The settings can't be read, or nothing says which API to call.
+    ApiError
+        The server, or the way to it, said no.
+
+    Examples
+    --------
+    >>> import billframes as bf
+    >>> client = bf.connect("sandbox")
+    >>> month = load("2026-10")
+    >>> month.name, month.receivables(None).shape[0]
+    ('October 2026', 1)
+    """
+    first = read_month(month)
+    day = resolve(None, as_of, names=("", "as_of")).end if as_of else month_end(first)
+    if day is None or day < first:
+        raise ParameterError(f"as_of={as_of!r} lies before {month_name(first)}; it takes a day of that month or later.")
+    firm = FirmSettings.load(settings) if settings else None
+    last = min(day, month_end(first))
+    loaded = Month(first, last, day, book(first, last, settings=firm))
+    with gathered(loaded.notes), ThreadPoolExecutor(len(FRAMES)) as pool:
+        list(pool.map(functools.partial(getattr, loaded.book), FRAMES))
+    return loaded
+
+
+def read_month(text: str, *, today: dt.date | None = None) -> dt.date:
+    """
+    Return the first day of the month that `text` names.
+
+    Parameters
+    ----------
+    text : str
+        "2026-10", "last month" or "this month".
+    today : date, optional
+        The day that "last month" is counted from; the machine's local date by default.
+
+    Raises
+    ------
+    ParameterError
+        The text names no single month.
+
+    Examples
+    --------
+    >>> read_month("2026-10")
+    datetime.date(2026, 10, 1)
+    """
+    try:
+        period = parse_period(text, today=today)
+    except ParameterError:
+        period = None
+    if period is None or period.start is None or period.start.day != 1 or period.end != month_end(period.start):
+        raise ParameterError(f"{text!r} is not a month; give one such as 2026-10.")
+    return period.start
+
+
+def month_name(day: dt.date, *, short: bool = False) -> str:
+    """Return the month in words, whatever the machine's language."""
+    name = MONTHS[day.month - 1]
+    return f"{name[:3] if short else name} {day.year}"

@@ -1,0 +1,204 @@
+"""The report's sections, one function each: what a cell of the notebook calls and shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from billframes import plots
+from billframes.report import words
+from billframes.report.charts import picture
+from billframes.report.figures import figures
+from billframes.report.month import LOOK_BACK, Month, month_name
+from billframes.report.tables import (
+    AGING,
+    FEES_TREND,
+    HOURS_TREND,
+    REALIZATION,
+    REALIZATION_RATIOS,
+    TARGETS,
+    UTILIZATION,
+    Column,
+    named_apart,
+    table,
+    top_and_rest,
+)
+
+__all__ = ["Section", "cover", "headlines", "notes", "realization", "receivables", "trends", "utilization"]
+
+_KEYS = {
+    "practice_area": "practice area",
+    "client": "client",
+    "user": "timekeeper",
+    "responsible": "responsible lawyer",
+    "originator": "originator",
+    "matter": "matter",
+}
+
+
+_KEY_FIGURES = {"Client hours", "Utilization", "Fees billed", "Billing realization", "Receivables"}
+
+
+class Section:
+    """A piece of the report that a notebook shows. Everything put into it was escaped."""
+
+    def __init__(self, template: str, **values: Any) -> None:
+        self._html: str = _templates().get_template(template).render(**values)
+
+    def __repr__(self) -> str:
+        return f"<report section of {len(self._html):,} characters>"
+
+    def _repr_html_(self) -> str:
+        return self._html
+
+
+def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "") -> Section:
+    """
+    Show whose report it is, of which month, and when it was made.
+
+    Parameters
+    ----------
+    month : Month
+    title : str
+        The firm's name.
+    remark : str
+        A line in a box, such as that the figures are a demonstration.
+    generated : str
+        When the report was made, as it should read.
+    """
+    return Section("cover.html", month=month, title=title, remark=remark, generated=generated, as_of=words.as_of(month))
+
+
+def headlines(month: Month) -> Section:
+    """Show the month in figures, each beside last month's and the same month's a year ago."""
+    rows = figures(month)
+    key = [each for each in rows if each.name in _KEY_FIGURES]
+    columns = [month_name(month.earlier(back), short=True) for back in (0, 1, LOOK_BACK)]
+    return Section("headlines.html", key=key, figures=rows, columns=columns, notes=words.HEADLINES)
+
+
+def utilization(month: Month) -> Section:
+    """Show client hours, available hours and utilization by timekeeper."""
+    frames = [month.utilization, month.utilization_total]
+    rows, total = (frame.assign(other_hours=frame["total_hours"] - frame["client_hours"]) for frame in frames)
+    absent = (rows["total_hours"] == 0) & ~(rows["capacity_hours"] > 0)
+    gone = rows.loc[absent, "user_name"].tolist()
+    rows = rows[~absent].sort_values("utilization", ascending=False, kind="stable", ignore_index=True)
+    columns = (*UTILIZATION, *(TARGETS if "pace" in rows else ()))
+    notes = words.utilization(month)
+    if gone:
+        notes.append(f"Not listed, with neither hours nor available hours in the month: {', '.join(gone)}.")
+    if "pace" in rows:
+        notes.append("Pace is the client hours of those who have a target ÷ their target, prorated by working days.")
+    return _section(
+        "Utilization by timekeeper",
+        tables=[table("Hours and utilization", "Timekeeper", "user_name", columns, rows, total)] if len(rows) else [],
+        chart=_chart(plots.utilization, rows, "Client hours on available hours of each timekeeper", _tall(rows)),
+        notes=notes,
+        empty=f"Nobody is on the list of timekeepers, and nobody recorded client hours in {month.name}.",
+    )
+
+
+def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart: bool = True) -> Section:
+    """
+    Show worked, billed and settled fees of the invoices dated in the month.
+
+    Parameters
+    ----------
+    month : Month
+    by : str
+        "practice_area", "client", "user", "responsible", "originator" or "matter".
+    top : int
+        How many rows are named, by most worked; all others are one row.
+    chart : bool
+        Whether a chart stands above the table.
+    """
+    rows, total = month.realization(by), month.realization(None)
+    label, what = str(rows.columns[1]), _KEYS.get(by, by.replace("_", " "))
+    rows = top_and_rest(
+        _named(month, rows), label, "worked_amount", top=top, rest=f"All other {what}s", ratios=REALIZATION_RATIOS
+    )
+    return _section(
+        f"Realization by {what}",
+        tables=[_table(f"Fees by {what}", what, label, REALIZATION, rows, total)] if len(rows) else [],
+        chart=_chart(plots.realization, rows, f"Worked and billed fees by {what}", _tall(rows)) if chart else "",
+        notes=words.realization(total, what, brief=not chart),
+        empty=f"No final invoice is dated in {month.name}.",
+    )
+
+
+def receivables(month: Month, *, top: int = 10) -> Section:
+    """Show open balances by days past due, of the firm and of its largest debtors."""
+    rows, total = month.receivables("client"), month.receivables(None)
+    rows = top_and_rest(_named(month, rows), "client_name", "total", top=top, rest="All other clients")
+    return _section(
+        "Receivables by age",
+        tables=[_table("Receivables by client", "client", "client_name", AGING, rows, total)] if len(rows) else [],
+        chart=_chart(plots.aging, total if len(rows) else rows, "Receivables by days past due", 2.1),
+        second=_chart(plots.aging, rows, "Receivables of the same clients, cut into the same days", _tall(rows)),
+        notes=[words.RECEIVABLES],
+        empty="Nothing is owed: no final invoice has an open balance.",
+    )
+
+
+def trends(month: Month) -> Section:
+    """Show twelve months of hours and utilization, and of worked and billed fees and realization."""
+    rows = month.by_month.iloc[1:].rename_axis("month").reset_index()
+    named = rows.assign(month=[month_name(pd.Timestamp(f"{each}-01"), short=True) for each in rows["month"]])
+    charts = [
+        ("Client hours, available hours and utilization", plots.utilization, HOURS_TREND),
+        ("Worked and billed fees and billing realization", plots.realization, FEES_TREND),
+    ]
+    return Section(
+        "trends.html",
+        charts=[
+            (title, _chart(draw, _only(rows, measures), f"{title}, twelve months to {month.name}", 2.15))
+            for title, draw, measures in charts
+        ],
+        table=_table("Twelve months in figures", "month", "month", (*HOURS_TREND, *FEES_TREND), named, rows.iloc[:0]),
+        notes=[words.BY_MONTH],
+    )
+
+
+def notes(month: Month) -> Section:
+    """Show what the loads and analyses warned about, and what the figures can't tell."""
+    return Section("notes.html", notes=[*month.notes, words.LIMITS])
+
+
+def _section(
+    title: str, *, tables: Sequence[Any], chart: Any, notes: Sequence[str], empty: str, second: Any = ""
+) -> Section:
+    return Section("section.html", title=title, tables=tables, chart=chart, second=second, notes=notes, empty=empty)
+
+
+def _table(
+    caption: str, what: str, label: str, columns: Sequence[Column], rows: pd.DataFrame, total: pd.DataFrame
+) -> Any:
+    return table(caption, what.capitalize(), label, columns, rows, total)
+
+
+def _named(month: Month, rows: pd.DataFrame) -> pd.DataFrame:
+    if "client_name" not in rows:
+        return rows
+    clients = month.book.clients
+    return named_apart(rows, dict(zip(clients["client_id"], clients["reference"].fillna(""), strict=True)))
+
+
+def _chart(draw: Any, rows: pd.DataFrame, alt: str, height: float) -> Any:
+    return picture(draw, rows, f"Chart: {alt}. The table has the numbers.", height=height) if len(rows) else ""
+
+
+def _only(rows: pd.DataFrame, measures: Sequence[Column]) -> pd.DataFrame:
+    return rows[["month", *(column.name for column in measures)]]
+
+
+def _tall(rows: pd.DataFrame) -> float:
+    return 0.65 + 0.19 * len(rows)
+
+
+def _templates() -> jinja2.Environment:
+    loader = jinja2.PackageLoader("billframes.report", "templates")
+    return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)

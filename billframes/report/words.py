@@ -1,0 +1,102 @@
+"""What the report says beside its numbers: what each means, and what was left out of it."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from billframes.analysis._capacity import working_days
+from billframes.report.formats import long_date, show
+from billframes.report.month import Month
+
+__all__ = [
+    "BY_MONTH",
+    "HEADLINES",
+    "LIMITS",
+    "RECEIVABLES",
+    "as_of",
+    "capacity",
+    "left_out",
+    "realization",
+    "utilization",
+]
+
+HEADLINES = (
+    "Fees worked is the worth of the month’s billable time at the rates on the entries. Fees billed is what time was "
+    "billed at on final invoices dated in the month, whenever it was worked: the invoice less its expenses and fixed "
+    "fees. The two are about different work, so one is not a ratio of the other; billing realization compares fees "
+    "billed with the worth of the very work they are for.",
+    "* As things stand today. Earlier months have had longer to be invoiced and settled, so a difference from them "
+    "is no change, and none is shown.",
+    "† The API holds today’s balances and no past ones, so there is nothing to compare with.",
+)
+BY_MONTH = (
+    "Client and available hours belong to the month the work was done in; worked, billed and settled fees to the month "
+    "of the invoice. Settled is as balances stand today, so the latest months are not done yet."
+)
+RECEIVABLES = (
+    "Open balances of final invoices, by days past their due date; one due on the day itself is current. "
+    "Credits are taken off, in the column of their own date, so a figure can be negative. Balances include expenses "
+    "and fixed fees. Overdue is everything past due, whatever its column."
+)
+LIMITS = (
+    "The API can’t tell payments from credits and write-offs, so the report speaks of settled, not of collected. Of "
+    "money received in a month, payment dates, trust balances and tax it holds nothing."
+)
+
+
+def utilization(month: Month) -> list[str]:
+    """Say what utilization means."""
+    return [
+        "Utilization is client hours ÷ available hours. Client hours are billable and fixed-fee time; time on internal "
+        "matters is never client time, and pro bono time isn’t either. Everyone whose role is principal, attorney, "
+        "paralegal or timekeeper is listed, also without hours; others only where they have client hours.",
+        capacity(month),
+    ]
+
+
+def capacity(month: Month) -> str:
+    """Say what available hours are made of."""
+    firm = month.settings
+    days = len(working_days(firm, month.first, month.last))
+    basis = f"Available are {days} working days in the month of {firm.hours_per_day:g} hours each"
+    if month.book.settings is None:
+        return (
+            f"{basis}. No firm settings were given, so holidays, leave, part time, and people who joined or left are "
+            "not taken into account."
+        )
+    return f"{basis}, with the holidays, part time, leave, and first and last days that the firm’s settings hold."
+
+
+def realization(total: pd.DataFrame, what: str, *, brief: bool = False) -> list[str]:
+    """Say what realization by `what` means, and what was left out of `total`, the one row of everything."""
+    if brief:
+        same = "The same invoices and figures as in the table before, so both have the same total."
+        return [f"{same} {left_out(total)}"]
+    return [
+        "Final invoices dated in the month, with all the work on them. Worked is the worth of their billable time, "
+        "billed what it was billed at, written down the difference (negative: a write-up). Billing realization is "
+        "billed ÷ worked; settlement is the part of the billed fees that is no longer open today ÷ billed. Fixed fees "
+        "and expenses are not in these figures."
+        + ("" if what == "client" else f" Unassigned is what has no {what}, such as credit notes."),
+        left_out(total),
+    ]
+
+
+def left_out(total: pd.DataFrame) -> str:
+    """Say what time on matters that don’t count was left out."""
+    names = ("left_out_hours", "left_out_amount", "left_out_billed_amount")
+    hours, worth, billed = (float(total[name].sum()) for name in names)
+    if not (hours or worth or billed):
+        return "Time on contingency, pro bono and internal matters would be left out; these invoices have none."
+    return (
+        f"Left out is time on contingency, pro bono and internal matters: {show(hours, 'hours')} hours worth "
+        f"{show(worth, 'money')}, billed at {show(billed, 'money')}."
+    )
+
+
+def as_of(month: Month) -> str:
+    """Say what day the report stands for, and when its data were loaded."""
+    loaded = month.loaded_at
+    when = f"Data as of {long_date(loaded.date())}, {loaded:%H:%M} UTC. " if loaded else ""
+    covers = "" if month.is_over else f" The month is not over: figures run to {long_date(month.last)}."
+    return f"{when}Receivables are aged to {long_date(month.as_of)}.{covers}"
