@@ -1,0 +1,99 @@
+"""The docs: generated tables are up to date, every public name is mentioned, links lead somewhere."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+import billframes as bf
+from billframes.api import loaders
+from billframes.cli import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+LOADERS = [name for name in bf.__all__ if hasattr(getattr(bf, name), "resource")]
+
+
+@pytest.fixture(scope="session")
+def make_columns():
+    spec = importlib.util.spec_from_file_location("make_columns", DOCS / "make_columns.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def everything():
+    return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+
+
+def test_the_column_tables_are_what_the_declaration_gives(make_columns):
+    committed = make_columns.PAGE.read_text(encoding="utf-8")
+    assert make_columns.page(committed) == committed, "run python docs/make_columns.py"
+
+
+def test_every_loader_has_a_table(make_columns):
+    assert len(LOADERS) == len(loaders.__all__)
+    assert sorted(make_columns.declared()) == sorted(LOADERS)
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_the_columns_of_a_loader_are_those_in_its_table(name, client, make_columns):
+    loader = getattr(client, name)
+    frame = loader(limit=0) if name in {"time_entries", "expenses", "fixed_fees", "invoices"} else loader()
+    columns = make_columns.declared()[name]
+    own = [column for column in frame.columns if not column.startswith("cf_")]
+    assert own == [column.name for column in columns]
+    table = make_columns.tables().split(f"### {name}\n")[1].split("###")[0]
+    for column in own:
+        assert f"| `{column}` | `{frame.dtypes[column]}` |" in table
+
+
+@pytest.mark.parametrize("name", bf.__all__)
+def test_the_docs_mention_every_public_name(name, everything):
+    assert re.search(rf"(`|bf\.){re.escape(name)}\b", everything)
+
+
+def test_the_error_page_explains_every_error_and_warning():
+    text = (DOCS / "errors.md").read_text(encoding="utf-8")
+    kinds = [name for name in bf.__all__ if name.endswith(("Error", "Warning"))]
+    undescribed = [name for name in kinds if f"| `{name}` " not in text]
+    assert undescribed in ([], ["BillframesWarning"])
+    assert "`BillframesWarning`" in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_page_explains_every_option_of_a_command(command):
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--debug", action="store_true")
+    importlib.import_module(COMMANDS[command][0]).add_arguments(parser)
+    text = (DOCS / f"{command}.md").read_text(encoding="utf-8")
+    for action in parser._actions:
+        word = action.option_strings[-1] if action.option_strings else action.metavar
+        assert re.search(rf"^\| `{re.escape(word)}\b", text, re.MULTILINE), word
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not target.startswith(("https://", "http://", "#")):
+            assert (page.parent / target.partition("#")[0]).exists(), target
+
+
+def test_the_index_leads_to_every_page():
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert [page.name for page in PAGES if f"({page.name})" not in index] == ["index.md"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_an_example_ends_with_an_empty_line_before_its_fence(page):
+    """Else doctest takes the fence for output, or the example for text."""
+    for block in re.findall(r"^```pycon\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        assert block.endswith("\n\n")
