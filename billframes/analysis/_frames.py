@@ -107,7 +107,9 @@ def take(frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str
     schema = frame.collect_schema()
     chosen = [*needed, *(each for each in dict.fromkeys(optional) if each in schema and each not in needed)]
     lists = [each for each in chosen if each in LISTS]
-    return _with_lists(frame, lists).select(*[_cast(each, schema[each]) for each in chosen])
+    texts = _pandas_texts(frame, chosen)
+    casts = [C(each) if each in texts else _cast(each, schema[each]) for each in chosen]
+    return _with_lists(frame, lists).select(*casts)
 
 
 def collect_row(frame: Frame, **sums: nw.Expr) -> dict[str, float]:
@@ -170,6 +172,14 @@ def _cast(name: str, dtype: Any) -> nw.Expr:
     if textual or dtype in (nw.Categorical, nw.Enum, nw.String, nw.Object):
         return C(name).cast(nw.String)
     return C(name)
+
+
+def _pandas_texts(frame: Frame, columns: list[str]) -> set[str]:
+    """Columns that are pandas' own text already: casting these to themselves costs a copy each."""
+    native = frame.to_native()
+    if not isinstance(native, pd.DataFrame):
+        return set()
+    return {name for name in columns if native[name].dtype == "str"}
 
 
 def _with_lists(frame: Frame, columns: list[str]) -> Frame:

@@ -67,9 +67,8 @@ class _Question:
     @property
     def base(self) -> list[str]:
         """What rows are first added up over."""
-        kind = self.kind.base if self.kind else ()
         user = ("user_id",) if self.sources.settings.standard_rates else ()
-        return list(dict.fromkeys([*kind, *user, *base_of(self.keys)]))
+        return list(dict.fromkeys(["_type", *user, *base_of(self.keys)]))
 
     @property
     def counted(self) -> nw.Expr:
@@ -217,13 +216,14 @@ def _types(matter_types: Collection[str] | None) -> frozenset[str] | None:
     if matter_types is None:
         return None
     names = [matter_types] if isinstance(matter_types, str) else list(matter_types)
-    for name in names or [None]:
+    for name in names or [""]:
         choice(name, "matter_types", MATTER_TYPES)
     return frozenset(names)
 
 
 def _answer(frames: dict[str, Frame], asked: _Question) -> Frame:
-    columns = [name for name in ("date", *asked.base) if not name.startswith("_")]
+    kind = asked.kind.base if asked.kind else ()
+    columns = [name for name in ("date", *kind, *asked.base) if not name.startswith("_")]
     time = billable_time(frames["time_entries"], columns, ("invoice_date",))
     on_invoices = time_on_invoices(time)
     keep = [name for name in asked.base if name.startswith("client_")]
@@ -234,7 +234,6 @@ def _answer(frames: dict[str, Frame], asked: _Question) -> Frame:
         final = within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", asked.period)
         _warn_of_unknown_invoices(on_invoices, terms, asked.period)
         work = _invoiced(time, final, asked)
-    work = with_matter_type(work, asked.kind, asked.sources)
     _warn(work, asked)
     totals = add_up(attach(_measured(work, asked), asked.keys, asked.sources, _MEASURES), asked.keys, _MEASURES)
     return _result(totals, asked)
@@ -244,13 +243,14 @@ def _invoiced(time: Frame, final: Frame, asked: _Question) -> Frame:
     """Add up all work on final invoices dated in the period, and what these bill beside any work."""
     terms = final.select("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_date")
     rows = with_times(time.join(terms, on="invoice_id", how="inner"), asked.keys, "_invoice_date")
-    work = sums(_rows(rows.with_columns(billed=billed_at())), asked.base, _ROW)
+    work = sums(_rows(rows.with_columns(billed=billed_at()), asked), asked.base, _ROW)
     return nw.concat([work, _beside_work(final, work, asked)]).with_columns(_state=nw.lit("final"))
 
 
 def _beside_work(final: Frame, work: Frame, asked: _Question) -> Frame:
     """Give a row of no hours to each invoice whose fees no entry can take: credit notes, fixed fees only."""
     rest = with_times(final.filter(C("_by_worth") + C("_by_hours") < 1), asked.keys, "_invoice_date")
+    rest = rest.with_columns(_type=nw.lit(UNKNOWN))
     there, wanted = rest.collect_schema(), work.collect_schema()
     keys = [C(name) if name in there else nothing(wanted[name]).alias(name) for name in asked.base]
     measures = dict.fromkeys(_ROW, nw.lit(0.0)) | {
@@ -266,11 +266,11 @@ def _followed(time: Frame, terms: Frame, asked: _Question) -> Frame:
     rows = within(time, "date", asked.period).join(terms.select(*columns), on="invoice_id", how="left")
     rows = with_times(rows.with_columns(_state=state_of()), asked.keys, "date")
     billed = nw.when(C("_state") == "final").then(billed_at()).otherwise(nw.lit(0.0))
-    return sums(_rows(rows.with_columns(billed=billed)), [*asked.base, "_state"], _ROW)
+    return sums(_rows(rows.with_columns(billed=billed), asked), [*asked.base, "_state"], _ROW)
 
 
-def _rows(rows: Frame) -> Frame:
-    return rows.with_columns(
+def _rows(rows: Frame, asked: _Question) -> Frame:
+    return with_matter_type(rows, asked.kind, asked.sources).with_columns(
         worth=C("worth").fill_null(0.0),
         settled=C("billed") * C("_settled").fill_null(0.0),
         _hidden=flag(C("worth").is_null()),

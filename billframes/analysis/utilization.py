@@ -175,8 +175,9 @@ def _work(entries: Frame, keys: Sequence[Key], sources: Sources, first: dt.date,
             "Nothing given tells which matters are internal: pass matters= with 'matter_id' and 'matter_type' "
             "(the loader matters() supplies them)."
         )
-    by = list(dict.fromkeys(["user_id", *kind.base, *base_of(keys)]))
-    columns = ("date", "hours", "billing_type", *(name for name in by if not name.startswith("_")))
+    by = list(dict.fromkeys(["user_id", "_type", *base_of(keys)]))
+    own = (*kind.base, *(name for name in by if not name.startswith("_")))
+    columns = ("date", "hours", "billing_type", *own)
     dated = (
         take(entries, "time_entries", columns)
         .filter(C("date").is_between(stamp(first), stamp(last)))
@@ -186,7 +187,7 @@ def _work(entries: Frame, keys: Sequence[Key], sources: Sources, first: dt.date,
     split = {name: nw.when(is_kind).then(C("hours")).otherwise(nw.lit(0.0)) for name, is_kind in kinds.items()}
     counts = {f"_rows_{name}": flag(is_kind) for name, is_kind in kinds.items()}
     rows = with_times(dated, keys, "date").with_columns(**split, **counts, total_hours=C("hours"), _rows=nw.lit(1.0))
-    work = with_matter_type(sums(rows, by, _WORK), kind, sources)
+    work = sums(with_matter_type(rows, kind, sources), by, _WORK)
     _warn_of_unknown_matters(work)
     return work
 

@@ -35,17 +35,19 @@ def kind_of(name: str) -> pa.DataType:
     return pa.float64() if name in NUMBERS else pa.string()
 
 
+def _day(value: str | None) -> dt.date | None:
+    return None if value is None else dt.date.fromisoformat(value)
+
+
 def arrow(columns: Table) -> pa.Table:
     arrays = {}
     for name, values in columns.items():
-        if name in DATES:
-            values = [dt.date.fromisoformat(value) if isinstance(value, str) else value for value in values]
         plain = kind_of(name)
         if name in ENUMS:
             codes = pa.array([None if v is None else ENUMS[name].index(v) for v in values], pa.int32())
             arrays[name] = pa.DictionaryArray.from_arrays(codes, pa.array(ENUMS[name]))
         else:
-            arrays[name] = pa.array(values, plain)
+            arrays[name] = pa.array([_day(each) for each in values] if name in DATES else values, plain)
     return pa.table(arrays)
 
 

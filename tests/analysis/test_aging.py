@@ -136,7 +136,7 @@ def test_by_matter_a_balance_is_spread_over_the_items(firm):
 )
 def test_by_what_follows_from_items(firm, by, totals):
     rows = by_items(firm, by)
-    label = list(rows[0])[1 if list(rows[0])[0].endswith("_id") else 0]
+    label = next(name for name in rows[0] if not name.endswith("_id"))
     assert {row[label]: row["total"] for row in rows} == pytest.approx(totals)
 
 

@@ -247,8 +247,8 @@ def test_missing_columns_and_frames_say_what_supplies_them(pandas_firm):
         utilization(entries.drop(columns="hours"), start="2026-10", matters=pandas_firm.matters())
     with pytest.raises(MissingColumnError, match=r"by='role' needs 'role'.*users="):
         utilization(entries, start="2026-10", matters=pandas_firm.matters(), by="role")
+    settings = FirmSettings(user_hours={"ada@firm.example": 4})
     with pytest.raises(ParameterError, match="pass users="):
-        settings = FirmSettings(user_hours={"ada@firm.example": 4})
         utilization(entries, start="2026-10", matters=pandas_firm.matters(), settings=settings)
 
 
