@@ -1,0 +1,92 @@
+"""The notebooks: they run, their stored outputs are what running gives, and they read as pages."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+ALL = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def cells_of(path):
+    return json.loads(path.read_text(encoding="utf-8"))["cells"]
+
+
+def source(cell):
+    return "".join(cell["source"])
+
+
+def outputs_of(path):
+    return [output for cell in cells_of(path) for output in cell.get("outputs", ())]
+
+
+def test_the_four_notebooks_are_there():
+    assert [path.stem for path in NOTEBOOKS] == ["aging", "getting-started", "realization", "utilization"]
+
+
+@pytest.mark.slow
+def test_running_the_notebooks_gives_the_outputs_stored_in_them():
+    pytest.importorskip("nbval")
+    # A process of its own: kernels and their sockets are not this run's, nor are its warnings filters.
+    command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, *map(str, NOTEBOOKS)], cwd=ROOT, capture_output=True, text=True, timeout=900, check=False
+    )
+    assert done.returncode == 0, done.stdout[-5000:]
+
+
+@ALL
+def test_a_notebook_begins_with_its_title_and_the_sandbox(path):
+    cells = cells_of(path)
+    assert source(cells[0]).startswith("# ")
+    code = [source(cell) for cell in cells if cell["cell_type"] == "code"]
+    assert code[0].splitlines()[0] == "import billframes as bf"
+    assert code[0].splitlines()[1].startswith('bf.connect("sandbox"')
+    assert cells[-1]["cell_type"] == "markdown"
+
+
+@ALL
+def test_a_sentence_stands_before_each_code_cell(path):
+    cells = cells_of(path)
+    for before, cell in itertools.pairwise(cells):
+        if cell["cell_type"] == "code":
+            assert before["cell_type"] == "markdown"
+
+
+@ALL
+def test_outputs_are_stored_and_show_no_warning_address_or_port(path):
+    assert all(cell["execution_count"] for cell in cells_of(path) if cell["cell_type"] == "code")
+    for output in outputs_of(path):
+        assert output["output_type"] != "error"
+        assert output.get("name") != "stderr"
+        texts = json.dumps({kind: text for kind, text in output.get("data", {}).items() if kind != "image/png"})
+        assert not re.search(r"0x[0-9a-f]{6,}|127\.0\.0\.1|localhost|/home/|/tmp/|Traceback", texts)
+
+
+@ALL
+def test_a_notebook_holds_no_machine_in_its_metadata(path):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert notebook["metadata"] == {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    # Pictures differ with the version of matplotlib, so they alone are not compared.
+    for cell in notebook["cells"]:
+        assert set(cell["metadata"]) <= {"tags"}
+        pictures = any("image/png" in output.get("data", {}) for output in cell.get("outputs", ()))
+        assert pictures == ("nbval-ignore-output" in cell["metadata"].get("tags", []))
+
+
+@ALL
+def test_links_of_a_notebook_lead_somewhere(path):
+    text = "\n".join(source(cell) for cell in cells_of(path) if cell["cell_type"] == "markdown")
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        assert (path.parent / target).exists(), target
