@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -66,7 +67,7 @@ def aging(result: Any, ax: Axes | None = None) -> Axes:
 
 
 def _buckets(result: Any) -> list[str]:
-    columns = [str(name) for name in result.columns]
+    columns = nw.from_native(result).collect_schema().names()
     found = [name for name in columns if _BUCKET.fullmatch(name)]
     if not found:
         raise MissingColumnError(

@@ -119,8 +119,8 @@ def _run(parameters: Mapping[str, str], environment: Mapping[str, str | None], s
                 progress_bar=False,
                 kernel_manager_class=kernel_with(environment, Path(folder)),
                 on_cell_start=announce,
-                # ipykernel warns of its sockets on this very machine; errors are still said.
-                extra_arguments=["--IPKernelApp.log_level=40"],
+                # ipykernel speaks of its sockets and of being stopped; what goes wrong in a cell comes as an error.
+                extra_arguments=["--IPKernelApp.log_level=50"],
                 timeout=PATIENCE,
             )
         except PapermillExecutionError as error:

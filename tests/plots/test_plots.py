@@ -1,0 +1,176 @@
+"""Charts show the numbers of the result, in its order, and leave pyplot alone."""
+
+from __future__ import annotations
+
+import html
+import io
+import sys
+
+import matplotlib as mpl
+import pandas as pd
+import polars as pl
+import pytest
+from matplotlib.figure import Figure
+
+from billframes import plots
+from billframes.errors import MissingColumnError
+
+
+@pytest.fixture
+def hours() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "user_id": ["u1", "u2", None],
+            "user_name": ["Ada", "Ben", "Unassigned"],
+            "billable_hours": [100.0, 0.0, 3.0],
+            "client_hours": [132.0, 0.0, 3.0],
+            "capacity_hours": [176.0, 88.0, None],
+            "utilization": [0.75, 0.0, None],
+        }
+    )
+
+
+@pytest.fixture
+def fees() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "month": ["2026-08", "2026-09", "2026-10"],
+            "worked_amount": [100_000.0, 0.0, 200_000.0],
+            "billed_amount": [90_000.0, -500.0, 210_000.0],
+            "billing_realization": [0.9, None, 1.05],
+        }
+    )
+
+
+@pytest.fixture
+def owed() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "client_id": ["c1", "c2"],
+            "client_name": ["Acme", "Bolt"],
+            "current": [60.0, -20.0],
+            "1-30": [30.0, 0.0],
+            "31-60": [0.0, 5.0],
+            "61-90": [0.0, 0.0],
+            "91+": [10.0, 0.0],
+            "total": [100.0, -15.0],
+            "overdue": [40.0, 5.0],
+        }
+    )
+
+
+def words(ax) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
+def lengths(container) -> list[float]:
+    return [bar.get_width() for bar in container]
+
+
+def heights(container) -> list[float]:
+    return [bar.get_height() for bar in container]
+
+
+def test_people_are_bars_from_the_top_in_the_results_order(hours):
+    ax = plots.utilization(hours)
+    available, client = ax.containers
+    assert lengths(available) == [176.0, 88.0, 0.0]
+    assert lengths(client) == [132.0, 0.0, 3.0]
+    assert words(ax) == ["75.0%", "0.0%", "–"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["Ada", "Ben", "Unassigned"]
+    assert ax.yaxis_inverted()
+
+
+def test_without_available_hours_only_client_hours_are_drawn(hours):
+    ax = plots.utilization(hours.assign(capacity_hours=None, utilization=None))
+    assert [lengths(bars) for bars in ax.containers] == [[132.0, 0.0, 3.0]]
+    assert words(ax) == ["132", "0", "3"]
+    assert ax.get_title(loc="left") == "Client hours by timekeeper"
+
+
+def test_months_are_columns_in_time(fees):
+    ax = plots.realization(fees)
+    worked, billed = ax.containers
+    assert heights(worked) == [100_000.0, 0.0, 200_000.0]
+    assert heights(billed) == [90_000.0, -500.0, 210_000.0]
+    assert words(ax) == ["90.0%", "–", "105.0%"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["Aug\n2026", "Sep\n2026", "Oct\n2026"]
+
+
+def test_money_on_an_axis_is_short(fees):
+    ax = plots.realization(fees)
+    assert ax.yaxis.get_major_formatter()(50_000, 0) == "50k"
+
+
+def test_hidden_rates_leave_billed_fees(fees):
+    ax = plots.realization(fees.assign(worked_amount=None, billing_realization=None))
+    assert words(ax) == ["90k", "−500", "210k"]
+    assert ax.get_title(loc="left") == "Billed fees by month"
+
+
+def test_receivables_are_stacked_by_age_and_credits_lie_left_of_zero(owed):
+    ax = plots.aging(owed)
+    assert [lengths(bars) for bars in ax.containers] == [[60, -20], [30, 0], [0, 5], [0, 0], [10, 0]]
+    starts = [[bar.get_x() for bar in bars] for bars in ax.containers]
+    assert starts[1] == [60.0, 0.0]
+    assert words(ax) == ["100", "−15"]
+
+
+def test_receivables_of_the_firm_are_a_column_a_bucket(owed):
+    whole = owed.drop(columns=["client_id", "client_name"]).iloc[:1]
+    ax = plots.aging(whole)
+    assert heights(ax.containers[0]) == [60.0, 30.0, 0.0, 0.0, 10.0]
+    assert words(ax)[0] == "60\n60.0%"
+
+
+def test_buckets_of_the_invoice_date_say_so(owed):
+    ax = plots.aging(owed.drop(columns="current").rename(columns={"1-30": "0-30"}))
+    assert ax.get_title(loc="left") == "Receivables by client, by days since the invoice date"
+
+
+def test_two_keys_stand_together_and_equal_names_are_numbered(owed):
+    ax = plots.aging(owed.assign(client_name="Acme"))
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["Acme", "Acme (2)"]
+    both = owed.drop(columns="client_id").assign(role=["attorney", "principal"])
+    both = both[["client_name", "role", *both.columns[1:-1]]]
+    ax = plots.aging(both)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["Acme · attorney", "Bolt · principal"]
+
+
+@pytest.mark.parametrize("name", ["A $5 and $6 Co", "<b>", "a_b^c"])
+def test_names_are_drawn_as_they_are(hours, name):
+    ax = plots.utilization(hours.assign(user_name=name))
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        ax.figure.savefig(buffer, format="svg")
+    assert f">{html.escape(name)}<" in buffer.getvalue()
+
+
+def test_an_axes_given_is_drawn_on(hours):
+    mine = Figure().add_subplot()
+    assert plots.utilization(hours, ax=mine) is mine
+
+
+def test_a_chart_shows_itself_in_a_notebook(hours):
+    assert plots.utilization(hours)._repr_png_().startswith(b"\x89PNG")
+
+
+def test_an_empty_result_is_an_empty_chart(hours, fees, owed):
+    for draw, frame in ((plots.utilization, hours), (plots.realization, fees), (plots.aging, owed)):
+        assert words(draw(frame.iloc[:0])) == []
+
+
+def test_other_engines_are_drawn_alike(hours, owed):
+    assert words(plots.utilization(pl.from_pandas(hours))) == ["75.0%", "0.0%", "–"]
+    assert words(plots.aging(pl.from_pandas(owed).lazy())) == ["100", "−15"]
+    assert words(plots.aging(pl.from_pandas(owed).to_arrow())) == ["100", "−15"]
+
+
+@pytest.mark.parametrize("draw", [plots.utilization, plots.realization, plots.aging])
+def test_a_frame_of_something_else_says_what_is_missing(draw):
+    with pytest.raises(MissingColumnError, match=rf"pass a result of billframes.{draw.__name__}\(\). It has: hours"):
+        draw(pd.DataFrame({"hours": [1.0]}))
+
+
+def test_pyplot_is_left_alone():
+    assert "matplotlib.pyplot" not in sys.modules or not sys.modules["matplotlib.pyplot"].get_fignums()

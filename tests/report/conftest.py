@@ -1,0 +1,90 @@
+"""One firm and one report of it, made the way users make it: in a kernel, over HTTP."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+import billframes as bf
+from billframes import _session
+from billframes.report.building import build
+from billframes.report.month import Month, load
+from billframes.sandbox import Sandbox
+
+MEAN = "<script>alert('x')</script> & Söhne $5 $6"
+
+
+@pytest.fixture(scope="session")
+def firm() -> Iterator[Sandbox]:
+    """The seeded firm; the client billed most in October 2026 has a name that would like to be a script."""
+    with Sandbox() as sandbox, sqlite3.connect(sandbox.database) as database:
+        database.execute(
+            """UPDATE client SET name = ? WHERE client_id = (
+                SELECT client_id FROM invoice WHERE invoice_date LIKE '2026-10-%' AND invoice_state = 'final'
+                GROUP BY client_id ORDER BY SUM(amount) DESC LIMIT 1)""",
+            [MEAN],
+        )
+        database.commit()
+        yield sandbox
+    database.close()
+
+
+@pytest.fixture(scope="session")
+def environment(firm) -> dict[str, str | None]:
+    return {
+        "BILLFRAMES_BASE_URL": firm.base_url,
+        "BILLFRAMES_TOKEN": firm.tokens["full"],
+        "BILLFRAMES_PROFILE": None,
+    }
+
+
+@pytest.fixture(scope="session")
+def html(firm, environment, tmp_path_factory) -> str:
+    out = tmp_path_factory.mktemp("report") / "october.html"
+    parameters = {"month": "2026-10", "title": "Bold <b>&</b> Sons", "generated": "1 November 2026, 08:00"}
+    return build(parameters, out, environment=environment).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def page(html) -> BeautifulSoup:
+    return BeautifulSoup(html, "html.parser")
+
+
+@contextmanager
+def connection(base_url: str, token: str) -> Iterator[None]:
+    """A default client for as long as the block runs."""
+    before = list(_session._default)
+    try:
+        with bf.connect(base_url, token):
+            yield
+    finally:
+        _session._default[:] = before
+
+
+@pytest.fixture
+def connected(firm) -> Iterator[None]:
+    with connection(firm.base_url, firm.tokens["full"]):
+        yield
+
+
+@pytest.fixture
+def without_rates(firm) -> Iterator[None]:
+    with connection(firm.base_url, firm.tokens["norates"]):
+        yield
+
+
+@pytest.fixture(scope="session")
+def october(firm) -> Month:
+    """Loaded once for all: what other months are made of, too."""
+    with connection(firm.base_url, firm.tokens["full"]):
+        return load("2026-10")
+
+
+@pytest.fixture
+def out(tmp_path) -> Path:
+    return tmp_path / "report.html"

@@ -1,0 +1,54 @@
+"""What can go wrong on the way to a page ends as one sentence, and leaves the file that was there alone."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from billframes.errors import AuthenticationError, BillframesError, ConfigError, ParameterError
+from billframes.report import building
+from billframes.report.building import build
+
+
+def test_a_wrong_credential_is_the_same_error_here_as_in_the_kernel(environment, out):
+    out.write_text("last month's")
+    with pytest.raises(AuthenticationError) as caught:
+        build({"month": "2026-10"}, out, environment={**environment, "BILLFRAMES_TOKEN": "wrong"})
+    assert "\n" not in str(caught.value)
+    assert "wrong" not in str(caught.value).split()
+    assert out.read_text() == "last month's"
+    assert [each.name for each in out.parent.iterdir()] == [out.name]
+
+
+def test_another_error_in_the_notebook_is_one_sentence():
+    class Stopped:
+        ename, evalue = "ZeroDivisionError", "\x1b[31mdivision by zero\x1b[0m"
+
+    error = building._as_raised(Stopped)
+    assert type(error) is BillframesError
+    assert str(error) == "The report's notebook stopped with ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize("name", ["papermill", "nbconvert", "ipykernel", "jinja2"])
+def test_a_missing_extra_says_what_to_install(monkeypatch, out, name):
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ConfigError, match=rf"needs {name}.*pip install 'billframes\[report\]'"):
+        build({"month": "2026-10"}, out)
+
+
+def test_a_place_that_cannot_be_written_to_is_said_before_the_work(tmp_path):
+    with pytest.raises(ParameterError, match="there is no folder"):
+        build({"month": "2026-10"}, tmp_path / "nowhere" / "report.html")
+    with pytest.raises(ParameterError, match="is a folder"):
+        build({"month": "2026-10"}, tmp_path)
+
+
+def test_a_page_that_cannot_be_finished_leaves_nothing_behind(monkeypatch, out):
+    def fail(_self, _to):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("pathlib.Path.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        building._write(out, "<html>")
+    assert not list(out.parent.iterdir())

@@ -1,0 +1,100 @@
+"""`billframes report`: what it asks of the builder, and what it refuses."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import os
+
+import pytest
+
+from billframes import _session
+from billframes.errors import ConfigError, ParameterError
+from billframes.report import command
+
+
+@pytest.fixture
+def built(monkeypatch, tmp_path):
+    """Calls of the builder, which makes nothing."""
+    calls = []
+
+    def build(parameters, out, *, environment, step):
+        step("Building")
+        calls.append((parameters, out, environment))
+        return out
+
+    monkeypatch.setattr(command, "build", build)
+    monkeypatch.chdir(tmp_path)
+    return calls
+
+
+@pytest.fixture
+def unconfigured(monkeypatch, tmp_path):
+    for name in [each for each in os.environ if each.startswith("BILLFRAMES_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr("billframes.settings.connection.config_file", lambda: tmp_path / "none.toml")
+    monkeypatch.setattr(_session, "_default", [])
+
+
+def run(*words: str) -> int:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(words))
+
+
+def test_the_demo_is_of_october_2026_and_talks_to_its_own_sandbox(built, tmp_path, capsys):
+    assert run("--demo") == 0
+    ((parameters, out, environment),) = built
+    assert parameters["month"] == "2026-10"
+    assert out == tmp_path / "billframes-2026-10.html"
+    assert environment["BILLFRAMES_BASE_URL"].startswith("http://127.0.0.1:")
+    assert environment["BILLFRAMES_PROFILE"] is None
+    assert "127.0.0.1" in environment["NO_PROXY"]
+    assert environment["BILLFRAMES_TOKEN"] not in str(parameters)
+    printed = capsys.readouterr()
+    assert printed.out == f"{out}\n"
+    assert [line.split("s  ")[1] for line in printed.err.splitlines()] == [
+        "Starting the sandbox with its made-up firm",
+        "Building",
+        "Done",
+    ]
+
+
+def test_last_month_is_the_default_and_the_connection_is_the_machines(built, monkeypatch, out):
+    monkeypatch.setenv("BILLFRAMES_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("BILLFRAMES_TOKEN", "secret")
+    assert run("--out", str(out)) == 0
+    ((parameters, where, environment),) = built
+    last = dt.datetime.now().astimezone().date().replace(day=1) - dt.timedelta(days=1)
+    assert parameters["month"] == f"{last:%Y-%m}"
+    assert parameters["as_of"] == last.isoformat()
+    assert (where, environment) == (out, {})
+
+
+def test_the_month_that_is_not_over_is_counted_up_to_today(built, monkeypatch):
+    monkeypatch.setenv("BILLFRAMES_BASE_URL", "http://127.0.0.1:9")
+    run("this month")
+    assert built[0][0]["as_of"] == dt.datetime.now().astimezone().date().isoformat()
+
+
+@pytest.mark.parametrize("month", ["2026-13", "2026", "2026-Q3", "October", "2026-10-05"])
+def test_what_is_no_month_is_refused(built, month):
+    with pytest.raises(ParameterError, match="is not a month; give one such as 2026-10"):
+        run(month, "--demo")
+    assert not built
+
+
+def test_a_month_that_has_not_begun_is_refused(built):
+    with pytest.raises(ParameterError, match="2999-01 has not begun yet"):
+        run("2999-01")
+
+
+def test_nothing_configured_is_said_before_a_kernel_starts(built, unconfigured):
+    with pytest.raises(ConfigError, match="No billing API is configured"):
+        run("2026-10")
+    assert not built
+
+
+def test_other_formats_come_later(built):
+    with pytest.raises(ParameterError, match="--format pdf is not there yet"):
+        run("2026-10", "--format", "pdf")

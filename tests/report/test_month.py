@@ -1,0 +1,125 @@
+"""A month's figures and sections, without a kernel."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pandas as pd
+import pytest
+
+from billframes import report
+from billframes.errors import ConfigError, ParameterError
+from billframes.periods import month_end
+from billframes.report.figures import figures
+from billframes.report.tables import REALIZATION_RATIOS, top_and_rest
+
+
+def sections(month: report.Month) -> list[str]:
+    made = [
+        report.cover(month),
+        report.headlines(month),
+        report.utilization(month),
+        report.realization(month),
+        report.realization(month, by="client", chart=False),
+        report.receivables(month),
+        report.trends(month),
+        report.notes(month),
+    ]
+    return [section._repr_html_() for section in made]
+
+
+def other(october: report.Month, first: dt.date, as_of: dt.date) -> report.Month:
+    """Another month of the same book: its frames hold all."""
+    return report.Month(first, min(as_of, month_end(first)), as_of, october.book)
+
+
+def test_a_month_without_data_says_so_in_every_section(october):
+    march = other(october, dt.date(2019, 3, 1), dt.date(2019, 3, 31))
+    cover, headlines, utilization, realization, client, *_ = sections(march)
+    assert "There are no data for March 2019" in cover
+    assert "No final invoice is dated in March 2019." in realization
+    assert "No final invoice is dated in March 2019." in client
+    assert ">0.0</td>" in headlines
+    assert "nan" not in "".join([headlines, utilization, realization]).lower().replace("finance", "")
+
+
+def test_the_headline_hours_of_earlier_months_are_those_months_own(october):
+    by_name = {each.name: each for each in figures(october)}
+    own = october.book.utilization(None, start="2025-10-01", end="2025-10-31").iloc[0]
+    assert by_name["Client hours"].year_ago == pytest.approx(own["client_hours"])
+    assert by_name["Utilization"].year_ago == pytest.approx(own["utilization"])
+
+
+def test_what_depends_on_time_passed_shows_no_change(october):
+    for each in figures(october):
+        if each.mark:
+            assert each.cells[2] == each.cells[4] == ""
+
+
+def test_named_rows_and_the_rest_add_up_to_the_total(october):
+    rows, total = october.realization("client"), october.realization(None)
+    kept = top_and_rest(rows, "client_name", "worked_amount", top=5, rest="Others", ratios=REALIZATION_RATIOS)
+    assert len(kept) == 6
+    for name in ("worked_amount", "billed_amount", "settled_amount", "billable_hours"):
+        assert kept[name].sum() == pytest.approx(total[name].sum())
+    others = kept.iloc[-1]
+    assert others["billing_realization"] == pytest.approx(others["billed_amount"] / others["worked_amount"])
+
+
+def test_two_clients_of_one_name_are_told_apart_by_reference(october):
+    clients = october.book.clients
+    twice = clients[clients["name"].duplicated(keep=False)]
+    assert len(twice) >= 2
+    rows = pd.DataFrame({"client_id": twice["client_id"], "client_name": twice["name"]})
+    from billframes.report.sections import _named
+
+    assert _named(october, rows)["client_name"].is_unique
+
+
+def test_warnings_of_the_analyses_become_notes(october):
+    # Balances are of the day of loading; the day asked for lies before it.
+    early = other(october, dt.date(2026, 8, 1), dt.date(2026, 8, 31))
+    *_, notes = sections(early)
+    assert "lies before the day the invoices were loaded" in notes
+    assert len(early.notes) == len(set(early.notes))
+
+
+def test_a_month_that_is_not_over_is_counted_to_the_day_and_says_so(connected):
+    part = report.load("2026-10", as_of="2026-10-15")
+    assert part.last == dt.date(2026, 10, 15)
+    assert "The month is not over: figures run to 15 October 2026." in report.cover(part)._repr_html_()
+    # 1 to 15 October 2026 has eleven working days.
+    assert part.by_month["capacity_hours"].iloc[-1] == pytest.approx(part.utilization["capacity_hours"].sum())
+    assert part.utilization["capacity_hours"].max() == 88.0
+
+
+def test_settings_are_read_from_a_file(connected, tmp_path):
+    settings = tmp_path / "firm.toml"
+    settings.write_text(
+        'holidays = [2026-10-12]\n[targets]\n"thomas.whitfield@harrowlindqvist.example.com" = '
+        '{hours = 150, period = "month"}\n'
+    )
+    month = report.load("2026-10", settings=str(settings))
+    html = report.utilization(month)._repr_html_()
+    assert "21 working days in the month of 8 hours each, with the holidays" in html
+    assert "Pace" in html
+    with pytest.raises(ConfigError, match="can't be read"):
+        report.load("2026-10", settings=str(tmp_path / "none.toml"))
+
+
+def test_an_as_of_before_the_month_is_refused(connected):
+    with pytest.raises(ParameterError, match="lies before October 2026"):
+        report.load("2026-10", as_of="2026-09-30")
+
+
+def test_charts_are_the_same_each_time(october):
+    assert report.utilization(october)._repr_html_() == report.utilization(october)._repr_html_()
+
+
+def test_hidden_rates_leave_dashes_and_a_note(without_rates):
+    month = report.load("2026-10")
+    _, headlines, *_, notes = sections(month)
+    worked = next(each for each in figures(month) if each.name == "Fees worked")
+    assert worked.cells[0] == "–"
+    assert "rates" in notes.lower()
+    assert "nan" not in headlines

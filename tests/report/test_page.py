@@ -1,0 +1,185 @@
+"""The finished page: its numbers are those of the database, and it needs nothing but itself."""
+
+from __future__ import annotations
+
+import base64
+import re
+import sqlite3
+
+import pytest
+
+SCALE = 10_000
+OCTOBER = "BETWEEN '2026-10-01' AND '2026-10-31'"
+COUNTED = "matter_type NOT IN ('contingency', 'probono', 'internal')"
+
+
+@pytest.fixture(scope="module")
+def ask(firm):
+    database = sqlite3.connect(firm.database)
+    yield lambda sql: [value / SCALE for value in database.execute(sql).fetchone()]
+    database.close()
+
+
+@pytest.fixture(scope="module")
+def rows(page):
+    """Cells of each table row by section heading and row heading."""
+    found = {}
+    for section in page.find_all("section"):
+        for row in section.select("tbody tr"):
+            heading = row.find("th").get_text().rstrip("*†")
+            found[section.h2.get_text(), heading] = [cell.get_text() for cell in row.find_all("td")]
+    return found
+
+
+def money(value: float) -> str:
+    return f"{value:,.0f}".replace("-", "−")
+
+
+def figure(rows, name: str) -> str:
+    return rows["The month in figures", name][0]
+
+
+def test_client_hours_and_utilization_are_the_databases(ask, rows):
+    (client,) = ask(
+        f"""SELECT SUM(hours) FROM time_entry JOIN matter USING (matter_id)
+        WHERE date {OCTOBER} AND billing_type IN ('billable', 'fixedFee') AND matter_type <> 'internal'"""
+    )
+    (people,) = ask("SELECT COUNT(*) * 10000 FROM user WHERE role IN ('principal','attorney','paralegal','timekeeper')")
+    # October 2026 has 22 working days, and no settings say otherwise.
+    assert figure(rows, "Client hours") == f"{client:,.1f}"
+    assert figure(rows, "Utilization") == f"{client / (people * 22 * 8):.1%}"
+    assert rows["Utilization by timekeeper", "Total"][0] == f"{client:,.1f}"
+
+
+def test_a_timekeepers_hours_are_the_databases(ask, rows):
+    client, total = ask(
+        f"""SELECT SUM(hours) FILTER (WHERE billing_type <> 'nonBillable' AND matter_type <> 'internal'), SUM(hours)
+        FROM time_entry JOIN matter USING (matter_id) JOIN user USING (user_id)
+        WHERE date {OCTOBER} AND last_name = 'Whitfield'"""
+    )
+    cells = rows["Utilization by timekeeper", "Thomas Whitfield"]
+    assert cells == [f"{client:.1f}", f"{total - client:.1f}", f"{total:.1f}", "176.0", f"{client / 176:.1%}"]
+
+
+def test_fees_worked_are_the_months_billable_time(ask, rows):
+    worth, open_ = ask(
+        f"""SELECT SUM(t.amount), SUM(t.amount) FILTER (WHERE invoice_state IS NOT 'final')
+        FROM time_entry t JOIN matter USING (matter_id) LEFT JOIN invoice USING (invoice_id)
+        WHERE date {OCTOBER} AND billing_type = 'billable' AND {COUNTED}"""
+    )
+    assert figure(rows, "Fees worked") == money(worth)
+    assert figure(rows, "of these on no final invoice yet") == money(open_)
+
+
+NET = f"""
+WITH work AS (
+    SELECT invoice_id, matter_type, practice_area_id, amount FROM time_entry JOIN matter USING (matter_id)
+    WHERE billing_type = 'billable' AND invoice_id IS NOT NULL
+), net AS (
+    SELECT invoice_id, amount, balance, amount
+        - COALESCE((SELECT SUM(amount) FROM expense e WHERE e.invoice_id = i.invoice_id), 0)
+        - COALESCE((SELECT SUM(amount) FROM fixed_fee f WHERE f.invoice_id = i.invoice_id), 0) AS fees,
+        (SELECT SUM(amount) FROM work w WHERE w.invoice_id = i.invoice_id) AS worth
+    FROM invoice i WHERE invoice_state = 'final' AND invoice_date {OCTOBER}
+), part AS (
+    SELECT practice_area_id, w.amount AS worked, 1.0 * fees * w.amount / worth AS billed, n.amount, balance
+    FROM work w JOIN net n USING (invoice_id) WHERE worth <> 0 AND {COUNTED}
+    UNION ALL
+    SELECT NULL, 0, fees, amount, balance FROM net WHERE COALESCE(worth, 0) = 0
+)
+SELECT SUM(worked), SUM(billed), SUM(CASE WHEN amount = 0 THEN 0 ELSE billed * (amount - balance) / amount END)
+FROM part
+"""
+
+
+def test_fees_billed_and_realization_are_the_databases(ask, rows):
+    worked, billed, settled = ask(NET)
+    assert figure(rows, "Fees billed") == money(billed)
+    assert figure(rows, "Worth of the work billed") == money(worked)
+    assert figure(rows, "Written down") == money(worked - billed)
+    assert figure(rows, "Billing realization") == f"{billed / worked:.1%}"
+    assert figure(rows, "Settlement of the month’s fees") == f"{settled / billed:.1%}"
+    for section in ("Realization by practice area", "Realization by client"):
+        total = rows[section, "Total"]
+        assert [total[1], total[3], total[6]] == [money(worked), money(billed), money(settled)]
+
+
+def test_a_practice_areas_fees_are_the_databases(ask, rows):
+    worked, billed, _ = ask(
+        f"{NET} WHERE practice_area_id = (SELECT practice_area_id FROM practice_area WHERE label = 'Litigation')"
+    )
+    cells = rows["Realization by practice area", "Litigation"]
+    assert [cells[1], cells[3], cells[4]] == [money(worked), money(billed), f"{billed / worked:.1%}"]
+
+
+def test_receivables_by_age_are_the_databases(ask, rows):
+    late = "julianday('2026-10-31') - julianday(COALESCE(due_date, invoice_date))"
+    ages = ["<= 0", "BETWEEN 1 AND 30", "BETWEEN 31 AND 60", "BETWEEN 61 AND 90", "> 90", "> -9999", "> 0"]
+    sums = ", ".join(f"COALESCE(SUM(balance) FILTER (WHERE {late} {age}), 0)" for age in ages)
+    owed = ask(f"SELECT {sums} FROM invoice WHERE invoice_state = 'final' AND invoice_date <= '2026-10-31'")
+    assert rows["Receivables by age", "Total"] == [money(value) for value in owed]
+    assert figure(rows, "Receivables") == money(owed[5])
+    assert figure(rows, "of these overdue") == money(owed[6])
+
+
+def test_the_twelve_months_end_with_the_headline_figures(rows):
+    last = rows["Twelve months", "Oct 2026"]
+    assert last[0] == figure(rows, "Client hours")
+    assert last[2] == figure(rows, "Utilization")
+    assert last[5] == figure(rows, "Fees billed")
+    assert len([key for key in rows if key[0] == "Twelve months"]) == 12
+
+
+def test_receivables_are_not_given_a_past(rows):
+    assert rows["The month in figures", "Receivables"][1:] == ["no past balances in the API"]
+
+
+def test_the_page_asks_for_nothing_from_elsewhere(html):
+    assert not re.search(r"https?://|<script|<link|@import|url\(", html)
+    assert "default-src 'none'" in html
+
+
+def test_charts_are_pictures_on_the_page_and_ask_for_nothing_either(page):
+    charts = page.select("img")
+    assert len(charts) == 6
+    for chart in charts:
+        kind, _, data = chart["src"].partition(",")
+        assert kind == "data:image/svg+xml;base64"
+        svg = base64.b64decode(data).decode()
+        assert not re.search(r"href=\"[^#]|<image|<script|dc:date", svg)
+        assert chart["alt"].startswith("Chart: ")
+
+
+def test_names_are_shown_as_text(html, page):
+    assert "<script>" not in html
+    assert "<script>alert('x')</script> & Söhne $5 $6" in [cell.get_text() for cell in page.select("tbody th")]
+    assert page.select_one(".firm").get_text() == "Bold <b>&</b> Sons"
+
+
+def test_no_credential_and_no_narrative_is_on_the_page(firm, html, ask):
+    assert not any(token in html for token in firm.tokens.values())
+    database = sqlite3.connect(firm.database)
+    texts = {text for (text,) in database.execute(f"SELECT description FROM time_entry WHERE date {OCTOBER}")}
+    database.close()
+    assert len(texts) > 100
+    assert not any(text in html for text in texts)
+
+
+def test_no_code_and_no_prompt_is_on_the_page(html):
+    assert "import billframes" not in html
+    assert "parameters" not in html
+
+
+def test_headings_and_tables_can_be_found_by_a_screen_reader(page):
+    assert [heading.get_text(" ", strip=True) for heading in page.select("h1")] == [
+        "Monthly billing report October 2026"
+    ]
+    assert all(table.caption for table in page.select("table"))
+    assert all(head.get("scope") for head in page.select("th"))
+    assert page.html["lang"] == "en"
+
+
+def test_each_table_says_what_it_means_and_what_was_left_out(page):
+    for section in page.select("section"):
+        assert section.select(".about p, li"), section.h2.get_text()
+    assert "eft out" in page.find("h2", string="Realization by client").parent.select_one(".about").get_text()
