@@ -94,6 +94,8 @@ def money(value: float) -> str:
     >>> [money(value) for value in (0, 950, 12_500, 240_000, -2_000, 1_500_000)]
     ['0', '950', '12.5k', '240k', '−2k', '1.5m']
     """
+    if value != value:
+        return "–"
     size = abs(value)
     unit, suffix = (1e6, "m") if size >= 1e6 else (1e3, "k") if size >= 1e3 else (1.0, "")
     text = f"{size / unit:,.1f}".removesuffix(".0") if suffix else f"{size:,.0f}"
@@ -109,7 +111,7 @@ def hours(value: float) -> str:
     >>> [hours(value) for value in (0, 1250.4)]
     ['0', '1,250']
     """
-    return f"{value:,.0f}".replace("-", "−")
+    return "–" if value != value else f"{value:,.0f}".replace("-", "−")
 
 
 def percent(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ __all__ = ["gathered"]
 @contextmanager
 def gathered(notes: list[str]) -> Iterator[None]:
     """
-    Add the words of billframes' own warnings to `notes`, each once; others are given as usual.
+    Add the words of billframes' own warnings to `notes`, each kind once; others are given as usual.
 
     Examples
     --------
@@ -31,5 +32,10 @@ def gathered(notes: list[str]) -> Iterator[None]:
     for each in given:
         if not issubclass(each.category, BillframesWarning):
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-        elif str(each.message) not in notes:
+        elif _shape(str(each.message)) not in map(_shape, notes):
             notes.append(str(each.message))
+
+
+def _shape(note: str) -> str:
+    """Leave out the numbers: an analysis of each month warns of the same, each time with its own count."""
+    return re.sub(r"\d[\d,.-]*", "#", note)

@@ -119,7 +119,12 @@ class Month:
 
     def _realization_by_month(self, basis: str) -> pd.DataFrame:
         rows = self.book.realization("month", start=self.earlier(LOOK_BACK), end=self.last, basis=basis)
-        return rows.set_index("month")
+        rows = rows.set_index("month")
+        # A month without a row is one in which nothing was billed or worked: known, and 0.
+        amounts = [name for name in rows.columns if name.endswith(("_amount", "_hours"))]
+        names = [self.earlier(back).strftime("%Y-%m") for back in range(LOOK_BACK, -1, -1)]
+        absent = pd.DataFrame(0.0, index=[name for name in names if name not in rows.index], columns=amounts)
+        return pd.concat([rows, absent]) if len(absent) else rows
 
     def _utilization_of(self, back: int) -> Mapping[Any, Any]:
         first = self.earlier(back)

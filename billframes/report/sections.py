@@ -77,7 +77,7 @@ def headlines(month: Month) -> Section:
     rows = figures(month)
     key = [each for each in rows if each.name in _KEY_FIGURES]
     columns = [month_name(month.earlier(back), short=True) for back in (0, 1, LOOK_BACK)]
-    return Section("headlines.html", key=key, figures=rows, columns=columns, notes=words.HEADLINES)
+    return Section("headlines.html", key=key, figures=rows, columns=columns, notes=words.headlines(month))
 
 
 def utilization(month: Month) -> Section:
@@ -86,7 +86,11 @@ def utilization(month: Month) -> Section:
     rows, total = (frame.assign(other_hours=frame["total_hours"] - frame["client_hours"]) for frame in frames)
     absent = (rows["total_hours"] == 0) & ~(rows["capacity_hours"] > 0)
     gone = rows.loc[absent, "user_name"].tolist()
-    rows = rows[~absent].sort_values("utilization", ascending=False, kind="stable", ignore_index=True)
+    rows = (
+        rows.iloc[:0]
+        if month.is_empty
+        else rows[~absent].sort_values("utilization", ascending=False, kind="stable", ignore_index=True)
+    )
     columns = (*UTILIZATION, *(TARGETS if "pace" in rows else ()))
     notes = words.utilization(month)
     if gone:
@@ -98,7 +102,7 @@ def utilization(month: Month) -> Section:
         tables=[table("Hours and utilization", "Timekeeper", "user_name", columns, rows, total)] if len(rows) else [],
         chart=_chart(plots.utilization, rows, "Client hours on available hours of each timekeeper", _tall(rows)),
         notes=notes,
-        empty=f"Nobody is on the list of timekeepers, and nobody recorded client hours in {month.name}.",
+        empty=f"No time is recorded in {month.name}.",
     )
 
 
@@ -112,14 +116,15 @@ def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart
     by : str
         "practice_area", "client", "user", "responsible", "originator" or "matter".
     top : int
-        How many rows are named, by most worked; all others are one row.
+        How many rows are named, by most worked (most billed where rates are hidden); all others are one row.
     chart : bool
         Whether a chart stands above the table.
     """
     rows, total = month.realization(by), month.realization(None)
+    order = "worked_amount" if rows["worked_amount"].notna().any() else "billed_amount"
     label, what = str(rows.columns[1]), _KEYS.get(by, by.replace("_", " "))
     rows = top_and_rest(
-        _named(month, rows), label, "worked_amount", top=top, rest=f"All other {what}s", ratios=REALIZATION_RATIOS
+        _named(month, rows), label, order, top=top, rest=f"All other {what}s", ratios=REALIZATION_RATIOS
     )
     return _section(
         f"Realization by {what}",
@@ -139,7 +144,7 @@ def receivables(month: Month, *, top: int = 10) -> Section:
         tables=[_table("Receivables by client", "client", "client_name", AGING, rows, total)] if len(rows) else [],
         chart=_chart(plots.aging, total if len(rows) else rows, "Receivables by days past due", 2.1),
         second=_chart(plots.aging, rows, "Receivables of the same clients, cut into the same days", _tall(rows)),
-        notes=[words.RECEIVABLES],
+        notes=words.receivables(month),
         empty="Nothing is owed: no final invoice has an open balance.",
     )
 
@@ -165,7 +170,9 @@ def trends(month: Month) -> Section:
 
 def notes(month: Month) -> Section:
     """Show what the loads and analyses warned about, and what the figures can't tell."""
-    return Section("notes.html", notes=[*month.notes, words.LIMITS])
+    # The receivables section says in its own words that balances are not of the day asked for.
+    own = [note for note in month.notes if not note.startswith("as_of=")]
+    return Section("notes.html", notes=[*own, words.LIMITS])
 
 
 def _section(

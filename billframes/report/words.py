@@ -10,17 +10,17 @@ from billframes.report.month import Month
 
 __all__ = [
     "BY_MONTH",
-    "HEADLINES",
     "LIMITS",
-    "RECEIVABLES",
     "as_of",
     "capacity",
+    "headlines",
     "left_out",
     "realization",
+    "receivables",
     "utilization",
 ]
 
-HEADLINES = (
+_HEADLINES = (
     "Fees worked is the worth of the month’s billable time at the rates on the entries. Fees billed is what time was "
     "billed at on final invoices dated in the month, whenever it was worked: the invoice less its expenses and fixed "
     "fees. The two are about different work, so one is not a ratio of the other; billing realization compares fees "
@@ -33,7 +33,7 @@ BY_MONTH = (
     "Client and available hours belong to the month the work was done in; worked, billed and settled fees to the month "
     "of the invoice. Settled is as balances stand today, so the latest months are not done yet."
 )
-RECEIVABLES = (
+_RECEIVABLES = (
     "Open balances of final invoices, by days past their due date; one due on the day itself is current. "
     "Credits are taken off, in the column of their own date, so a figure can be negative. Balances include expenses "
     "and fixed fees. Overdue is everything past due, whatever its column."
@@ -92,6 +92,24 @@ def left_out(total: pd.DataFrame) -> str:
         f"Left out is time on contingency, pro bono and internal matters: {show(hours, 'hours')} hours worth "
         f"{show(worth, 'money')}, billed at {show(billed, 'money')}."
     )
+
+
+def receivables(month: Month) -> list[str]:
+    """Say what receivables mean, and that they are not what was owed back then."""
+    loaded = month.loaded_at
+    if loaded is None or loaded.date() <= month.as_of:
+        return [_RECEIVABLES]
+    return [
+        _RECEIVABLES,
+        f"Balances are those of {long_date(loaded.date())}, when they were loaded: what was paid since "
+        f"{long_date(month.as_of)} is already taken off, so more was owed on that day.",
+    ]
+
+
+def headlines(month: Month) -> list[str]:
+    """Say what the headline figures mean."""
+    part = "The month is not over: changes compare a part of a month with whole ones."
+    return [*_HEADLINES, *([] if month.is_over else [part])]
 
 
 def as_of(month: Month) -> str:
