@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes.api._docs import shared_docs
+from billframes.api._ledger_verbs import UserVerbs
 from billframes.api._loader import Id, Loader, Names, PagedLoader, Parameters
 from billframes.api._progress import Progress, reporting
 from billframes.api.columns import Source, sources_of
@@ -31,7 +32,7 @@ _SET_A = ("current", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overd
 _SET_B = ("overdue30", "overdue60", "overdue90")
 
 
-class Users(PagedLoader):
+class Users(PagedLoader, UserVerbs):
     """Load users."""
 
     resource = USERS

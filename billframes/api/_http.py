@@ -12,6 +12,7 @@ import ssl
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from types import MappingProxyType
 from typing import Any
 
 import httpx
@@ -30,6 +31,7 @@ from billframes.errors import (
     RefusedError,
     ServerError,
     TransportError,
+    UncertainWriteError,
 )
 from billframes.settings.secret import Secret
 
@@ -40,6 +42,9 @@ BaseTransport = httpx.BaseTransport
 Query = Sequence[tuple[str, str]]
 
 LONGEST_QUOTE = 500
+_NONE: Mapping[str, str] = MappingProxyType({})
+# A request that failed this way never left this machine.
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,15 @@ class Response:
 
     body: bytes
     date: dt.datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A request that failed: how, whether trying again may help, and the wait the server asked for."""
+
+    error: ApiError
+    passing: bool
+    wait: float | None = None
 
 
 class _Bearer(httpx.Auth):
@@ -131,24 +145,53 @@ class Http:
         ApiError
             Whichever of its kind fits the outcome.
         """
+        return self._send(self._client.build_request("GET", self.base_url + path, params=list(query)), resource)
+
+    def write(
+        self, method: str, path: str, body: bytes | None = None, *, resource: str, headers: Mapping[str, str] = _NONE
+    ) -> Response:
+        """
+        Send a POST, PUT or DELETE; again only where it surely did nothing: not sent, or 429.
+
+        Raises
+        ------
+        UncertainWriteError
+            It was sent and no answer says what became of it.
+        ApiError
+            Whichever of its kind fits the outcome.
+        """
+        kind = {"Content-Type": "application/json"} if body is not None else {}
+        request = self._client.build_request(method, self.base_url + path, content=body, headers={**kind, **headers})
+        return self._send(request, resource)
+
+    def _send(self, request: httpx.Request, resource: str) -> Response:
         attempt = 0
         while True:
-            error: ApiError
-            wait: float | None = None
             self._gate.wait()
-            try:
-                answer = self._client.get(self.base_url + path, params=list(query))
-            except httpx.TransportError as failure:
-                error, passing = _unreachable(failure, self.base_url, path, resource), _passes(failure)
-            else:
-                if answer.is_success:
-                    return Response(answer.content, _date(answer.headers.get("date")))
-                error, passing = _refusal(answer, path, resource), answer.status_code in PASSING_STATUSES
-                wait = retry_after(answer.headers.get("retry-after"), answer.headers.get("date"))
-            if not passing or attempt >= self._retries:
-                raise error
-            self._gate.close_for(backoff(attempt) if wait is None else wait)
+            outcome = self._try(request, resource)
+            if isinstance(outcome, Response):
+                return outcome
+            if not outcome.passing or attempt >= self._retries:
+                raise outcome.error
+            self._gate.close_for(backoff(attempt) if outcome.wait is None else outcome.wait)
             attempt += 1
+
+    def _try(self, request: httpx.Request, resource: str) -> Response | _Failure:
+        reads = request.method == "GET"
+        try:
+            answer = self._client.send(request)
+        except httpx.RequestError as failure:
+            error = _unreachable(failure, request, resource)
+            if isinstance(failure, _NOT_SENT):
+                return _Failure(error, _passes(failure))
+            return _Failure(error, _passes(failure)) if reads else _Failure(_uncertain(error, request, resource), False)
+        if answer.is_success:
+            return Response(answer.content, _date(answer.headers.get("date")))
+        refusal = _refusal(answer, request.url.path, resource)
+        if not reads and answer.is_server_error:
+            return _Failure(_uncertain(refusal, request, resource), False)
+        wait = retry_after(answer.headers.get("retry-after"), answer.headers.get("date"))
+        return _Failure(refusal, answer.status_code in PASSING_STATUSES, wait)
 
 
 def _tls(verify: bool | str | ssl.SSLContext) -> bool | ssl.SSLContext:
@@ -162,7 +205,7 @@ def _tls(verify: bool | str | ssl.SSLContext) -> bool | ssl.SSLContext:
     return verify
 
 
-def _passes(failure: httpx.TransportError) -> bool:
+def _passes(failure: httpx.RequestError) -> bool:
     """Whether a failure may pass by itself: not where TLS or the address is wrong."""
     causes: list[BaseException | None] = [failure, failure.__cause__, failure.__context__]
     return not isinstance(failure, httpx.UnsupportedProtocol | httpx.ProxyError) and not any(
@@ -170,7 +213,7 @@ def _passes(failure: httpx.TransportError) -> bool:
     )
 
 
-def _unreachable(failure: httpx.TransportError, base_url: str, path: str, resource: str) -> TransportError:
+def _unreachable(failure: httpx.RequestError, request: httpx.Request, resource: str) -> ApiError:
     reason = str(failure) or type(failure).__name__
     if isinstance(failure, httpx.TimeoutException):
         advice = "The server was silent for too long: try again, or raise timeout=."
@@ -178,7 +221,23 @@ def _unreachable(failure: httpx.TransportError, base_url: str, path: str, resour
         advice = "Its TLS certificate is not trusted on this machine: ask your IT for the right address or authority."
     else:
         advice = "Check the address and your network connection."
-    return TransportError(f"{resource}: no answer from {base_url} ({reason}). {advice}", method="GET", path=path)
+    where = f"{request.url.scheme}://{request.url.netloc.decode()}"
+    return TransportError(
+        f"{resource}: no usable answer from {where} ({reason}). {advice}", method=request.method, path=request.url.path
+    )
+
+
+def _uncertain(cause: ApiError, request: httpx.Request, resource: str) -> ApiError:
+    done = {"POST": "created", "PUT": "changed", "DELETE": "deleted"}[request.method]
+    return UncertainWriteError(
+        f"{resource}: it is not known whether the record was {done}. {cause} Look the record up before sending this "
+        "again, so that nothing is done twice.",
+        status=cause.status,
+        method=request.method,
+        path=request.url.path,
+        body=cause.body,
+        trace_id=cause.trace_id,
+    )
 
 
 def _refusal(answer: httpx.Response, path: str, resource: str) -> ApiError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from billframes.api._docs import shared_docs
+from billframes.api._ledger_verbs import ClientVerbs, MatterVerbs
 from billframes.api._loader import Id, Ids, Names, PagedLoader, Parameters, Progress
 from billframes.api.resources import CLIENTS, INVOICES, MATTERS
 from billframes.periods import DateLike
@@ -115,7 +116,7 @@ class Invoices(PagedLoader):
         )
 
 
-class Clients(PagedLoader):
+class Clients(PagedLoader, ClientVerbs):
     """Load clients."""
 
     resource = CLIENTS
@@ -199,7 +200,7 @@ class Clients(PagedLoader):
         )
 
 
-class Matters(PagedLoader):
+class Matters(PagedLoader, MatterVerbs):
     """Load matters."""
 
     resource = MATTERS

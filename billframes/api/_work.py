@@ -6,13 +6,14 @@ import pandas as pd
 
 from billframes.api._docs import shared_docs
 from billframes.api._loader import Id, Ids, Names, PagedLoader, Parameters, Progress
+from billframes.api._work_verbs import ExpenseVerbs, FixedFeeVerbs, TimeEntryVerbs
 from billframes.api.resources import EXPENSES, FIXED_FEES, TIME_ENTRIES
 from billframes.periods import DateLike
 
 __all__ = ["Expenses", "FixedFees", "TimeEntries"]
 
 
-class TimeEntries(PagedLoader):
+class TimeEntries(PagedLoader, TimeEntryVerbs):
     """Load time entries."""
 
     resource = TIME_ENTRIES
@@ -142,7 +143,7 @@ class TimeEntries(PagedLoader):
         )
 
 
-class Expenses(PagedLoader):
+class Expenses(PagedLoader, ExpenseVerbs):
     """Load expenses."""
 
     resource = EXPENSES
@@ -249,7 +250,7 @@ class Expenses(PagedLoader):
         )
 
 
-class FixedFees(PagedLoader):
+class FixedFees(PagedLoader, FixedFeeVerbs):
     """Load fixed fees."""
 
     resource = FIXED_FEES

@@ -207,6 +207,39 @@ class Client:
         """
         return self._http.get(path, query, resource=resource)
 
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        resource: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
+        """
+        Send one POST, PUT or DELETE and return its answer as bytes.
+
+        Parameters
+        ----------
+        method : {"POST", "PUT", "DELETE"}
+        path : str
+            The operation's path.
+        body : bytes, optional
+            JSON.
+        resource : str
+            What is written, in the words of error messages.
+        headers : mapping of str to str, optional
+            Sent with this request alone.
+
+        Raises
+        ------
+        UncertainWriteError
+            The request was sent and no answer says what became of it; it is not sent again.
+        ApiError
+            Whichever of its kind fits the outcome.
+        """
+        return self._http.write(method, path, body, resource=resource, headers=headers or {})
+
     def close(self) -> None:
         """Close the connections. Safe to call twice."""
         self._http.close()

@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 
 from billframes.frames.columns import Column
 
-__all__ = ["Source", "sources_of"]
+__all__ = ["Field", "Source", "fields_of", "sources_of"]
 
 _UNPREFIXED = {"meta"}
 _ELSEWHERE = {"custom_fields"}
@@ -37,8 +37,12 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class _Field:
-    """A field's annotation, taken apart."""
+class Field:
+    """
+    A field of a record, its annotation taken apart.
+
+    `type` is the type within lists and optionals; `notes` are those of `billframes.api.records._fields`.
+    """
 
     name: str
     type: Any
@@ -67,10 +71,10 @@ def sources_of(record: type[Struct], select: frozenset[str] | None = None) -> tu
 
 @functools.cache
 def _all_sources(record: type[Struct]) -> tuple[Source, ...]:
-    return tuple(source for field in _fields(record) for source in _field_sources(field))
+    return tuple(source for field in fields_of(record) for source in _field_sources(field))
 
 
-def _field_sources(field: _Field) -> Iterator[Source]:
+def _field_sources(field: Field) -> Iterator[Source]:
     if field.name in _ELSEWHERE or field.notes.get("hidden"):
         return
     if isinstance(field.type, type) and issubclass(field.type, Struct):
@@ -79,9 +83,9 @@ def _field_sources(field: _Field) -> Iterator[Source]:
         yield Source(_column(field, field.name), field.notes.get("reads", field.name))
 
 
-def _nested(parent: _Field) -> Iterator[Source]:
+def _nested(parent: Field) -> Iterator[Source]:
     prefix = "" if parent.name in _UNPREFIXED else parent.notes.get("prefix", parent.name)
-    for field in _fields(parent.type):
+    for field in fields_of(parent.type):
         if field.name in _ELSEWHERE or field.notes.get("hidden"):
             continue
         column = _column(field, _prefixed(prefix, field.name))
@@ -100,7 +104,7 @@ def _prefixed(prefix: str, name: str) -> str:
     return name if not prefix or name.startswith(f"{prefix}_") else f"{prefix}_{name}"
 
 
-def _column(field: _Field, name: str) -> Column:
+def _column(field: Field, name: str) -> Column:
     notes = field.notes
     return Column(
         name=name,
@@ -115,13 +119,14 @@ def _column(field: _Field, name: str) -> Column:
 
 
 @functools.cache
-def _fields(record: type[Struct]) -> tuple[_Field, ...]:
+def fields_of(record: type[Struct]) -> tuple[Field, ...]:
+    """List a record's fields, in the declaration's order."""
     hints = get_type_hints(record, include_extras=True)
     return tuple(_take_apart(name, hints[name]) for name in record.__struct_fields__)
 
 
-def _take_apart(name: str, annotation: Any) -> _Field:
-    field = _Field(name, annotation, is_list=False, nullable=False, notes={})
+def _take_apart(name: str, annotation: Any) -> Field:
+    field = Field(name, annotation, is_list=False, nullable=False, notes={})
     while True:
         origin, args = get_origin(field.type), get_args(field.type)
         if origin is Annotated:

@@ -19,7 +19,7 @@ from billframes.api.records import CustomFieldList, CustomFieldValue
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.frames.columns import Column
 
-__all__ = ["CustomColumn", "columns_from", "read_values"]
+__all__ = ["CustomColumn", "attributes_of", "columns_from", "read_values"]
 
 _KINDS = {"text": "text", "boolean": "flag", "number": "number", "date": "date", "enum": "enum"}
 _TYPES = {"text": str, "boolean": bool, "number": float, "date": str, "enum": str}
@@ -46,13 +46,20 @@ class CustomColumn:
 
 def columns_from(definitions: Iterable[CustomFieldList]) -> tuple[CustomColumn, ...]:
     """Return the columns that the definitions become, in the definitions' order."""
-    definitions = list(definitions)
-    names = [_column_name(field) for field in definitions]
+    fields = list(definitions)
+    return tuple(CustomColumn(field, _column(field, name)) for field, name in zip(fields, _names(fields), strict=True))
+
+
+def attributes_of(values: Iterable[CustomFieldValue]) -> dict[str, CustomFieldValue]:
+    """Return a record's custom field values by the names that columns of these fields have."""
+    values = list(values)
+    return dict(zip(_names(values), values, strict=True))
+
+
+def _names(fields: Sequence[CustomFieldList | CustomFieldValue]) -> list[str]:
+    names = [_column_name(field) for field in fields]
     uses = Counter(names)
-    return tuple(
-        CustomColumn(field, _column(field, name if uses[name] == 1 else f"{name}_{field.id}"))
-        for field, name in zip(definitions, names, strict=True)
-    )
+    return [name if uses[name] == 1 else f"{name}_{field.id}" for field, name in zip(fields, names, strict=True)]
 
 
 def read_values(
@@ -91,7 +98,7 @@ def read_values(
     return values
 
 
-def _column_name(field: CustomFieldList) -> str:
+def _column_name(field: CustomFieldList | CustomFieldValue) -> str:
     return f"cf_{snake_case(field.name) or field.id}"
 
 

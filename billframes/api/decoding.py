@@ -27,7 +27,7 @@ from billframes.api.resources import Resource
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.frames.columns import ARROW_TYPES, Column, schema_of
 
-__all__ = ["Page", "build_table", "decode_page", "decode_single"]
+__all__ = ["Page", "build_table", "decode_page", "decode_single", "parse_instant", "parse_time"]
 
 T = TypeVar("T")
 _INDEX = re.compile(r"\$(?:\.data)?\[(\d+)\]")
@@ -206,7 +206,7 @@ def _text_array(values: list[Any], column: Column, name_of: Callable[[int], Any]
             return pa.array(values, pa.string()).cast(kind)
         except pa.ArrowInvalid:
             pass
-    parse = {"instant": _instant, "time": _time_of_day}[column.kind]
+    parse = {"instant": parse_instant, "time": parse_time}[column.kind]
     parsed: list[Any] = []
     for row, value in enumerate(values):
         try:
@@ -219,10 +219,12 @@ def _text_array(values: list[Any], column: Column, name_of: Callable[[int], Any]
     return pa.array(parsed, kind)
 
 
-def _instant(text: str) -> dt.datetime:
+def parse_instant(text: str) -> dt.datetime:
+    """Read an instant; one without a zone is taken as UTC."""
     instant = dt.datetime.fromisoformat(text)
     return instant.replace(tzinfo=dt.UTC) if instant.tzinfo is None else instant.astimezone(dt.UTC)
 
 
-def _time_of_day(text: str) -> dt.time:
+def parse_time(text: str) -> dt.time:
+    """Read a time of day."""
     return dt.time.fromisoformat(text).replace(tzinfo=None)

@@ -72,6 +72,12 @@ class Resource:
     detail: type[r.Record] | None = None
     entity: str | None = None
 
+    @property
+    def noun(self) -> str:
+        """What one record is called: "time entry"."""
+        words = self.name.replace("_", " ")
+        return words.removesuffix("ies") + "y" if words.endswith("ies") else words.removesuffix("s")
+
 
 def _values(annotation: object) -> tuple[str, ...]:
     """Return the declared values of an enum annotation."""

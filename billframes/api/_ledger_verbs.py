@@ -1,0 +1,450 @@
+"""Verbs on clients, matters and users."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from billframes.api._loader import Id
+from billframes.api._verbs import Verbs
+from billframes.api.record import Record
+from billframes.api.records import CreateClient, CreateMatter, UpdateClient, UpdateMatter, UpdateUser
+from billframes.periods import DateLike
+
+__all__ = ["ClientVerbs", "MatterVerbs", "UserVerbs"]
+
+
+class ClientVerbs(Verbs):
+    """Single clients: read, create, update and delete."""
+
+    def get(self, id: Id) -> Record:  # noqa: A002
+        """
+        Read one client.
+
+        Parameters
+        ----------
+        id : str or UUID
+            Which one.
+
+        Returns
+        -------
+        Record
+            With its references and custom fields; `to_dict()` gives plain values.
+
+        Raises
+        ------
+        NotFoundError
+            There is none with this id.
+        """
+        return self._get(id)
+
+    def create(
+        self,
+        *,
+        name: str,
+        reference: str | UnsetType | None = UNSET,
+        contact: Mapping[str, Any] | UnsetType | None = UNSET,
+        notes: str | UnsetType | None = UNSET,
+        custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
+    ) -> Record | None:
+        """
+        Create a client. What is left out is not sent; None is sent as null.
+
+        Parameters
+        ----------
+        name : str
+            Company name or individual name.
+        reference : str, optional
+            Reference number.
+        contact : mapping, optional
+            Contact by field: company_name, first_name, last_name, email, street, city … A company name, or a first
+            and last name, is needed.
+        notes : str, optional
+            Internal notes.
+        custom_fields : mapping, optional
+            New values by the field's name, column name or id; None clears a field, unlisted ones stay.
+
+        Returns
+        -------
+        Record
+            The record as it is now.
+
+        Raises
+        ------
+        ParameterError
+            A value is not of its type; nothing was sent.
+        RefusedError
+            The server refuses it; its own words come first.
+        UncertainWriteError
+            No answer came: look before creating it again.
+        """
+        values = {
+            "name": name,
+            "reference": reference,
+            "contact": contact,
+            "notes": notes,
+            "custom_fields": custom_fields,
+        }
+        return self._create(CreateClient, values)
+
+    def update(
+        self,
+        id: Id,  # noqa: A002
+        *,
+        name: str | UnsetType | None = UNSET,
+        reference: str | UnsetType | None = UNSET,
+        notes: str | UnsetType | None = UNSET,
+        contact: Mapping[str, Any] | UnsetType | None = UNSET,
+        custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
+    ) -> Record | None:
+        """
+        Change a client. Only what is passed is sent; None is sent as null.
+
+        Parameters
+        ----------
+        id : str or UUID
+            Which one.
+        name : str, optional
+            Company name or individual name.
+        reference : str, optional
+            Reference number.
+        notes : str, optional
+            Internal notes.
+        contact : mapping, optional
+            Contact by field: company_name, first_name, last_name, email, street, city …
+        custom_fields : mapping, optional
+            New values by the field's name, column name or id; None clears a field, unlisted ones stay.
+
+        Returns
+        -------
+        Record
+            The record as it is now.
+
+        Raises
+        ------
+        ParameterError
+            A value is not of its type, or nothing was passed; nothing was sent.
+        NotFoundError
+            There is none with this id.
+        RefusedError
+            The server refuses it; its own words come first.
+        UncertainWriteError
+            No answer came: look before sending it again.
+        """
+        values = {
+            "name": name,
+            "reference": reference,
+            "notes": notes,
+            "contact": contact,
+            "custom_fields": custom_fields,
+        }
+        return self._update(id, UpdateClient, values)
+
+    def delete(self, id: Id) -> None:  # noqa: A002
+        """
+        Delete a client.
+
+        Parameters
+        ----------
+        id : str or UUID
+            Which one.
+
+        Raises
+        ------
+        NotFoundError
+            There is none with this id.
+        RefusedError
+            The client has matters.
+        UncertainWriteError
+            No answer came: look before sending it again.
+        """
+        self._delete(id)
+
+
+class MatterVerbs(Verbs):
+    """Single matters: read, create, update and delete."""
+
+    def get(self, id: Id) -> Record:  # noqa: A002
+        """
+        Read one matter.
+
+        Parameters
+        ----------
+        id : str or UUID
+            Which one.
+
+        Returns
+        -------
+        Record
+            With its references and custom fields; `to_dict()` gives plain values.
+
+        Raises
+        ------
+        NotFoundError
+            There is none with this id.
+        """
+        return self._get(id)
+
+    def create(
+        self,
+        *,
+        name: str,
+        client_id: Id,
+        responsible_id: Id,
+        reference: str | UnsetType | None = UNSET,
+        matter_type: str | UnsetType | None = UNSET,
+        originator_id: Id | UnsetType | None = UNSET,
+        opened: DateLike | UnsetType | None = UNSET,
+        archived: bool | UnsetType | None = UNSET,
+        conflict_information: Mapping[str, Any] | UnsetType | None = UNSET,
+        billing_instructions: str | UnsetType | None = UNSET,
+        notes: str | UnsetType | None = UNSET,
+        referral_sources: str | UnsetType | None = UNSET,
+        practice_area_id: Id | UnsetType | None = UNSET,
+        rate_group_id: Id | UnsetType | None = UNSET,
+        custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
+    ) -> Record | None:
+        """
+        Create a matter. What is left out is not sent; None is sent as null.
+
+        Parameters
+        ----------
+        name : str
+            The matter's name.
+        client_id : str or UUID
+            The client.
+        responsible_id : str or UUID
+            The responsible attorney.
+        reference : str, optional
+            Reference number.
+        matter_type : str, optional
+            "hourly" (the default), "fixedFee", "contingency", "probono" or "internal".
+        originator_id : str or UUID, optional
+            The originating attorney.
+        opened : str or date, optional
+            When it was opened.
+        archived : bool, optional
+            Whether it is archived.
+        conflict_information : mapping, optional
+            By field: adverse, related_adverse, related_client, opposing.
+        billing_instructions : str, optional
+            How the client wants to be billed.
+        notes : str, optional
+            Internal notes.
+        referral_sources : str, optional
+            Where the matter came from.
+        practice_area_id : str or UUID, optional
+            The practice area.
+        rate_group_id : str or UUID, optional
+            The rate group.
+        custom_fields : mapping, optional
+            New values by the field's name, column name or id; None clears a field, unlisted ones stay.
+
+        Returns
+        -------
+        Record
+            The record as it is now.
+
+        Raises
+        ------
+        ParameterError
+            A value is not of its type; nothing was sent.
+        RefusedError
+            The server refuses it; its own words come first.
+        UncertainWriteError
+            No answer came: look before creating it again.
+        """
+        values = {
+            "name": name,
+            "client_id": client_id,
+            "responsible_id": responsible_id,
+            "reference": reference,
+            "matter_type": matter_type,
+            "originator_id": originator_id,
+            "opened": opened,
+            "archived": archived,
+            "conflict_information": conflict_information,
+            "billing_instructions": billing_instructions,
+            "notes": notes,
+            "referral_sources": referral_sources,
+            "practice_area_id": practice_area_id,
+            "rate_group_id": rate_group_id,
+            "custom_fields": custom_fields,
+        }
+        return self._create(CreateMatter, values)
+
+    def update(
+        self,
+        id: Id,  # noqa: A002
+        *,
+        name: str | UnsetType | None = UNSET,
+        reference: str | UnsetType | None = UNSET,
+        client_id: Id | UnsetType | None = UNSET,
+        responsible_id: Id | UnsetType | None = UNSET,
+        opened: DateLike | UnsetType | None = UNSET,
+        archived: bool | UnsetType | None = UNSET,
+        conflict_information: Mapping[str, Any] | UnsetType | None = UNSET,
+        billing_instructions: str | UnsetType | None = UNSET,
+        notes: str | UnsetType | None = UNSET,
+        referral_sources: str | UnsetType | None = UNSET,
+        practice_area_id: Id | UnsetType | None = UNSET,
+        custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
+    ) -> Record | None:
+        """
+        Change a matter. Only what is passed is sent; None is sent as null.
+
+        Parameters
+        ----------
+        id : str or UUID
+            Which one.
+        name : str, optional
+            The matter's name.
+        reference : str, optional
+            Reference number.
+        client_id : str or UUID, optional
+            The client.
+        responsible_id : str or UUID, optional
+            The responsible attorney.
+        opened : str or date, optional
+            When it was opened.
+        archived : bool, optional
+            True archives, False brings back.
+        conflict_information : mapping, optional
+            By field: adverse, related_adverse, related_client, opposing.
+        billing_instructions : str, optional
+            How the client wants to be billed.
+        notes : str, optional
+            Internal notes.
+        referral_sources : str, optional
+            Where the matter came from.
+        practice_area_id : str or UUID, optional
+            The practice area; `bf.CLEAR` takes it away.
+        custom_fields : mapping, optional
+            New values by the field's name, column name or id; None clears a field, unlisted ones stay.
+
+        Returns
+        -------
+        Record
+            The record as it is now.
+
+        Raises
+        ------
+        ParameterError
+            A value is not of its type, or nothing was passed; nothing was sent.
+        NotFoundError
+            There is none with this id.
+        RefusedError
+            The server refuses it; its own words come first.
+        UncertainWriteError
+            No answer came: look before sending it again.
+        """
+        values = {
+            "name": name,
+            "reference": reference,
+            "client_id": client_id,
+            "responsible_id": responsible_id,
+            "opened": opened,
+            "archived": archived,
+            "conflict_information": conflict_information,
+            "billing_instructions": billing_instructions,
+            "notes": notes,
+            "referral_sources": referral_sources,
+            "practice_area_id": practice_area_id,
+            "custom_fields": custom_fields,
+        }
+        return self._update(id, UpdateMatter, values)
+
+    def delete(self, id: Id) -> None:  # noqa: A002
+        """
+        Delete a matter.
+
+        Parameters
+        ----------
+        id : str or UUID
+            Which one.
+
+        Raises
+        ------
+        NotFoundError
+            There is none with this id.
+        RefusedError
+            The matter has time entries, expenses or invoices; archive it instead.
+        UncertainWriteError
+            No answer came: look before sending it again.
+        """
+        self._delete(id)
+
+    def archive(self, id: Id) -> Record | None:  # noqa: A002
+        """
+        Archive a matter: the way to retire one that cannot be deleted.
+
+        Parameters
+        ----------
+        id : str or UUID
+            Which one.
+
+        Returns
+        -------
+        Record
+            The matter as it is now.
+        """
+        return self.update(id, archived=True)
+
+    def unarchive(self, id: Id) -> Record | None:  # noqa: A002
+        """
+        Bring an archived matter back.
+
+        Parameters
+        ----------
+        id : str or UUID
+            Which one.
+
+        Returns
+        -------
+        Record
+            The matter as it is now.
+        """
+        return self.update(id, archived=False)
+
+
+class UserVerbs(Verbs):
+    """Single users: custom fields can be set."""
+
+    def update(
+        self,
+        id: Id,  # noqa: A002
+        *,
+        custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
+    ) -> Record | None:
+        """
+        Change a user. Only what is passed is sent; None is sent as null.
+
+        Parameters
+        ----------
+        id : str or UUID
+            Which one.
+        custom_fields : mapping, optional
+            New values by the field's name, column name or id; None clears a field, unlisted ones stay.
+
+        Returns
+        -------
+        Record
+            The user as the server answers, with custom fields.
+
+        Raises
+        ------
+        ParameterError
+            A value is not of its type, or nothing was passed; nothing was sent.
+        NotFoundError
+            There is none with this id.
+        RefusedError
+            The server refuses it; its own words come first.
+        UncertainWriteError
+            No answer came: look before sending it again.
+        """
+        values = {
+            "custom_fields": custom_fields,
+        }
+        return self._update(id, UpdateUser, values)

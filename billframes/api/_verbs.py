@@ -1,0 +1,68 @@
+"""Single records: read, create, update and delete, for the loaders whose resources have it.
+
+A verb's signature is spelled out on its loader; here is what they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from msgspec import UNSET
+
+from billframes.api._loader import Id, Loader
+from billframes.api.decoding import decode_single
+from billframes.api.loading import definitions_of
+from billframes.api.parameters import identifier
+from billframes.api.record import Record, record_from
+from billframes.api.records import Request
+from billframes.api.writing import body_of, custom_updates
+from billframes.errors import ParameterError
+
+__all__ = ["Verbs"]
+
+
+class Verbs(Loader):
+    """What a loader needs for its verbs."""
+
+    def _get(self, id: Id) -> Record:  # noqa: A002 - the contract's name
+        response = self._client().fetch(self._path(id), resource=self.resource.name)
+        return self._record(response.body)
+
+    def _create(
+        self, request: type[Request], values: Mapping[str, Any], *, headers: Mapping[str, str] | None = None
+    ) -> Record | None:
+        body = body_of(request, self._with_custom_fields(values))
+        response = self._client().send("POST", self.resource.path, body, resource=self.resource.name, headers=headers)
+        return self._record(response.body) if response.body.strip() else None
+
+    def _update(self, id: Id, request: type[Request], values: Mapping[str, Any]) -> Record | None:  # noqa: A002
+        path = self._path(id)
+        if all(value is UNSET for value in values.values()):
+            raise ParameterError(f"update was given nothing to change; it takes {', '.join(values)}.")
+        body = body_of(request, self._with_custom_fields(values))
+        response = self._client().send("PUT", path, body, resource=self.resource.name)
+        return self._record(response.body) if response.body.strip() else None
+
+    def _delete(self, id: Id) -> None:  # noqa: A002
+        self._client().send("DELETE", self._path(id), resource=self.resource.name)
+
+    def _path(self, id: Id) -> str:  # noqa: A002
+        return f"{self.resource.path}/{_segment(identifier(id, 'id'))}"
+
+    def _record(self, body: bytes) -> Record:
+        struct = decode_single(body, self.resource.detail or self.resource.record, self.resource.name)
+        return record_from(struct, self.resource.noun)
+
+    def _with_custom_fields(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        fields = values.get("custom_fields", UNSET)
+        if not fields or fields is UNSET:
+            return values
+        columns = definitions_of(self._client(), str(self.resource.entity))
+        return {**values, "custom_fields": custom_updates(fields, columns)}
+
+
+def _segment(text: str) -> str:
+    """Return an id as one segment of a path, whatever it holds."""
+    return quote(text, safe="")

@@ -1,0 +1,204 @@
+"""Arguments of `create` and `update` become request bodies.
+
+An argument left out is not sent; None is sent as null. Values are checked by the declaration of the request before
+anything is sent. Custom fields are given by name, column name or id, and looked up in their definitions.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import UNSET, Struct
+
+from billframes._names import closest, snake_case
+from billframes.api.columns import Field, fields_of
+from billframes.api.custom_fields import CustomColumn
+from billframes.api.parameters import identifier
+from billframes.api.record import Record
+from billframes.api.records import CustomFieldValueUpdate, Request
+from billframes.errors import ParameterError
+from billframes.periods import resolve
+
+__all__ = ["Given", "body_of", "custom_updates"]
+
+Given = msgspec.UnsetType
+
+
+def body_of(request: type[Request], values: Mapping[str, Any]) -> bytes:
+    """
+    Put arguments into the body of a request.
+
+    Parameters
+    ----------
+    request : type of Request
+        The declaration.
+    values : mapping
+        Arguments by name; those that are UNSET are left out.
+
+    Raises
+    ------
+    ParameterError
+        A value is not of its field's type; names the argument and what is accepted.
+    """
+    fields = {field.name: field for field in fields_of(request)}
+    given = {name: _value(name, fields[name], value) for name, value in values.items() if value is not UNSET}
+    return msgspec.json.encode(request(**given))
+
+
+def custom_updates(values: Any, columns: Iterable[CustomColumn]) -> Any:
+    """
+    Turn custom fields given by name into what the API takes.
+
+    Parameters
+    ----------
+    values : mapping, None or UNSET
+        New values by the field's name, its column's name or its id; None clears a field.
+    columns : iterable of CustomColumn
+        The entity's fields.
+    """
+    if values is UNSET or values is None:
+        return values
+    if not isinstance(values, Mapping):
+        raise ParameterError(f"custom_fields={values!r} is no mapping of names to values.")
+    columns = list(columns)
+    return [_custom_update(name, value, _find(name, columns)) for name, value in values.items()]
+
+
+def _find(name: Any, columns: list[CustomColumn]) -> CustomColumn:
+    found = [each for each in columns if name in (each.definition.id, each.column.name)]
+    found = found or [each for each in columns if each.definition.name == name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        ids = ", ".join(each.definition.id for each in found)
+        raise ParameterError(f"custom_fields[{name!r}] is the name of several fields; use one of the ids {ids}.")
+    names = [each.definition.name for each in columns]
+    raise ParameterError(
+        f"custom_fields[{name!r}] is no custom field; there are {', '.join(map(repr, names)) or 'none'}."
+        f"{closest(name, names)}"
+    )
+
+
+def _custom_update(name: Any, value: Any, custom: CustomColumn) -> CustomFieldValueUpdate:
+    field = custom.definition
+    if value is None:
+        return CustomFieldValueUpdate(id=field.id, value=None)
+    kind = field.value_type.lower()
+    if kind == "enum":
+        option = {label: option for option, label in reversed(custom.labels.items())}.get(value)
+        if option is None:
+            labels = [each.label for each in field.options or ()]
+            raise ParameterError(
+                f"custom_fields[{name!r}]={value!r} is no option; it takes {', '.join(map(repr, labels))}."
+                f"{closest(value, labels)}"
+            )
+        return CustomFieldValueUpdate(id=field.id, value=value, option_id=option)
+    check, said = _CUSTOM_CHECKS.get(kind, (_text, "a text"))
+    try:
+        return CustomFieldValueUpdate(id=field.id, value=check(value))
+    except (TypeError, ValueError):
+        raise ParameterError(f"custom_fields[{name!r}]={value!r} is not {said}.") from None
+
+
+def _value(name: str, field: Field, value: Any) -> Any:
+    if value is None:
+        if not field.nullable:
+            raise ParameterError(f"{name}=None is not accepted; leave it out, or give a value.")
+        return None
+    if field.is_list or (isinstance(field.type, type) and issubclass(field.type, Struct)):
+        return _nested(name, field, value)
+    kind = field.notes.get("kind", "text")
+    if kind == "enum":
+        return _enum(name, field, value)
+    check, said = _CHECKS[kind]
+    try:
+        return check(value)
+    except ParameterError:
+        raise ParameterError(f"{name}={value!r} is not {said}.") from None
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name}={value!r} is not {said}.") from None
+
+
+def _nested(name: str, field: Field, value: Any) -> Any:
+    """Return a contact or conflict information given as a mapping or a record; lists are ready made."""
+    if isinstance(value, list | field.type):
+        return value
+    if isinstance(value, Record):
+        value = value.to_dict()
+    if not isinstance(value, Mapping):
+        raise ParameterError(f"{name}={value!r} is no mapping.")
+    known = {each.name for each in fields_of(field.type)}
+    for key, each in value.items():
+        if snake_case(str(key)) not in known:
+            raise ParameterError(f"{name} has no {key!r}; it takes {', '.join(sorted(known))}.{closest(key, known)}")
+        if each is not None and not isinstance(each, str):
+            raise ParameterError(f"{name}[{key!r}]={each!r} is no text.")
+    return field.type(**{snake_case(key): each for key, each in value.items()})
+
+
+def _enum(name: str, field: Field, value: Any) -> str:
+    declared: tuple[str, ...] = field.notes["values"]
+    known = {each.casefold(): each for each in declared}
+    if not isinstance(value, str) or value.casefold() not in known:
+        raise ParameterError(
+            f"{name}={value!r} is not known; it takes one of {', '.join(map(repr, declared))}."
+            f"{closest(value, declared)}"
+        )
+    return known[value.casefold()]
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool | np.bool_ | str) or not isinstance(value, int | float | Decimal | np.number):
+        raise TypeError
+    number = float(value)
+    if not np.isfinite(number):
+        raise ValueError
+    return number
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError
+    return bool(value)
+
+
+def _date(value: Any) -> dt.date:
+    day = resolve(end=value).end
+    if day is None:
+        raise ValueError
+    return day
+
+
+def _time(value: Any) -> str:
+    if isinstance(value, str):
+        value = dt.time.fromisoformat(value)
+    if not isinstance(value, dt.time):
+        raise TypeError
+    return value.replace(tzinfo=None).isoformat()
+
+
+_CHECKS: dict[str, tuple[Any, str]] = {
+    "id": (lambda value: identifier(value, "id"), "an id, a text or a uuid.UUID"),
+    "text": (_text, "a text"),
+    "date": (_date, "a date such as '2026-10-31'"),
+    "time": (_time, "a time such as '09:30'"),
+    "flag": (_flag, "True or False"),
+    **dict.fromkeys(("money", "hours", "rate", "number"), (_number, "a number")),
+}
+_CUSTOM_CHECKS: dict[str, tuple[Any, str]] = {
+    "text": (_text, "a text"),
+    "number": (_number, "a number"),
+    "boolean": (_flag, "True or False"),
+    "date": (lambda value: _date(value).isoformat(), "a date such as '2026-10-31'"),
+}
