@@ -102,7 +102,7 @@ def receivables(month: Month) -> list[str]:
     return [
         _RECEIVABLES,
         f"Balances are those of {long_date(loaded.date())}, when they were loaded: what was paid since "
-        f"{long_date(month.as_of)} is already taken off, so more was owed on that day.",
+        f"{long_date(month.as_of)} is already taken off, so this is not what was owed on that day.",
     ]
 
 
