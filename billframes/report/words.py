@@ -108,8 +108,14 @@ def receivables(month: Month) -> list[str]:
 
 def headlines(month: Month) -> list[str]:
     """Say what the headline figures mean."""
+    row = month.by_month.iloc[-1]
+    hours, worth = row["left_out_hours_of_work"], row["left_out_amount_of_work"]
+    left = (
+        f"Fees worked leaves out {show(hours, 'hours')} billable hours worth {show(worth, 'money')} on contingency, "
+        "pro bono and internal matters."
+    )
     part = "The month is not over: changes compare a part of a month with whole ones."
-    return [*_HEADLINES, *([] if month.is_over else [part])]
+    return [*_HEADLINES, *([left] if hours else []), *([] if month.is_over else [part])]
 
 
 def as_of(month: Month) -> str:
