@@ -126,7 +126,8 @@ def realization(
     settings : FirmSettings, optional
         `standard_rates` add the standard columns; `originator_weights` split by originator.
     matter_types : collection of str, optional
-        Types of matter that count, "Unknown" among them. All but contingency, pro bono and internal by default.
+        Types of matter that count. "Unknown" is what has none, credit notes among it, and is implied where all
+        five types are named. All but contingency, pro bono and internal by default.
 
     Returns
     -------
@@ -218,7 +219,8 @@ def _types(matter_types: Collection[str] | None) -> frozenset[str] | None:
     names = [matter_types] if isinstance(matter_types, str) else list(matter_types)
     for name in names or [""]:
         choice(name, "matter_types", MATTER_TYPES)
-    return frozenset(names)
+    # Whoever names every type wants everything: credit notes too, which are on no matter.
+    return frozenset(MATTER_TYPES if {*names, UNKNOWN} == set(MATTER_TYPES) else names)
 
 
 def _answer(frames: dict[str, Frame], asked: _Question) -> Frame:
