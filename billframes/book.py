@@ -156,10 +156,9 @@ class Book:
                 "fixed_fees": self.fixed_fees,
                 "matters": self.matters,
                 "users": self.users,
-                "settings": self.settings,
                 **options,
             }
-        result: pd.DataFrame = aging(self.invoices, as_of=day, by=by, **options)
+        result: pd.DataFrame = aging(self.invoices, as_of=day, by=by, **{"settings": self.settings, **options})
         return result
 
     def _span(self, start: DateLike | None, end: DateLike | None) -> tuple[Any, Any]:

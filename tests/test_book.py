@@ -14,12 +14,12 @@ def book(client):
 
 def test_frames_are_loaded_once_and_whole(book, sql):
     assert book.time_entries is book.time_entries
-    (count,), = sql("select count(*) from time_entry")
+    ((count,),) = sql("select count(*) from time_entry")
     assert len(book.time_entries) == count
 
 
 def test_billed_fees_are_the_invoices_less_expenses_and_fixed_fees(book, sql):
-    (net,), = sql(
+    ((net,),) = sql(
         """
         select sum(i.amount
           - coalesce((select sum(amount) from expense where invoice_id = i.invoice_id), 0)
@@ -40,7 +40,7 @@ def test_rows_add_up_to_the_whole(book):
 
 
 def test_client_hours_are_the_databases(book, sql):
-    (hours,), = sql(
+    ((hours,),) = sql(
         """
         select sum(t.hours) from time_entry t join matter m using (matter_id)
         where date between '2026-09-01' and '2026-09-30' and billing_type in ('billable', 'fixedFee')
@@ -51,7 +51,7 @@ def test_client_hours_are_the_databases(book, sql):
 
 
 def test_receivables_are_the_open_balances(client, sql):
-    (balance,), = sql(
+    ((balance,),) = sql(
         "select sum(balance) from invoice where invoice_state = 'final' and invoice_date <= '2026-10-31'"
     )
     october = bf.book("2026-10", client=client)
