@@ -66,3 +66,12 @@ def test_another_span_than_the_books(book, client):
 def test_a_book_without_an_end_needs_as_of(client):
     with pytest.raises(bf.ParameterError, match="as_of"):
         bf.book("2026-09-01", client=client).aging()
+
+
+def test_settings_that_name_people_by_e_mail_reach_every_analysis(client):
+    email = client.users(role="principal")["email"].iloc[0]
+    settings = bf.FirmSettings(user_hours={email: 4.0}, standard_rates={email: 500.0})
+    book = bf.book("2026-10", settings=settings, client=client)
+    assert len(book.aging()) == 1
+    assert not book.aging(by="user").empty
+    assert "standard_amount" in book.realization(by="user")
