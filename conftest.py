@@ -59,3 +59,24 @@ def names_in_examples(request, doctest_namespace) -> None:
 
         bf.connect(*(request.getfixturevalue("sandbox").base_url, "sandbox-full"))
         doctest_namespace["bf"] = bf
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium, headless; its tests are skipped where there is none, never in CI."""
+    import shutil
+
+    chromium = os.environ.get("BILLFRAMES_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if not chromium:
+        wanted = "no Chromium on this machine: apt-get install chromium, or set BILLFRAMES_CHROMIUM"
+        if os.environ.get("CI"):
+            pytest.fail(wanted)
+        pytest.skip(wanted)
+    from playwright.sync_api import sync_playwright
+
+    quiet = ["--disable-quic", "--no-first-run", "--disable-background-networking"]
+    flags = ["--no-sandbox", "--disable-gpu", *quiet, "--disable-component-update", "--disable-sync"]
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, headless=True, args=flags)
+        yield running
+        running.close()

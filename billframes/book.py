@@ -155,10 +155,10 @@ class Book:
                 "expenses": self.expenses,
                 "fixed_fees": self.fixed_fees,
                 "matters": self.matters,
-                "users": self.users,
-                "settings": self.settings,
                 **options,
             }
+        if self.settings is not None or by not in (None, "client"):
+            options = {"settings": self.settings, "users": self.users, **options}
         result: pd.DataFrame = aging(self.invoices, as_of=day, by=by, **options)
         return result
 

@@ -23,6 +23,7 @@ __all__ = [
     "mapped",
     "nothing",
     "open_frames",
+    "plain",
     "ratio",
     "require",
     "take",
@@ -133,12 +134,27 @@ def flag(condition: nw.Expr) -> nw.Expr:
 
 def nothing(dtype: Any) -> nw.Expr:
     """Return a column of missing values."""
+    if dtype == nw.Boolean:
+        # pandas' own booleans can't be missing: cast to them, None would read False.
+        return nw.when(nw.lit(1) == nw.lit(0)).then(nw.lit(True))
     return nw.lit(None).cast(dtype)
 
 
 def ratio(numerator: str, denominator: str) -> nw.Expr:
     """Divide two columns; missing where the denominator is 0 or missing."""
     return nw.when(C(denominator).abs() > RESIDUE).then(C(numerator) / C(denominator))
+
+
+def plain(frame: Frame, like: str, **kinds: str) -> Frame:
+    """
+    Give computed columns pandas' usual types where the column `like` has one.
+
+    What comes out of lists has Arrow types in pandas, which would spread to every figure multiplied by it.
+    """
+    native = frame.to_native()
+    if not isinstance(native, pd.DataFrame) or isinstance(native[like].dtype, pd.ArrowDtype):
+        return frame
+    return nw.from_native(native.astype(kinds))
 
 
 def _wrap(name: str, native: Any) -> Frame:

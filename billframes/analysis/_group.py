@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import narwhals.stable.v2 as nw
 
-from billframes.analysis._frames import Frame, collect_row, flag, mapped, nothing, take
+from billframes.analysis._frames import Frame, collect_row, flag, mapped, nothing, plain, take
 from billframes.analysis._keys import UNKNOWN, Key, Sources
 
 __all__ = ["add_up", "attach", "base_of", "finish", "result_columns", "sums", "with_matter_type", "with_times"]
@@ -168,7 +168,8 @@ def _originators(sources: Sources) -> Frame:
     lists = lists.unique(subset=["matter_id"], keep="any")
     lists = lists.with_columns(_count=C("originator_ids").list.len().cast(nw.Float64))
     named = "originator_names" in lists.collect_schema()
-    return nw.concat(
+    most = int(collect_row(lists, most=C("_count").max())["most"])
+    rows = nw.concat(
         [
             lists.filter(C("_count") > nth).select(
                 "matter_id",
@@ -176,9 +177,10 @@ def _originators(sources: Sources) -> Frame:
                 _originator_name=C("originator_names").list.get(nth) if named else nothing(nw.String),
                 _share=1.0 / C("_count"),
             )
-            for nth in range(int(collect_row(lists, most=C("_count").max())["most"]) or 1)
+            for nth in range(most or 1)
         ]
     )
+    return plain(rows, "matter_id", _originator_id="str", _originator_name="str", _share="float64")
 
 
 def _with_names(frame: Frame, sources: Sources) -> Frame:

@@ -33,7 +33,7 @@ C = nw.col
 
 MATTER_TYPES = ("hourly", "fixedFee", "contingency", "probono", "internal", UNKNOWN)
 LEFT_OUT = ("contingency", "probono", "internal")
-_ROW = ("worth", "hours", "billed", "settled", "_hidden", "_rows")
+_ROW = ("worth", "hours", "_fees", "_paid", "_hidden", "_rows")
 # Result columns that are worth something, and the billing state that each adds up.
 _BY_STATE = {
     "worked_amount": "final",
@@ -126,7 +126,8 @@ def realization(
     settings : FirmSettings, optional
         `standard_rates` add the standard columns; `originator_weights` split by originator.
     matter_types : collection of str, optional
-        Types of matter that count, "Unknown" among them. All but contingency, pro bono and internal by default.
+        Types of matter that count. "Unknown" is what has none, credit notes among it, and is implied where all
+        five types are named. All but contingency, pro bono and internal by default.
 
     Returns
     -------
@@ -218,7 +219,8 @@ def _types(matter_types: Collection[str] | None) -> frozenset[str] | None:
     names = [matter_types] if isinstance(matter_types, str) else list(matter_types)
     for name in names or [""]:
         choice(name, "matter_types", MATTER_TYPES)
-    return frozenset(names)
+    # Whoever names every type wants everything: credit notes too, which are on no matter.
+    return frozenset(MATTER_TYPES if {*names, UNKNOWN} == set(MATTER_TYPES) else names)
 
 
 def _answer(frames: dict[str, Frame], asked: _Question) -> Frame:
@@ -243,7 +245,7 @@ def _invoiced(time: Frame, final: Frame, asked: _Question) -> Frame:
     """Add up all work on final invoices dated in the period, and what these bill beside any work."""
     terms = final.select("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_date")
     rows = with_times(time.join(terms, on="invoice_id", how="inner"), asked.keys, "_invoice_date")
-    work = sums(_rows(rows.with_columns(billed=billed_at()), asked), asked.base, _ROW)
+    work = sums(_rows(rows.with_columns(_fees=billed_at()), asked), asked.base, _ROW)
     return nw.concat([work, _beside_work(final, work, asked)]).with_columns(_state=nw.lit("final"))
 
 
@@ -254,8 +256,8 @@ def _beside_work(final: Frame, work: Frame, asked: _Question) -> Frame:
     there, wanted = rest.collect_schema(), work.collect_schema()
     keys = [C(name) if name in there else nothing(wanted[name]).alias(name) for name in asked.base]
     measures = dict.fromkeys(_ROW, nw.lit(0.0)) | {
-        "billed": C("_rest"),
-        "settled": C("_rest") * C("_settled"),
+        "_fees": C("_rest"),
+        "_paid": C("_rest") * C("_settled"),
     }
     return rest.select(*keys, **measures)
 
@@ -266,13 +268,13 @@ def _followed(time: Frame, terms: Frame, asked: _Question) -> Frame:
     rows = within(time, "date", asked.period).join(terms.select(*columns), on="invoice_id", how="left")
     rows = with_times(rows.with_columns(_state=state_of()), asked.keys, "date")
     billed = nw.when(C("_state") == "final").then(billed_at()).otherwise(nw.lit(0.0))
-    return sums(_rows(rows.with_columns(billed=billed), asked), [*asked.base, "_state"], _ROW)
+    return sums(_rows(rows.with_columns(_fees=billed), asked), [*asked.base, "_state"], _ROW)
 
 
 def _rows(rows: Frame, asked: _Question) -> Frame:
     return with_matter_type(rows, asked.kind, asked.sources).with_columns(
         worth=C("worth").fill_null(0.0),
-        settled=C("billed") * C("_settled").fill_null(0.0),
+        _paid=C("_fees") * C("_settled").fill_null(0.0),
         _hidden=flag(C("worth").is_null()),
         _rows=nw.lit(1.0),
     )
@@ -295,11 +297,11 @@ def _measured(work: Frame, asked: _Question) -> Frame:
         **{f"_hidden_{name}": only(condition, "_hidden") for name, condition in where.items()},
         standard_amount=only(counted & final, (C("hours") * rate).fill_null(0.0)),
         _hidden_standard_amount=only(counted & final & rate.is_null(), "_rows"),
-        billed_amount=only(counted, "billed"),
-        settled_amount=only(counted, "settled"),
+        billed_amount=only(counted, "_fees"),
+        settled_amount=only(counted, "_paid"),
         billable_hours=only(counted & final, "hours"),
         left_out_hours=only(~counted, "hours"),
-        left_out_billed_amount=only(~counted, "billed"),
+        left_out_billed_amount=only(~counted, "_fees"),
     )
 
 

@@ -18,6 +18,7 @@ from billframes.periods import month_end
 from billframes.report.building import build, check_extras, check_out
 from billframes.report.formats import long_date
 from billframes.report.month import read_month
+from billframes.settings.firm import FirmSettings
 
 __all__ = ["add_arguments", "run"]
 
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("month", nargs="?", metavar="MONTH", help="such as 2026-10 (default: last month)")
     parser.add_argument("--demo", action="store_true", help="of the bundled sandbox's made-up firm, 2026-10 by default")
     parser.add_argument("--out", metavar="FILE", help="where to write (default: billframes-MONTH.html, here)")
+    parser.add_argument("--settings", metavar="FILE", help="the firm's settings: holidays, part time, leave, targets")
     parser.add_argument("--format", default="html", help="html; xlsx and pdf come with a later version")
 
 
@@ -46,9 +48,12 @@ def run(args: argparse.Namespace) -> int:
     check_out(out)
     now = dt.datetime.now().astimezone()
     parameters = {"month": f"{first:%Y-%m}", "generated": f"{long_date(now.date())}, {now:%H:%M}"}
+    if args.settings:
+        FirmSettings.load(args.settings)
+        parameters["settings"] = str(Path(args.settings).absolute())
     steps = _Steps()
     with _demo(steps) if args.demo else _own(first, now.date()) as (environment, more):
-        build({**parameters, **more}, out, environment=environment, step=steps)
+        build({**more, **parameters}, out, environment=environment, step=steps)
     steps.done()
     print(out)  # noqa: T201
     return 0

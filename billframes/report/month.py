@@ -93,7 +93,9 @@ class Month:
             cohort = self._realization_by_month("work_date")
             hours = pd.DataFrame([self._utilization_of(back) for back in range(LOOK_BACK, -1, -1)])
         hours.index = pd.Index([self.earlier(back).strftime("%Y-%m") for back in range(LOOK_BACK, -1, -1)])
-        return hours.join(billed).join(cohort[["cohort_amount", "unbilled_amount", "prebill_amount"]])
+        left_out = {name: f"{name}_of_work" for name in ("left_out_hours", "left_out_amount")}
+        work = cohort[["cohort_amount", "unbilled_amount", "prebill_amount", *left_out]].rename(columns=left_out)
+        return hours.join(billed).join(work)
 
     @functools.cached_property
     def utilization(self) -> pd.DataFrame:

@@ -121,7 +121,7 @@ def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart
         Whether a chart stands above the table.
     """
     rows, total = month.realization(by), month.realization(None)
-    order = "worked_amount" if rows["worked_amount"].notna().any() else "billed_amount"
+    order = "worked_amount" if total["worked_amount"].notna().all() else "billed_amount"
     label, what = str(rows.columns[1]), _KEYS.get(by, by.replace("_", " "))
     rows = top_and_rest(
         _named(month, rows), label, order, top=top, rest=f"All other {what}s", ratios=REALIZATION_RATIOS
@@ -203,7 +203,7 @@ def _only(rows: pd.DataFrame, measures: Sequence[Column]) -> pd.DataFrame:
 
 
 def _tall(rows: pd.DataFrame) -> float:
-    return 0.65 + 0.19 * len(rows)
+    return 0.6 + 0.175 * len(rows)
 
 
 def _templates() -> jinja2.Environment:

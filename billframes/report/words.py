@@ -102,14 +102,20 @@ def receivables(month: Month) -> list[str]:
     return [
         _RECEIVABLES,
         f"Balances are those of {long_date(loaded.date())}, when they were loaded: what was paid since "
-        f"{long_date(month.as_of)} is already taken off, so more was owed on that day.",
+        f"{long_date(month.as_of)} is already taken off, so this is not what was owed on that day.",
     ]
 
 
 def headlines(month: Month) -> list[str]:
     """Say what the headline figures mean."""
+    row = month.by_month.iloc[-1]
+    hours, worth = row["left_out_hours_of_work"], row["left_out_amount_of_work"]
+    left = (
+        f"Fees worked leaves out {show(hours, 'hours')} billable hours worth {show(worth, 'money')} on contingency, "
+        "pro bono and internal matters."
+    )
     part = "The month is not over: changes compare a part of a month with whole ones."
-    return [*_HEADLINES, *([] if month.is_over else [part])]
+    return [*_HEADLINES, *([left] if hours else []), *([] if month.is_over else [part])]
 
 
 def as_of(month: Month) -> str:

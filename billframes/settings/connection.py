@@ -13,7 +13,8 @@ The file has a table a profile, and may name the default one::
     base_url = "https://billing.example.com"
     timeout = 60
 
-There is never any fallback to sandbox data: with nothing configured, `ConfigError` says how to connect.
+The default profile counts only where no address is given otherwise, so that its credential goes nowhere else. There
+is never any fallback to sandbox data: with nothing configured, `ConfigError` says how to connect.
 """
 
 from __future__ import annotations
@@ -87,7 +88,9 @@ def resolve_connection(
     ConfigError
         No source names an API, the profile does not exist, or the address can't be used.
     """
-    name, chosen = _profile(profile, known_options)
+    # The default profile belongs to its own address: its credential is not for one named elsewhere.
+    elsewhere = bool(base_url or os.environ.get("BILLFRAMES_BASE_URL"))
+    name, chosen = _profile(profile, known_options, default=not elsewhere)
     url, url_source = _first(
         ("argument", base_url),
         ("BILLFRAMES_BASE_URL", os.environ.get("BILLFRAMES_BASE_URL")),
@@ -123,11 +126,13 @@ def _first(*sources: tuple[str, str | None]) -> tuple[str | None, str]:
     return None, "none"
 
 
-def _profile(asked: str | None, known_options: frozenset[str]) -> tuple[str | None, dict[str, Any]]:
-    wanted = asked or os.environ.get("BILLFRAMES_PROFILE")
+def _profile(asked: str | None, known_options: frozenset[str], *, default: bool) -> tuple[str | None, dict[str, Any]]:
+    name = asked or os.environ.get("BILLFRAMES_PROFILE")
+    if name is None and not default:
+        return None, {}
     config = _read_config(config_file())
     profiles = config.get("profiles", {})
-    name = wanted or config.get("default_profile")
+    name = name or config.get("default_profile")
     if name is None:
         return None, {}
     if name not in profiles:

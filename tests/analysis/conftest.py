@@ -32,6 +32,8 @@ def kind_of(name: str) -> pa.DataType:
         return pa.date32()
     if name in LISTS:
         return pa.list_(pa.string())
+    if name == "billed":
+        return pa.bool_()
     return pa.float64() if name in NUMBERS else pa.string()
 
 
@@ -61,6 +63,8 @@ def pandas(table: pa.Table) -> pd.DataFrame:
             series[name] = pd.Series(values, dtype="datetime64[us]")
         elif name in LISTS:
             series[name] = pd.Series(pd.array(table[name], dtype=pd.ArrowDtype(pa.list_(pa.string()))))
+        elif name == "billed":
+            series[name] = pd.Series(values, dtype="bool")
         else:
             series[name] = pd.Series(values, dtype="float64" if name in NUMBERS else "str")
     return pd.DataFrame(series)

@@ -220,6 +220,27 @@ def test_several_originators_share(firm):
     assert rows == pytest.approx({"Ada": 550.0, "Ben": 1050.0, "Unassigned": -200.0})
 
 
+def test_a_key_of_yes_and_no_leaves_the_credit_note_in_a_row_of_its_own(firm):
+    entries = firm.frame(
+        "date user_id client_id matter_id billing_type hours amount invoice_id billed",
+        ("2026-08-01", "u1", "c1", "m1", "billable", 2.0, 600.0, "i1", True),
+    )
+    bills = firm.invoices(INVOICES[0], INVOICES[2])
+    rows = firm.rows(
+        realization(entries, bills, firm.items(*EXPENSES), firm.items(*FEES), by="billed", matters=firm.matters())
+    )
+    assert [(row["billed"], row["billed_amount"]) for row in rows] == [(True, 1000.0), (None, -200.0)]
+
+
+@pytest.mark.parametrize("by", ["user", "matter", "originator", "practice_area", "month", "cf_tier"])
+def test_pandas_columns_have_pandas_types(pandas_firm, by):
+    result = realization(
+        pandas_firm.entries(*WORK), pandas_firm.invoices(*INVOICES), pandas_firm.items(*EXPENSES),
+        pandas_firm.items(*FEES), by=by, matters=pandas_firm.matters(),
+    )  # fmt: skip
+    assert {str(dtype) for dtype in result.dtypes} == {"str", "float64"}
+
+
 def test_months_are_those_of_the_basis(firm):
     rows = realized(firm, by="month", start=None)
     assert [(row["month"], row["worked_amount"]) for row in rows] == [("2026-10", 1800.0), ("2026-11", 500.0)]

@@ -98,3 +98,13 @@ def test_nothing_configured_is_said_before_a_kernel_starts(built, unconfigured):
 def test_other_formats_come_later(built):
     with pytest.raises(ParameterError, match="--format pdf is not there yet"):
         run("2026-10", "--format", "pdf")
+
+
+def test_the_firms_settings_reach_the_notebook_and_are_read_before_it_starts(built, tmp_path):
+    (tmp_path / "firm.toml").write_text("hours_per_day = 7.5", encoding="utf-8")
+    assert run("--demo", "--settings", "firm.toml") == 0
+    assert built[0][0]["settings"] == str(tmp_path / "firm.toml")
+    (tmp_path / "firm.toml").write_text("hours_a_day = 7.5", encoding="utf-8")
+    with pytest.raises(ConfigError, match="hours_a_day"):
+        run("--demo", "--settings", "firm.toml")
+    assert len(built) == 1

@@ -71,6 +71,15 @@ def test_fees_worked_are_the_months_billable_time(ask, rows):
     assert figure(rows, "of these on no final invoice yet") == money(open_)
 
 
+def test_what_fees_worked_leave_out_is_said(ask, page):
+    hours, worth = ask(
+        f"""SELECT SUM(hours), SUM(amount) FROM time_entry JOIN matter USING (matter_id)
+        WHERE date {OCTOBER} AND billing_type = 'billable' AND NOT {COUNTED}"""
+    )
+    words = page.select_one(".headlines .about").get_text()
+    assert f"leaves out {hours:,.1f} billable hours worth {money(worth)} on contingency" in words
+
+
 NET = f"""
 WITH work AS (
     SELECT invoice_id, matter_type, practice_area_id, amount FROM time_entry JOIN matter USING (matter_id)

@@ -78,6 +78,15 @@ def test_a_profiles_settings_count_where_the_argument_was_left_alone(profile):
         assert (client.page_size, client.concurrency, client.health_path) == (100, 4, "/up")
 
 
+def test_the_default_profiles_token_goes_to_its_own_address_only(monkeypatch, profile):
+    profile(f'default_profile = "firm"\n[profiles.firm]\nbase_url = "{URL}"\ntoken = "of-profile"')
+    assert resolve_connection().token.reveal() == "of-profile"
+    assert resolve_connection("https://elsewhere.example.com").token is None
+    monkeypatch.setenv("BILLFRAMES_BASE_URL", "https://elsewhere.example.com")
+    assert resolve_connection().token is None
+    assert resolve_connection(profile="firm").token.reveal() == "of-profile"
+
+
 def test_an_unknown_profile_or_setting_is_named(profile):
     profile(f'[profiles.firm]\nbase_url = "{URL}"\npagesize = 100')
     with pytest.raises(bf.ConfigError, match="'frm'.*Did you mean 'firm'"):

@@ -1,0 +1,75 @@
+"""The command line: errors are one sentence, exit code 0 only when the work was done."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+import billframes
+from billframes.cli import main
+
+
+def test_help_names_the_commands(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert "report" in shown
+    assert "sandbox" in shown
+
+
+@pytest.mark.parametrize("command", ["report", "sandbox"])
+def test_each_command_has_help(capsys, command):
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    assert "--debug" in capsys.readouterr().out
+
+
+def test_python_m_is_the_same():
+    done = subprocess.run([sys.executable, "-m", "billframes", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"billframes {billframes.__version__}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["report", "2026-13"], "2026-13"),
+        (["report", "2026-10"], "No billing API is configured"),
+    ],
+)
+def test_an_error_is_one_sentence_on_stderr(capsys, arguments, said):
+    assert main(arguments) == 2
+    shown = capsys.readouterr()
+    lines = [line for line in shown.err.splitlines() if line.startswith("billframes: ")]
+    assert len(lines) == 1
+    assert said in lines[0]
+    assert "Traceback" not in shown.err
+
+
+def test_debug_shows_the_error_itself():
+    with pytest.raises(billframes.ParameterError):
+        main(["report", "2026-13", "--debug"])
+
+
+def test_the_sandbox_prints_one_line_of_json_and_ends_cleanly():
+    command = [sys.executable, "-m", "billframes", "sandbox", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            ready = json.loads(server.stdout.readline())
+            assert set(ready) == {"base_url", "tokens"}
+            assert set(ready["tokens"]) == {"full", "norates", "service"}
+            request = urllib.request.Request(
+                ready["base_url"] + "/v2/practice-areas", headers={"Authorization": f"Bearer {ready['tokens']['full']}"}
+            )
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                assert json.load(answer)["data"]
+        finally:
+            server.send_signal(signal.SIGTERM)
+        assert server.wait(10) == 0
+        assert server.stdout.read() == ""
