@@ -17,6 +17,8 @@ from billframes.errors import BillframesError
 __all__ = ["main"]
 
 COMMANDS = {
+    "doctor": ("billframes.commands.doctor", "Say what is installed, configured and answering."),
+    "login": ("billframes.commands.login", "Keep an address and a token for later."),
     "report": ("billframes.report.command", "Write a month's billing report."),
     "sandbox": ("billframes.sandbox.command", "Run the bundled sandbox server."),
 }

@@ -8,8 +8,9 @@ because custom headers would go along. Queries stay out of messages: they can ho
 from __future__ import annotations
 
 import datetime as dt
+import socket
 import ssl
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
@@ -207,10 +208,20 @@ def _tls(verify: bool | str | ssl.SSLContext) -> bool | ssl.SSLContext:
 
 def _passes(failure: httpx.RequestError) -> bool:
     """Whether a failure may pass by itself: not where TLS or the address is wrong."""
-    causes: list[BaseException | None] = [failure, failure.__cause__, failure.__context__]
-    return not isinstance(failure, httpx.UnsupportedProtocol | httpx.ProxyError) and not any(
-        isinstance(cause, ssl.SSLError) or "CERTIFICATE_VERIFY" in str(cause) for cause in causes if cause
-    )
+    if isinstance(failure, httpx.UnsupportedProtocol | httpx.ProxyError):
+        return False
+    return not any(map(_stays, _causes(failure)))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _stays(cause: BaseException) -> bool:
+    unknown_host = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
+    return unknown_host or isinstance(cause, ssl.SSLError) or "CERTIFICATE_VERIFY" in str(cause)
 
 
 def _unreachable(failure: httpx.RequestError, request: httpx.Request, resource: str) -> ApiError:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from billframes.api._progress import Progress
+from billframes.api.decoding import Page, decode_page
 from billframes.api.loading import checked_format, load, total_of
 from billframes.api.parameters import build_request
 from billframes.api.resources import Resource
@@ -37,6 +38,10 @@ class Loader:
 
     def __init__(self, client: Callable[[], Client]) -> None:
         self._client = client
+
+    def decode(self, body: bytes) -> Page[Any]:
+        """Decode one answer of the list; raises `DecodeError` where it breaks the API's description."""
+        return decode_page(body, self.resource)
 
     def __repr__(self) -> str:
         return f"<billframes loader {self.resource.name}>"

@@ -152,7 +152,7 @@ class Client:
         self.acting_user_header: str = options["acting_user_header"]
         self.health_path: str | None = options["health_path"]
         self.sources = dict(connection.sources)
-        self._options = options
+        self.options = options
         self._http = Http(
             connection.base_url,
             token=connection.token,
@@ -257,7 +257,7 @@ class Client:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The credential stays behind: it is found again where the client is unpickled.
-        return _reconnect, (self.base_url, self.profile, self._options)
+        return _reconnect, (self.base_url, self.profile, self.options)
 
 
 def _reconnect(base_url: str, profile: str | None, options: dict[str, Any]) -> Client:

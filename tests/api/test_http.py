@@ -76,7 +76,7 @@ def test_a_failed_connection_is_tried_again_and_then_named(fake, connect, failur
         raise failure
 
     fake.answers["/v2/practice-areas"] = fail
-    with pytest.raises(bf.TransportError, match="practice_areas: no answer from https://billing.test"):
+    with pytest.raises(bf.TransportError, match="practice_areas: no usable answer from https://billing.test"):
         connect(retries=2).practice_areas()
     assert len(fake.requests) == 3
 

@@ -1,0 +1,96 @@
+"""Signing in and finding out what is wrong, without ever showing a credential."""
+
+from __future__ import annotations
+
+import stat
+
+import keyring
+import pytest
+from keyring.backend import KeyringBackend
+
+import billframes as bf
+from billframes.cli import main
+from billframes.settings.connection import KEYRING_SERVICE, config_file
+
+
+class Ring(KeyringBackend):
+    """A keyring in memory."""
+
+    priority = 1
+
+    def __init__(self):
+        self.kept = {}
+
+    def get_password(self, service, username):
+        return self.kept.get((service, username))
+
+    def set_password(self, service, username, password):
+        self.kept[service, username] = password
+
+
+@pytest.fixture
+def ring():
+    before, ring = keyring.get_keyring(), Ring()
+    keyring.set_keyring(ring)
+    yield ring
+    keyring.set_keyring(before)
+    config_file().unlink(missing_ok=True)
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """What is typed at the prompt for the token."""
+
+    def typing(token):
+        monkeypatch.setattr("getpass.getpass", lambda _prompt: token)
+
+    return typing
+
+
+def test_login_tries_and_keeps(sandbox, ring, typed, capsys):
+    typed(sandbox.tokens["full"])
+    assert main(["login", "--base-url", sandbox.base_url, "--profile", "my firm"]) == 0
+    assert ring.kept == {(KEYRING_SERVICE, "my firm"): sandbox.tokens["full"]}
+    assert sandbox.tokens["full"] not in config_file().read_text() + "".join(capsys.readouterr())
+    assert stat.S_IMODE(config_file().stat().st_mode) == 0o600
+    with bf.Client() as client:
+        assert client.sources == {"base_url": "profile 'my firm'", "token": "keyring"}
+        assert len(client.practice_areas()) > 0
+    assert main(["login", "--base-url", sandbox.base_url, "--profile", "my firm"]) == 0
+    assert main(["login", "--base-url", sandbox.base_url, "--profile", "other"]) == 0
+    with bf.Client(profile="other") as client:
+        assert client.base_url == sandbox.base_url
+
+
+def test_what_does_not_work_is_not_kept(sandbox, ring, typed, capsys):
+    typed("wrong")
+    assert main(["login", "--base-url", sandbox.base_url]) == 2
+    typed("")
+    assert main(["login", "--base-url", sandbox.base_url]) == 2
+    assert ring.kept == {}
+    assert not config_file().exists()
+    assert "wrong" not in capsys.readouterr().err.replace("wrong credential", "")
+
+
+def test_login_says_how_to_get_a_keyring(monkeypatch, capsys):
+    monkeypatch.setitem(__import__("sys").modules, "keyring", None)
+    assert main(["login", "--base-url", "https://x.test"]) == 2
+    assert "billframes[keyring]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("token", "rates"), [("full", "visible"), ("norates", "hidden")])
+def test_doctor_says_what_answers_and_from_where(sandbox, monkeypatch, capsys, token, rates):
+    monkeypatch.setenv("BILLFRAMES_BASE_URL", sandbox.base_url)
+    monkeypatch.setenv("BILLFRAMES_TOKEN", sandbox.tokens[token])
+    assert main(["doctor"]) == 0
+    shown = capsys.readouterr().out
+    assert "(from BILLFRAMES_BASE_URL)" in shown
+    assert "there (from BILLFRAMES_TOKEN)" in shown
+    assert f"rates          {rates}" in shown
+    assert "s behind this machine's" in shown or "agree" in shown
+    assert sandbox.tokens[token] not in shown
+
+
+def test_doctor_fails_where_nothing_answers(capsys):
+    assert main(["doctor"]) == 2
+    assert "No billing API is configured" in capsys.readouterr().err
