@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from billframes._names import closest, snake_case
+from billframes._names import closest
+from billframes.api._http import Response
 from billframes.api._progress import Progress, reporting
 from billframes.api.checks import check_details, check_filters, check_rates
 from billframes.api.columns import sources_of
 from billframes.api.custom_fields import CustomColumn, columns_from
 from billframes.api.decoding import build_table, decode_page
-from billframes.api.ordering import in_order
-from billframes.api.paging import Loaded, Reader
+from billframes.api.ordering import in_order, orderable
+from billframes.api.paging import Listing, Loaded, Reader
 from billframes.api.parameters import ALL_FORMATS, ListRequest
 from billframes.api.resources import CUSTOM_FIELDS, Resource
 from billframes.errors import ParameterError
@@ -28,6 +28,11 @@ from billframes.frames.convert import convert
 
 if TYPE_CHECKING:
     from billframes.api.client import Client
+
+# Parameters by which a list is proved whole; where the caller sets one by `params`, it can't be.
+READERS_OWN = frozenset(
+    {"sort", "startDate", "endDate", "billed", "billingType", "modifiedSince", "limit", "offset", "select"}
+)
 
 __all__ = ["checked_format", "definitions_of", "load", "total_of"]
 
@@ -49,7 +54,8 @@ def load(client: Client, request: ListRequest, *, to: str, progress: bool | Prog
     if request.limit == 0:
         loaded, when = Loaded(), None
     else:
-        loaded, when = _read(client, request, progress)
+        columns = frozenset(source.column.name for source in sources)
+        loaded, when = _read(client, request, columns, progress)
     table = build_table(loaded.records, resource, sources, custom)
     check_filters(table, request)
     check_details(table, request, sources)
@@ -83,23 +89,28 @@ def _custom_columns(client: Client, request: ListRequest) -> tuple[CustomColumn,
     return definitions_of(client, entity) if entity and "customFields" in request.select else ()
 
 
-def _read(client: Client, request: ListRequest, progress: bool | Progress | None) -> tuple[Loaded, dt.datetime | None]:
+def _read(
+    client: Client, request: ListRequest, columns: frozenset[str], progress: bool | Progress | None
+) -> tuple[Loaded, dt.datetime | None]:
     resource = request.resource
     times: list[dt.datetime] = []
 
-    def fetch(query: tuple[tuple[str, str], ...]) -> bytes:
+    def fetch(query: tuple[tuple[str, str], ...]) -> Response:
         response = client.fetch(resource.path, query, resource=resource.name)
         if response.date:
             times.append(response.date)
-        return response.body
+        return response
 
     with reporting(client.progress if progress is None else progress, resource.name) as report:
         reader = Reader(
             fetch=fetch,
             decode=lambda body: decode_page(body, resource),
-            id_of=attrgetter(snake_case(resource.id)),
-            resource=resource.name,
-            page_size=client.page_size if resource.paginated else None,
+            listing=Listing(
+                resource,
+                meta="meta" in request.select,
+                provable=orderable(request, columns) and not request.extra & READERS_OWN,
+            ),
+            page_size=client.page_size,
             concurrency=client.concurrency,
             progress=report,
         )

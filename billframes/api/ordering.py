@@ -12,18 +12,26 @@ import pyarrow.compute as pc
 from billframes._names import snake_case
 from billframes.api.parameters import ListRequest
 
-__all__ = ["in_order"]
+__all__ = ["in_order", "orderable"]
 
 
 def in_order(table: pa.Table, request: ListRequest) -> pa.Table:
     """Sort a table as the request asks; keys whose columns were not asked for are left to the server's order."""
+    if not orderable(request, frozenset(table.column_names)):
+        return table
+    return table.take(_indices(table, [*_keys(request), (snake_case(request.resource.id), False)]))
+
+
+def orderable(request: ListRequest, columns: frozenset[str]) -> bool:
+    """Tell whether the order asked for can be made from these columns."""
+    keys = _keys(request)
+    return bool(keys) and all(name in columns for name, _ in keys)
+
+
+def _keys(request: ListRequest) -> list[tuple[str, bool]]:
     resource = request.resource
     sort = [(_column(resource.sort[name]), descending) for name, descending in request.sort]
-    keys = sort or [(_column(name), False) for name in resource.order]
-    present = [(name, descending) for name, descending in keys if name in table.column_names]
-    if len(present) < len(keys) or not keys:
-        return table
-    return table.take(_indices(table, [*present, (snake_case(resource.id), False)]))
+    return sort or [(_column(name), False) for name in resource.order]
 
 
 def _column(path: str) -> str:

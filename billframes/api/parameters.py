@@ -31,7 +31,8 @@ class ListRequest:
     What to ask a list for.
 
     `streams` are the queries to send, one for each combination of list-valued ids, without paging; `asked` the
-    values every row must have, by property; `limit` the rows wanted in all.
+    values every row must have, by property; `limit` the rows wanted in all; `extra` the names of the caller's own
+    parameters.
     """
 
     resource: Resource
@@ -41,6 +42,7 @@ class ListRequest:
     period: Period
     asked: Mapping[str, frozenset[Any]]
     limit: int | None
+    extra: frozenset[str] = frozenset()
 
 
 def build_request(
@@ -84,7 +86,9 @@ def build_request(
         for chosen_values in product(*values.values())
     )
     asked = {str(declared[name].field): frozenset(given) for name, given in values.items() if declared[name].field}
-    return ListRequest(resource, streams, chosen, order, period, asked, _limit(limit))
+    return ListRequest(
+        resource, streams, chosen, order, period, asked, _limit(limit), frozenset(name for name, _ in extra)
+    )
 
 
 def identifier(value: Any, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Callable
 from typing import Any
@@ -69,15 +70,24 @@ def entry(number: int = 1, **changes: Any) -> dict[str, Any]:
     }
 
 
-def paged(rows: list[dict[str, Any]]) -> Callable[[httpx.Request], dict[str, Any]]:
-    """A list served in pages as the API describes it."""
+def entries(number: int) -> list[dict[str, Any]]:
+    """Time entries on as many days: a page that ends within a day proves nothing of the days after."""
+    return [entry(i, date=f"{dt.date(2026, 9, 1) + dt.timedelta(days=i)}") for i in range(number)]
+
+
+def paged(rows: list[dict[str, Any]], granted: int = 1000) -> Callable[[httpx.Request], dict[str, Any]]:
+    """A list served in pages as the API describes it: days narrow it, and it is sorted by date where asked."""
 
     def serve(request: httpx.Request) -> dict[str, Any]:
-        limit = int(request.url.params.get("limit", 1000))
-        offset = int(request.url.params.get("offset", 0))
+        asked = request.url.params
+        limit, offset = min(granted, int(asked.get("limit", 1000))), int(asked.get("offset", 0))
+        first, last = asked.get("startDate", ""), asked.get("endDate", "~")
+        found = [row for row in rows if first <= row.get("date", "") <= last]
+        if asked.get("sort") in {"date", "-date"}:
+            found.sort(key=lambda row: row["date"], reverse=asked["sort"] == "-date")
         return {
-            "data": rows[offset : offset + limit],
-            "pagination": {"limit": limit, "offset": offset, "total": len(rows)},
+            "data": found[offset : offset + limit],
+            "pagination": {"limit": limit, "offset": offset, "total": len(found)},
         }
 
     return serve

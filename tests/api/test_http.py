@@ -10,7 +10,7 @@ import pytest
 
 import billframes as bf
 from billframes.api import _http
-from tests.api.conftest import entry, paged
+from tests.api.conftest import entries, entry, paged
 
 
 @pytest.fixture(autouse=True)
@@ -137,7 +137,8 @@ def test_a_page_of_another_offset_is_refused(fake, connect):
 
 
 def test_rows_that_do_not_fit_the_filter_are_refused(fake, connect):
-    fake.answers["/v2/time-entries"] = paged([entry(date="2026-09-30"), entry(2)])
+    everything = {"data": [entry(date="2026-09-30"), entry(2)], "pagination": {"limit": 1000, "offset": 0, "total": 2}}
+    fake.answers["/v2/time-entries"] = everything
     with pytest.raises(bf.DecodeError, match="1 of 2 rows do not fit the filter startDate"):
         connect().time_entries("2026-10", select="")
     fake.answers["/v2/time-entries"] = paged([entry(), entry(2, billingType="nonBillable")])
@@ -167,12 +168,12 @@ def test_a_record_that_comes_twice_is_a_paging_error(fake, connect):
 
 
 def test_a_list_that_changed_is_read_again(fake, connect):
-    rows = [entry(i) for i in range(15)]
+    rows = entries(15)
 
     def serve(request):
         answer = paged(list(rows))(request)
         if len(fake.requests) == 1:
-            rows.append(entry(99))
+            rows.append(entry(99, date="2026-09-10"))
         return answer
 
     fake.answers["/v2/time-entries"] = serve
@@ -181,13 +182,7 @@ def test_a_list_that_changed_is_read_again(fake, connect):
 
 
 def test_a_server_that_grants_less_is_read_in_its_own_pages(fake, connect):
-    rows = [entry(i) for i in range(25)]
-
-    def serve(request):
-        offset = int(request.url.params["offset"])
-        return {"data": rows[offset : offset + 10], "pagination": {"limit": 10, "offset": offset, "total": 25}}
-
-    fake.answers["/v2/time-entries"] = serve
+    fake.answers["/v2/time-entries"] = paged(entries(25), granted=10)
     assert len(connect().time_entries(select="")) == 25
 
 
@@ -204,9 +199,37 @@ def test_a_list_that_is_not_paged_may_come_bare(fake, connect):
     assert connect().practice_areas()["label"].tolist() == ["Tax"]
 
 
+def test_rows_out_of_order_are_refused(fake, connect):
+    fake.answers["/v2/time-entries"] = lambda _request: {
+        "data": [entry(1, date="2026-10-02"), entry(2)],
+        "pagination": {"limit": 1000, "offset": 0, "total": 2},
+    }
+    with pytest.raises(bf.DecodeError, match="order"):
+        connect().time_entries(select="")
+    assert len(fake.requests) == 2
+
+
+def test_a_page_larger_than_granted_is_refused(fake, connect):
+    fake.answers["/v2/time-entries"] = {"data": entries(3), "pagination": {"limit": 2000, "offset": 0, "total": 3}}
+    with pytest.raises(bf.DecodeError, match="granted 2000"):
+        connect().time_entries(select="")
+
+
+def test_an_answer_that_breaks_the_rules_is_asked_for_once_more(fake, connect):
+    good = {"data": entries(3), "pagination": {"limit": 1000, "offset": 0, "total": 3}}
+    fake.answers["/v2/time-entries"] = [{**good, "data": []}, good]
+    assert len(connect().time_entries(select="")) == 3
+
+
+def test_a_day_of_equal_rows_beyond_a_page_can_not_be_proved(fake, connect):
+    fake.answers["/v2/time-entries"] = paged([entry(i, billed=i > 25) for i in range(50)])
+    with pytest.raises(bf.BillframesError, match="time_entries"):
+        connect(page_size=10).time_entries(select="", billed=False, billing_type="billable")
+
+
 def test_progress_is_told_rows_and_total(fake, connect):
     told = []
-    fake.answers["/v2/time-entries"] = paged([entry(i) for i in range(25)])
+    fake.answers["/v2/time-entries"] = paged(entries(25))
     connect(page_size=10).time_entries(select="", progress=lambda done, total: told.append((done, total)))
     assert told == sorted(told)
     assert told[-1] == (25, 25)

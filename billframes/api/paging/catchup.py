@@ -1,0 +1,158 @@
+"""Catch-up and count: what changed while a list was read, and whether the result is what the server held at once.
+
+A walk over windows or tiles has every record that stayed as it was. One that changed meanwhile may have moved from
+where nobody had looked yet to where somebody had. `modifiedSince` finds it, asked from the server's time before the
+walk less an overlap for clocks, replicas and commits that become visible late; asked again from each round's own
+beginning until one answer is short, because one answer is one instant. Then the result is *complete*.
+
+A count between two catch-ups that bring nothing new, and equal to what is here, makes it a *snapshot*: nothing was
+added or changed around that instant, so nothing here was deleted before it either. On a busy list two such counts in a
+row are asked for, since a record created and deleted between two catch-ups can stand in for a deleted one.
+
+Several lists put together (one for each id of a list of ids) are caught up together after all of them were walked: a
+record that moves from one to another is found in one of them. They are complete, and not counted.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+from billframes.api.decoding import parse_instant
+from billframes.api.paging.answers import Answer, Ask
+from billframes.api.paging.cover import read_cover
+from billframes.api.paging.gone import drop_gone
+from billframes.api.paging.held import Held
+from billframes.api.paging.listing import Query, asked, changed
+from billframes.api.paging.session import Session
+from billframes.api.paging.windows import read_windows
+from billframes.errors import PagingError
+
+__all__ = ["Catcher", "Stream", "walk"]
+
+# Rounds of one catch-up, counts of one load, and counts that may find more there than here.
+ROUNDS = 8
+COUNTS = 6
+SMALLER = 3
+
+
+@dataclass(slots=True)
+class Stream:
+    """One query's list: what it asks for and what came."""
+
+    query: Query
+    held: Held
+
+
+def walk(session: Session, query: Query, held: Held, first: Answer | None = None) -> None:
+    """Read a list in the way that proves it: by date windows where it has dates, else by key cover."""
+    if session.listing.date_sort:
+        read_windows(session, query, held, first)
+    else:
+        read_cover(session, query, session.listing.covers, held, first=first)
+
+
+class Catcher:
+    """
+    Catches lists up.
+
+    Parameters
+    ----------
+    session : Session
+    streams : list of Stream
+        Walked before.
+    started : datetime
+        The server's time when the walk began.
+    overlap : timedelta
+        How far before its time of asking a change is still looked for.
+    """
+
+    def __init__(self, session: Session, streams: list[Stream], started: dt.datetime, overlap: dt.timedelta) -> None:
+        self._session = session
+        self._streams = streams
+        self._overlap = overlap
+        self._mark = started - overlap
+
+    def settle(self) -> str:
+        """
+        Catch up and, where one list was read, count.
+
+        Returns
+        -------
+        {"snapshot", "complete"}
+
+        Raises
+        ------
+        PagingError
+            More changes come than can be read, or the server counts more records than it hands out.
+        """
+        busy = self._catch_up()
+        if len(self._streams) > 1:
+            return "complete"
+        held, agreed, smaller = self._streams[0].held, 0, 0
+        for _ in range(COUNTS):
+            total = self._session.count(self._streams[0].query)
+            if self._catch_up():
+                busy, agreed = True, 0
+            elif total == len(held):
+                agreed += 1
+                if agreed > busy:
+                    return "snapshot"
+            else:
+                busy, agreed = True, 0
+                smaller += total > len(held)
+                if smaller == SMALLER:
+                    raise self._too_few(len(held), total)
+                if total < len(held) and not self._drop_gone(len(held) - total):
+                    break
+        self._catch_up()
+        return "complete"
+
+    def _drop_gone(self, missing: int) -> bool:
+        stream = self._streams[0]
+        # Looking for more than a reload costs is no use.
+        budget = len(stream.held) // self._session.page_size + 10
+        return drop_gone(self._session, stream.query, stream.held, missing, budget)
+
+    def _catch_up(self) -> bool:
+        """Take in what changed since the last mark; tell whether anything did."""
+        before = self._news()
+        for _ in range(ROUNDS):
+            if self._round():
+                return self._news() > before
+        raise PagingError(
+            f"{self._session.listing.name}: records change faster than they can be read, so the list can't be shown to "
+            "be complete. Try again when fewer people are writing, or ask for a shorter period."
+        )
+
+    def _news(self) -> int:
+        return sum(stream.held.news for stream in self._streams)
+
+    def _round(self) -> bool:
+        """Ask for what changed since the mark, move the mark, and tell whether each list was one short answer."""
+        session = self._session
+        session.started()
+        asks = [self._ask(stream) for stream in self._streams]
+        answers = session.ask_all(asks)
+        for stream, ask, answer in zip(self._streams, asks, answers, strict=True):
+            stream.held.take(answer.records)
+            if not answer.whole:
+                walk(session, ask.query, stream.held, answer)
+        started = session.started()
+        if started is None:
+            raise PagingError(f"{session.listing.name}: the server stopped saying what time it is; try again.")
+        self._mark = max(self._mark, started - self._overlap)
+        return all(answer.whole for answer in answers)
+
+    def _ask(self, stream: Stream) -> Ask:
+        own = asked(stream.query, "modifiedSince")
+        mark = max(self._mark, parse_instant(own)) if own else self._mark
+        text = mark.astimezone(dt.UTC).replace(tzinfo=None).isoformat() + "Z"
+        query = changed(stream.query, modifiedSince=text)
+        return Ask(query, self._session.page_size, narrowed=(("modifiedSince", text),))
+
+    def _too_few(self, here: int, there: int) -> PagingError:
+        return PagingError(
+            f"{self._session.listing.name}: {here} records came of {there} that the server counts, {SMALLER} times in "
+            "a row, so the list can't be shown to be complete. Try again in a few minutes."
+        )

@@ -1,0 +1,231 @@
+"""Key cover: a list read in overlapping tiles whose keys, together, leave no gap.
+
+What a tile proves. Sorted by a key, a tile holds, as of its instant, every row whose key lies strictly between the keys
+of its first and its last row: whatever else the list did, rows between those two places are between those two keys.
+The tile at offset 0 holds every row before its last key, a short tile at the end every row after its first. A record
+that stays as it is keeps its key, so once these open intervals cover the whole line of keys, every such record is here.
+
+Why a join needs a key strictly between. Two tiles X and Y leave no gap where `first(Y) < last(X)`: every key is before
+the one or after the other. Equal is not enough, because a group of equal keys may reach beyond both tiles. Dates,
+numbers and instants compare here as they do on the server. Text does not, since nobody knows the server's collation;
+but a key K that occurs in both tiles lies between `first(Y)` and `last(X)` in whatever order the server uses, and where
+it differs from one of the two under every collation the order is strict. Collations differ by case, accents, width and
+punctuation at most, so K differs surely where it does after NFKD, case folding, and leaving out all but letters and
+digits. That two tiles share a record proves nothing: it may have moved.
+
+Where tiles don't join, from drift or a long group of equal keys, another is fetched across the gap, within a budget of
+twice the tiles plus ten; then the next sort is tried; then it is `PagingError`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from billframes.api.paging.answers import Answer, Ask
+from billframes.api.paging.held import Held
+from billframes.api.paging.listing import Query, asked, changed
+from billframes.api.paging.session import Session
+from billframes.errors import PagingError
+
+__all__ = ["Tile", "joined", "plain", "read_cover"]
+
+Key = tuple[Any, ...]
+
+# Instants hardly tie, so few rows of overlap join tiles; other keys take 5 %.
+OVERLAP_OF_INSTANTS = 10
+OVERLAP = 0.05
+# Tiles further apart than this many places in the list of tiles are not tried for a join.
+NEAR = 8
+# Where the next tile is looked for after the list moved, in pages from the last sure one.
+_NEARER = (0.75, 0.5, 0.25, 0.0, -0.5)
+
+
+@lru_cache(maxsize=4096)
+def plain(text: str) -> str:
+    """
+    Reduce text so far that what still differs differs under any collation.
+
+    Examples
+    --------
+    >>> plain("Ångström & Co.") == plain("angstrom co")
+    True
+    """
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return "".join(each for each in decomposed if each.isalnum())
+
+
+def _differ(one: Key, other: Key) -> bool:
+    """Tell whether two keys differ under any collation."""
+    return any(_reduced(a) != _reduced(b) for a, b in zip(one, other, strict=True))
+
+
+def _reduced(part: Any) -> Any:
+    return plain(part or "") if part is None or isinstance(part, str) else part
+
+
+@dataclass(eq=False)
+class Tile:
+    """An answer's keys, in its order, whether the list ends in it, and how often a neighbour was looked for."""
+
+    keys: Sequence[Key]
+    offset: int = 0
+    ends: bool = False
+    tried: int = 0
+
+    @cached_property
+    def known(self) -> frozenset[Key]:
+        """The keys that occur in it, literally."""
+        return frozenset(self.keys)
+
+
+def joined(one: Tile, other: Tile) -> bool:
+    """Tell whether it is sure that `other`'s first key comes strictly before `one`'s last."""
+    if not one.keys or not other.keys:
+        return False
+    first, last = other.keys[0], one.keys[-1]
+    if all(isinstance(each, dt.date | int | float) for each in (first[0], last[0])) and first[0] != last[0]:
+        return bool(first[0] < last[0])
+    return any(_differ(key, first) or _differ(key, last) for key in one.known & other.known)
+
+
+def read_cover(
+    session: Session,
+    query: Query,
+    sorts: Sequence[tuple[str, ...]],
+    held: Held,
+    *,
+    narrowed: Query = (),
+    first: Answer | None = None,
+) -> None:
+    """
+    Read a list by key cover.
+
+    Parameters
+    ----------
+    session : Session
+    query : query
+        Without limit and offset; its sort is replaced.
+    sorts : sequence of tuple of str
+        Sorts to try, one after the other.
+    held : Held
+        Where the records go.
+    narrowed : query, optional
+        The parameters of the query that the reader chose itself.
+    first : Answer, optional
+        One that came to this query at offset 0, whatever its sort.
+
+    Raises
+    ------
+    PagingError
+        No sort covers the list within the budget.
+    """
+    for sort in sorts:
+        usable = first if asked(query, "sort") == ",".join(sort) else None
+        if _Cover(session, query, sort, held, narrowed).read(usable):
+            return
+    tried = ", then by ".join(",".join(sort) for sort in sorts) or "nothing: no sort fits"
+    raise PagingError(
+        f"{session.listing.name}: pages sorted by {tried} could not be joined without a gap, so the list can't be "
+        "shown to be complete. Too many rows are equal under these sorts, or the list changes too fast: try again when "
+        "fewer people are writing, with a larger page_size, or narrow the list with filters."
+    )
+
+
+class _Cover:
+    """The tiles of one sort, and how far they reach."""
+
+    def __init__(self, session: Session, query: Query, sort: tuple[str, ...], held: Held, narrowed: Query) -> None:
+        self._session = session
+        self._query = changed(query, sort=",".join(sort))
+        self._narrowed = narrowed
+        self._held = held
+        self._key = _keys(session, sort)
+        self._instants = sort == ("created",)
+        self._tiles: list[Tile] = []
+        self._total = 0
+        self._spent = 0
+
+    def read(self, first: Answer | None) -> bool:
+        """Fetch tiles until they cover the list; False where the budget does not reach."""
+        if first is None:
+            first = self._fetch([0])[0]
+        else:
+            self._keep(first)
+        if first.whole:
+            return True
+        self._fetch(list(range(self._step, self._total - self._overlap + 1, self._step)))
+        budget = self._spent + 2 * len(self._tiles) + 10
+        while (gap := self._gap()) is not None:
+            if self._spent >= budget:
+                return False
+            self._fetch([gap])
+        return True
+
+    @property
+    def _overlap(self) -> int:
+        page = self._session.page_size
+        overlap = min(OVERLAP_OF_INSTANTS, page // 4) if self._instants else int(page * OVERLAP)
+        return min(max(overlap, 2), page - 1)
+
+    @property
+    def _step(self) -> int:
+        return self._session.page_size - self._overlap
+
+    def _fetch(self, offsets: list[int]) -> list[Answer]:
+        page = self._session.page_size
+        answers = self._session.ask_all([Ask(self._query, page, offset, self._narrowed) for offset in offsets])
+        self._spent += len(offsets)
+        for answer in answers:
+            self._keep(answer)
+        return answers
+
+    def _keep(self, answer: Answer) -> None:
+        self._held.take(answer.records)
+        self._total = answer.total or 0
+        self._tiles.append(Tile([self._key(each) for each in answer.records], answer.offset, ends=answer.short))
+
+    def _gap(self) -> int | None:
+        """Return the offset of a tile across the first gap; None where there is none."""
+        tiles = sorted((each for each in self._tiles if each.keys), key=lambda each: each.offset)
+        reached = _reached(tiles)
+        if any(each.ends for each in reached):
+            return None
+        if not reached:
+            return 0
+        one = reached[-1]
+        other = next((each for each in tiles if each.offset > one.offset), None)
+        if other is None and one.tried == 0 and one.offset + self._step < self._total:
+            offset = one.offset + self._step
+        elif other is None and one.tried == 0:
+            # The list shrank before its end was seen.
+            offset = self._total - self._session.page_size // 2
+        elif other is not None and one.tried == 0:
+            offset = (one.offset + other.offset) // 2
+        else:
+            # The list moved under the tiles: go on from the last sure one, forwards, else nearer to it.
+            offset = one.offset + int(_NEARER[one.tried % len(_NEARER)] * self._session.page_size)
+        one.tried += 1
+        return max(0, offset)
+
+
+def _reached(tiles: list[Tile]) -> list[Tile]:
+    """Return the tiles that are joined, step by step, to one at the list's beginning; by offset."""
+    waiting = [place for place, each in enumerate(tiles) if each.offset == 0]
+    reached = set(waiting)
+    while waiting:
+        place = waiting.pop()
+        for near in range(max(0, place - NEAR), min(len(tiles), place + NEAR + 1)):
+            if near not in reached and joined(tiles[place], tiles[near]):
+                reached.add(near)
+                waiting.append(near)
+    return [tiles[place] for place in sorted(reached)]
+
+
+def _keys(session: Session, sort: tuple[str, ...]) -> Callable[[Any], Key]:
+    parts = [session.listing.key(name) for name in sort]
+    return lambda record: tuple(part(record) for part in parts)

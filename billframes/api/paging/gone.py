@@ -1,0 +1,107 @@
+"""Finding what was deleted, which the API never tells.
+
+After catch-up every added or changed record is here, so *here − total there* is the number deleted and additions can't
+hide them. Totals of date windows are compared, by halves, only where they differ; a differing window that fits a page
+is fetched, and what is here and not in that one answer was not there at its instant. A list without dates is read
+again by key cover: what is here and did not come was deleted or changed.
+
+Either way only records that did not stay as they were are let go. One that merely moved out of a window, or changed
+while the list was read again, comes back with the next catch-up, whose mark is older than all of this.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import Any
+
+from billframes.api.paging.answers import Ask
+from billframes.api.paging.cover import read_cover
+from billframes.api.paging.held import Held
+from billframes.api.paging.listing import Query
+from billframes.api.paging.session import Session
+from billframes.api.paging.windows import within
+from billframes.errors import PagingError
+
+__all__ = ["drop_gone"]
+
+
+def drop_gone(session: Session, query: Query, held: Held, missing: int, budget: int) -> bool:
+    """
+    Find records that are here and no longer there, and let them go.
+
+    Parameters
+    ----------
+    session : Session
+    query : query
+    held : Held
+    missing : int
+        How many more are here than there.
+    budget : int
+        Most requests to spend.
+
+    Returns
+    -------
+    bool
+        False where it would cost more than that; what was found is let go all the same.
+    """
+    if session.listing.date_sort is None:
+        again = Held(session.listing)
+        try:
+            read_cover(session, query, session.listing.covers, again)
+        except PagingError:
+            return False
+        _settle(session, held, held.rows.values(), again.rows.values())
+        return True
+    return _Search(session, query, held, session.requests + budget).look(None, None, missing)
+
+
+def _settle(session: Session, held: Held, here: Iterable[Any], there: Iterable[Any]) -> None:
+    """Keep what is there, newer versions first; let go of what is here alone."""
+    id_of = session.listing.id_of
+    there = list(there)
+    held.drop({id_of(record) for record in here} - {id_of(record) for record in there})
+    held.take(there)
+
+
+class _Search:
+    """A search by halves of the line of days."""
+
+    def __init__(self, session: Session, query: Query, held: Held, end: int) -> None:
+        self._session = session
+        self._query = query
+        self._held = held
+        self._end = end
+
+    def look(self, low: dt.date | None, high: dt.date | None, missing: int) -> bool:
+        """Look into the days from `low` to `high`, None being open; `missing` more are here than there."""
+        if missing <= 0:
+            return True
+        if self._session.requests >= self._end:
+            return False
+        here = self._here(low, high)
+        if len(here) < self._session.page_size:
+            return self._compare(low, high, here)
+        days = sorted(self._session.listing.date_of(record) for record in here)
+        middle = days[len(days) // 2]
+        if middle == days[0]:
+            middle = next((day for day in days if day > middle), middle)
+        if middle == days[0]:
+            return False
+        before = middle - dt.timedelta(days=1)
+        query, narrowed = within(self._query, low, before)
+        earlier = sum(day < middle for day in days) - self._session.count(query, narrowed)
+        return self.look(low, before, earlier) and self.look(middle, high, missing - earlier)
+
+    def _here(self, low: dt.date | None, high: dt.date | None) -> list[Any]:
+        date_of = self._session.listing.date_of
+        first, last = low or dt.date.min, high or dt.date.max
+        return [record for record in self._held.rows.values() if first <= date_of(record) <= last]
+
+    def _compare(self, low: dt.date | None, high: dt.date | None, here: list[Any]) -> bool:
+        query, narrowed = within(self._query, low, high)
+        answer = self._session.ask(Ask(query, self._session.page_size, narrowed=narrowed))
+        if not answer.whole:
+            return False
+        _settle(self._session, self._held, here, answer.records)
+        return True

@@ -1,0 +1,107 @@
+"""What the reader knows of a list: its ids, its dates, its sort keys, and the sorts that can cover it.
+
+A list is proved whole by the keys of its rows, so every key is read here: dates, numbers and instants as values that
+compare as the server compares them, text as it came.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
+from typing import Any
+
+from billframes._names import snake_case
+from billframes.api.decoding import parse_instant
+from billframes.api.resources import Resource
+
+__all__ = ["Listing", "Query", "asked", "changed"]
+
+Query = tuple[tuple[str, str], ...]
+
+# The sorts that can cover a list, by resource, the likeliest to have few ties first.
+_COVERS = {
+    "time_entries": (("created",), ("hours", "description"), ("description", "hours")),
+    "expenses": (("amount", "description"), ("description", "amount")),
+    "fixed_fees": (("amount", "description"), ("description", "amount")),
+    "invoices": (("invoicenumber",), ("amount", "invoicenumber")),
+    "clients": (("name",), ("name", "reference"), ("reference", "name")),
+    "matters": (("name",), ("name", "reference"), ("reference", "name")),
+}
+
+
+def changed(query: Query, **parameters: str | None) -> Query:
+    """Return a query with parameters set anew; None takes one away."""
+    kept = tuple((name, value) for name, value in query if name not in parameters)
+    return (*kept, *((name, value) for name, value in parameters.items() if value is not None))
+
+
+def asked(query: Query, name: str) -> str | None:
+    """Return a parameter's value; None where it is not asked for."""
+    return next((value for each, value in query if each == name), None)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """
+    A list of a resource, as a load wants it.
+
+    Parameters
+    ----------
+    resource : Resource
+    meta : bool
+        Whether the rows bring their metadata.
+    provable : bool
+        Whether the reader may choose sort and windows itself. It may not where the caller's own parameters speak of
+        them, or where the order asked for can't be made from the columns that come.
+    """
+
+    resource: Resource
+    meta: bool = True
+    provable: bool = True
+
+    @property
+    def name(self) -> str:
+        """The resource, for messages."""
+        return self.resource.name
+
+    @cached_property
+    def id_of(self) -> Callable[[Any], str]:
+        """Returns a record's id."""
+        return attrgetter(snake_case(self.resource.id))
+
+    @cached_property
+    def date_of(self) -> Callable[[Any], dt.date]:
+        """Returns the date that startDate and endDate apply to."""
+        return attrgetter(snake_case(str(self.resource.date)))
+
+    @cached_property
+    def date_sort(self) -> str | None:
+        """The sort by date; None for a list without dates."""
+        return next((sort for sort, path in self.resource.sort.items() if path == self.resource.date), None)
+
+    @property
+    def covers(self) -> tuple[tuple[str, ...], ...]:
+        """The sorts that can cover the list, of those whose keys come."""
+        sorts = _COVERS.get(self.name, ())
+        return tuple(sort for sort in sorts if self.meta or "created" not in sort)
+
+    @property
+    def dense_cover(self) -> tuple[str, ...] | None:
+        """The sort by creation, for lists too dense for windows of days; None where there is none."""
+        return ("created",) if ("created",) in self.covers else None
+
+    def key(self, sort: str) -> Callable[[Any], Any]:
+        """Return what reads a record's key under a sort."""
+        path = self.resource.sort[sort]
+        get = attrgetter(".".join(snake_case(part) for part in path.split(".")))
+        if not path.startswith("meta."):
+            return get
+        return lambda record: parse_instant(get(record))
+
+    def modified(self, record: Any) -> dt.datetime | None:
+        """Return when a record was last changed; None where it does not say."""
+        meta = getattr(record, "meta", None)
+        return parse_instant(meta.modified_at) if meta is not None else None

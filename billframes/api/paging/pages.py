@@ -1,0 +1,115 @@
+"""Plain pages by offset, for lists that can't be proved; what they give is *counted* and promises no more.
+
+Pages after the first are asked for side by side. What came is taken only if every page spoke of the same `total`, as
+many records came as that, and no id came twice; a list that changed meanwhile is read again, three times at most. On a
+server where others write at the same time a record can still move unseen from one page to another.
+
+Read this way are lists the server does not page, or pages without saying how many there are; the first rows of a
+longer list (`limit`); and lists whose order only the server knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from billframes.api.paging.answers import Answer, Ask
+from billframes.api.paging.held import Held
+from billframes.api.paging.listing import Query
+from billframes.api.paging.session import Session
+from billframes.errors import PagingError
+
+__all__ = ["read_pages"]
+
+TRIES = 3
+
+
+class _ChangedError(Exception):
+    """The list is not the one the first page was of; the message says how that showed."""
+
+
+def read_pages(session: Session, query: Query, held: Held, first: Answer, wanted: int | None) -> None:
+    """
+    Read a list page by page.
+
+    Parameters
+    ----------
+    session : Session
+    query : query
+        Without limit and offset.
+    held : Held
+        Where the records go, once all are here.
+    first : Answer
+        To the first page.
+    wanted : int, optional
+        Records wanted; None is all.
+
+    Raises
+    ------
+    PagingError
+        The list changed each time it was read.
+    """
+    answer: Answer | None = first
+    for tries in range(1, TRIES + 1):
+        pages = _Pages(session, query, wanted)
+        try:
+            records = pages.read(answer)
+        except _ChangedError as change:
+            if tries == TRIES:
+                raise PagingError(
+                    f"{session.listing.name}: the list changed while it was read, {TRIES} times in a row ({change}), "
+                    "so it can't be shown to be complete. Try again when fewer people are writing, or ask for a "
+                    "shorter period."
+                ) from None
+            answer = None
+        else:
+            held.take(records)
+            return
+
+
+class _Pages:
+    """The pages of one try."""
+
+    def __init__(self, session: Session, query: Query, wanted: int | None) -> None:
+        self._session = session
+        self._query = query
+        self._wanted = wanted
+        self._pages: dict[int, list[Any]] = {}
+        self._total: int | None = None
+
+    def read(self, first: Answer | None) -> list[Any]:
+        """Read them all and return their records, in the server's order."""
+        first = first or self._session.ask(self._ask(0))
+        self._session.run(list(self._following(first)), lambda _ask, answer: list(self._following(answer)))
+        return self._settled()
+
+    def _ask(self, offset: int) -> Ask:
+        size = self._session.page_size
+        if self._wanted is not None:
+            size = max(1, min(size, self._wanted - offset))
+        return Ask(self._query, size, offset)
+
+    def _following(self, answer: Answer) -> Iterator[Ask]:
+        """Keep an answer's records; yield what to ask for because of it."""
+        came, offset = len(answer.records), answer.offset
+        if self._pages and answer.total != self._total:
+            raise _ChangedError(f"the total went from {self._total} to {answer.total}")
+        self._pages[offset], self._total = answer.records, answer.total
+        if answer.total is None:
+            # Without a total only an empty page shows the end.
+            if came and (self._wanted is None or offset + came < self._wanted):
+                yield self._ask(offset + came)
+        elif offset == 0:
+            end = answer.total if self._wanted is None else min(answer.total, self._wanted)
+            # A server may grant less than was asked for; what it granted is the page size from then on.
+            yield from map(self._ask, range(came, end, max(1, min(came, self._session.page_size))))
+
+    def _settled(self) -> list[Any]:
+        records = [record for offset in sorted(self._pages) for record in self._pages[offset]][: self._wanted]
+        if self._total is not None:
+            expected = self._total if self._wanted is None else min(self._total, self._wanted)
+            if len(records) != expected:
+                raise _ChangedError(f"{len(records)} records came of {expected}")
+        if len({self._session.listing.id_of(record) for record in records}) < len(records):
+            raise _ChangedError("a record came twice")
+        return records

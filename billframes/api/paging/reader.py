@@ -1,0 +1,225 @@
+"""Which way a list is read, and what may be said of the result.
+
+One answer that holds everything is the list at one instant: a `snapshot` for one request. A longer list is walked by
+date windows or key cover and caught up; it is `complete`, or a `snapshot` where the count agrees. What can't be walked
+or caught up is `counted`:
+
+- the first rows of a longer list, lists without `total`, and lists whose order only the server knows are read by plain
+  pages;
+- lists whose rows bring no metadata, or whose server does not say what time it is, are walked and counted. Records that
+  stay as they are can't be missed then; one that is changed while the list is read can be.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from billframes.api.decoding import Page
+from billframes.api.paging.answers import Answer, Ask
+from billframes.api.paging.catchup import Catcher, Stream, walk
+from billframes.api.paging.held import Held
+from billframes.api.paging.listing import Listing, Query
+from billframes.api.paging.pages import read_pages
+from billframes.api.paging.session import Answered, Session, Threads, Wire
+from billframes.errors import PagingError
+
+__all__ = ["Loaded", "Reader"]
+
+OVERLAP = dt.timedelta(seconds=60)
+# Fewer rows than this an answer prove too little: the next could hardly go on from them.
+LEAST_PAGE = 4
+TRIES = 3
+
+
+@dataclass(slots=True)
+class Loaded:
+    """The records of a load, how many requests it took, and what may be said of it."""
+
+    records: list[Any] = field(default_factory=list)
+    requests: int = 0
+    proof: str = "snapshot"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """
+    Reads lists.
+
+    Parameters
+    ----------
+    fetch : callable
+        Sends a query and returns the answer; called from several threads.
+    decode : callable
+        Turns a body into a `Page`; called from one.
+    listing : Listing
+        What is read.
+    page_size : int
+        Records to ask for at once.
+    concurrency : int
+        Most requests under way at once.
+    progress : callable
+        Told how many records came, and of how many; never fewer than before, and all at the end.
+    overlap : timedelta
+        How far before its time of asking a change is still looked for: for clocks, replicas and late commits.
+    wire : callable, optional
+        Returns the wire in place of a pool of threads that fetch.
+    """
+
+    fetch: Callable[[Query], Answered]
+    decode: Callable[[bytes], Page[Any]]
+    listing: Listing
+    page_size: int
+    concurrency: int
+    progress: Callable[[int, int], None]
+    overlap: dt.timedelta = OVERLAP
+    wire: Callable[[], Wire] | None = None
+
+    def read(self, queries: Sequence[Query], limit: int | None = None) -> Loaded:
+        """
+        Read the lists that the queries name, and put them together.
+
+        Parameters
+        ----------
+        queries : sequence of query
+            One a list; of a record that several lists hold the newest version is taken.
+        limit : int, optional
+            Records wanted of each list; None is all.
+
+        Raises
+        ------
+        PagingError
+            A list can't be shown to be complete.
+        """
+        streams = [Stream(query, Held(self.listing)) for query in queries]
+        meter = _Meter(self.progress, streams)
+        wire = self.wire() if self.wire else Threads(self.fetch, self.concurrency)
+        session = Session(
+            wire,
+            self.decode,
+            self.listing,
+            page_size=self.page_size,
+            concurrency=self.concurrency,
+            report=meter.report,
+        )
+        try:
+            proof = _Load(session, streams, limit, self.overlap, meter).read()
+        finally:
+            wire.close()
+        meter.end()
+        together = Held(self.listing)
+        for stream in streams:
+            together.take(stream.held.rows.values())
+        return Loaded(list(together.rows.values()), session.requests, proof)
+
+
+class _Meter:
+    """How far a load is: never back, and whole at the end."""
+
+    def __init__(self, progress: Callable[[int, int], None], streams: list[Stream]) -> None:
+        self._progress = progress
+        self._streams = streams
+        self._done = 0
+        self.total = 0
+
+    def report(self) -> None:
+        """Tell how many records are here."""
+        if self.total:
+            here = sum(len(stream.held) for stream in self._streams)
+            self._done = max(self._done, min(here, self.total))
+            self._progress(self._done, self.total)
+
+    def end(self) -> None:
+        """Tell that all are here."""
+        self._progress(self.total, self.total)
+
+
+class _Load:
+    """One load: the streams, and how each is read."""
+
+    def __init__(
+        self, session: Session, streams: list[Stream], limit: int | None, overlap: dt.timedelta, meter: _Meter
+    ) -> None:
+        self._session = session
+        self._streams = streams
+        self._limit = limit
+        self._overlap = overlap
+        self._meter = meter
+
+    def read(self) -> str:
+        """Read all streams; return what may be said of them."""
+        firsts = self._session.ask_all([self._first(stream) for stream in self._streams])
+        self._meter.total = sum(self._expected(answer) for answer in firsts)
+        instants = [self._begin(stream, answer) for stream, answer in zip(self._streams, firsts, strict=True)]
+        self._meter.report()
+        if all(instants) and len(instants) <= 1:
+            return "snapshot"
+        if not all(ok or self._walkable(answer) for ok, answer in zip(instants, firsts, strict=True)):
+            return self._counted(instants, firsts)
+        return self._proved(instants, firsts)
+
+    def _first(self, stream: Stream) -> Ask:
+        if not self._session.listing.resource.paginated:
+            return Ask(stream.query)
+        size = self._session.page_size
+        return Ask(stream.query, size if self._limit is None else min(size, self._limit))
+
+    def _expected(self, answer: Answer) -> int:
+        total = len(answer.records) if answer.total is None else answer.total
+        return total if self._limit is None else min(total, self._limit)
+
+    def _begin(self, stream: Stream, answer: Answer) -> bool:
+        """Keep a first answer that is all that is wanted of its list; tell whether it is."""
+        unpaged = answer.total is None and not self._session.listing.resource.paginated
+        enough = self._limit is not None and len(answer.records) >= self._limit
+        if answer.whole or unpaged or enough:
+            stream.held.take(answer.records)
+            return True
+        return False
+
+    def _walkable(self, answer: Answer) -> bool:
+        cut = self._limit is not None and answer.total is not None and answer.total > self._limit
+        return self._session.listing.provable and answer.total is not None and not cut
+
+    def _counted(self, instants: list[bool], firsts: list[Answer]) -> str:
+        for stream, answer, instant in zip(self._streams, firsts, instants, strict=True):
+            if not instant:
+                read_pages(self._session, stream.query, stream.held, answer, self._limit)
+        return "counted"
+
+    def _proved(self, instants: list[bool], firsts: list[Answer]) -> str:
+        if not self._session.listing.resource.paginated:
+            return "counted"
+        self._session.page_size = max(self._session.page_size, LEAST_PAGE)
+        for stream, answer, instant in zip(self._streams, firsts, instants, strict=True):
+            if not instant:
+                walk(self._session, stream.query, stream.held, answer)
+        started = self._session.started()
+        rows = (record for stream in self._streams for record in stream.held.rows.values())
+        if (
+            started is None
+            or self._limit is not None
+            or any(self._session.listing.modified(row) is None for row in rows)
+        ):
+            return self._count_alone(instants)
+        return Catcher(self._session, self._streams, started, self._overlap).settle()
+
+    def _count_alone(self, instants: list[bool]) -> str:
+        """Hold the walked lists against the server's count, and read again where they differ."""
+        for stream, instant in zip(self._streams, instants, strict=True):
+            for _ in range(TRIES if not instant else 0):
+                total = self._session.count(stream.query)
+                if total == len(stream.held):
+                    break
+                stream.held = Held(self._session.listing)
+                walk(self._session, stream.query, stream.held)
+            else:
+                if not instant:
+                    raise PagingError(
+                        f"{self._session.listing.name}: the list changed while it was read, {TRIES} times in a row, so "
+                        "it can't be shown to be complete. Try again when fewer people are writing, or with "
+                        'select="meta" among the details.'
+                    )
+        return "counted"

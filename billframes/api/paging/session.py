@@ -1,0 +1,194 @@
+"""One load's conversation with the server: several requests under way, answers taken one at a time.
+
+Fetching is done in threads, decoding in the caller's, because decoding in several threads fights over the
+interpreter lock. A `Wire` is where the threads are; a simulation puts another in its place and decides itself which
+request the server sees when.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any, Protocol
+
+from billframes.api.decoding import Page
+from billframes.api.paging.answers import Answer, Ask, check
+from billframes.api.paging.listing import Listing, Query
+from billframes.errors import PagingError
+
+__all__ = ["Answered", "Session", "Threads", "Wire"]
+
+# Waiting is cut into pieces, so that Ctrl-C gets through on every platform.
+PIECE = 0.5
+
+
+class Answered(Protocol):
+    """An answer as it comes from the network: a body and, maybe, the server's time."""
+
+    @property
+    def body(self) -> bytes:
+        """The answer's bytes."""
+
+    @property
+    def date(self) -> dt.datetime | None:
+        """The `Date` header."""
+
+
+class Wire(Protocol):
+    """Where requests go and answers come from."""
+
+    def send(self, ticket: int, query: Query) -> None:
+        """Send a query; its answer comes under this ticket."""
+
+    def receive(self) -> tuple[int, Answered]:
+        """Return the next answer there is, whichever it is; raise what its request raised."""
+
+    def close(self) -> None:
+        """Send nothing more, and wait for nothing."""
+
+
+class Threads:
+    """The wire in use: a pool of threads that fetch."""
+
+    def __init__(self, fetch: Callable[[Query], Answered], concurrency: int) -> None:
+        self._fetch = fetch
+        self._pool = ThreadPoolExecutor(concurrency, thread_name_prefix="billframes")
+        self._pending: dict[Future[Answered], int] = {}
+
+    def send(self, ticket: int, query: Query) -> None:
+        """Send a query from one of the threads."""
+        self._pending[self._pool.submit(self._fetch, query)] = ticket
+
+    def receive(self) -> tuple[int, Answered]:
+        """Wait for the next answer."""
+        while True:
+            done = wait(self._pending, timeout=PIECE, return_when=FIRST_COMPLETED).done
+            if done:
+                future = next(iter(done))
+                return self._pending.pop(future), future.result()
+
+    def close(self) -> None:
+        """Let go: on Ctrl-C or an error, what has not been sent is not sent."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+class Session:
+    """
+    Asks for parts of a list and takes checked answers.
+
+    Parameters
+    ----------
+    wire : Wire
+    decode : callable
+        Turns a body into a `Page`.
+    listing : Listing
+    page_size : int
+        Rows to ask for at once; goes down to what the server grants.
+    concurrency : int
+        Most requests under way at once.
+    report : callable
+        Called after each answer was taken.
+    """
+
+    def __init__(
+        self,
+        wire: Wire,
+        decode: Callable[[bytes], Page[Any]],
+        listing: Listing,
+        *,
+        page_size: int,
+        concurrency: int,
+        report: Callable[[], None],
+    ) -> None:
+        self.listing = listing
+        self.page_size = page_size
+        self.concurrency = concurrency
+        self.requests = 0
+        self._wire = wire
+        self._decode = decode
+        self._report = report
+        self._dates: list[dt.datetime | None] = []
+
+    def run(
+        self,
+        asks: Iterable[Ask],
+        take: Callable[[Ask, Answer], Iterable[Ask]],
+        more: Callable[[], Ask | None] = lambda: None,
+    ) -> None:
+        """
+        Ask until nothing is left to ask.
+
+        Parameters
+        ----------
+        asks : iterable of Ask
+            What to begin with.
+        take : callable
+            Is given each answer; returns what to ask because of it.
+        more : callable
+            Asked for further work while a connection is idle.
+        """
+        queue, under_way = deque(asks), dict[int, tuple[Ask, int]]()
+
+        def send(ask: Ask, tries: int) -> None:
+            self.requests += 1
+            under_way[self.requests] = (ask, tries)
+            self._wire.send(self.requests, ask.sent)
+
+        while True:
+            while len(under_way) < self.concurrency and (ask := queue.popleft() if queue else more()):
+                send(ask, 1)
+            if not under_way:
+                return
+            ticket, answered = self._wire.receive()
+            ask, tries = under_way.pop(ticket)
+            answer = self._checked(ask, answered, tries)
+            if answer is None:
+                send(ask, tries + 1)
+                continue
+            queue.extend(take(ask, answer))
+            self._report()
+
+    def ask(self, ask: Ask) -> Answer:
+        """Ask for one part of a list."""
+        return self.ask_all([ask])[0]
+
+    def ask_all(self, asks: list[Ask]) -> list[Answer]:
+        """Ask for several parts side by side; the answers come in the order of the asks."""
+        answers: dict[int, Answer] = {}
+
+        def take(ask: Ask, answer: Answer) -> tuple[Ask, ...]:
+            answers[next(i for i, each in enumerate(asks) if each is ask)] = answer
+            return ()
+
+        self.run(asks, take)
+        return [answers[i] for i in range(len(asks))]
+
+    def count(self, query: Query, narrowed: Query = ()) -> int:
+        """Ask how many records match."""
+        total = self.ask(Ask(query, 1, narrowed=narrowed)).total
+        if total is None:
+            raise PagingError(f"{self.listing.name}: the server stopped saying how many records match.")
+        return total
+
+    def started(self) -> dt.datetime | None:
+        """Return the earliest server's time since this was last asked; None where an answer came without."""
+        dates, self._dates = self._dates, []
+        known = [date for date in dates if date is not None]
+        return min(known) if known and len(known) == len(dates) else None
+
+    def _checked(self, ask: Ask, answered: Answered, tries: int) -> Answer | None:
+        """Return an answer fit for use; None where it should be asked for again."""
+        page = self._decode(answered.body)
+        wrong = check(ask, page, self.listing)
+        if wrong is not None and tries > 1:
+            raise wrong
+        if wrong is not None:
+            return None
+        self._dates.append(answered.date)
+        where = page.pagination
+        granted = where.limit if where else None
+        if granted is not None and ask.limit is not None and granted < ask.limit:
+            self.page_size = min(self.page_size, granted)
+        return Answer(page.data or [], where.total if where else None, granted, answered.date, ask.offset)
