@@ -1,0 +1,233 @@
+"""One simulated load: the real reader, a wire that decides who is served when, and a verdict.
+
+A seed decides everything: the data, what others write, which of the requests under way the server sees next, and in
+which order the answers arrive. So a load that breaks a promise can be run again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import random
+from dataclasses import dataclass, replace
+from typing import Any
+
+from billframes.api.decoding import decode_page
+from billframes.api.paging import Listing, Reader
+from billframes.api.resources import RESOURCES
+from billframes.errors import PagingError
+from tests.simulation.model import FIRST_DAY, IDS, Model, Reply, Setting
+
+Query = tuple[tuple[str, str], ...]
+OVERLAP = dt.timedelta(seconds=3)
+BY_NAME = {each.name: each for each in RESOURCES}
+SORTS = {"clients": "name", "matters": "name", "invoices": "invoicedate"}
+
+_TIMES = Setting()
+_NAMES = Setting(resource="clients", rows=200)
+SETTINGS: tuple[tuple[str, Setting], ...] = (
+    ("days, quiet", _TIMES),
+    ("days, 0.02 changes a request", replace(_TIMES, changes=0.02)),
+    ("days, 0.1 changes", replace(_TIMES, changes=0.1)),
+    ("days, 0.5 changes", replace(_TIMES, changes=0.5)),
+    ("days, 2 changes", replace(_TIMES, changes=2, rows=600, page=60)),
+    ("days, 10 changes", replace(_TIMES, changes=10, rows=1200, page=120)),
+    ("days, ties shuffled", replace(_TIMES, shuffled=True)),
+    ("days, ties shuffled, 0.5 changes", replace(_TIMES, shuffled=True, changes=0.5)),
+    ("days, late commits, 0.5 changes", replace(_TIMES, late=0.3, changes=0.5)),
+    ("days, silent edits, 0.5 changes", replace(_TIMES, silent=0.3, changes=0.5)),
+    ("days, capped limit, 0.1 changes", replace(_TIMES, granted=13, changes=0.1)),
+    ("days, a period, 0.5 changes", replace(_TIMES, period=True, changes=0.5)),
+    ("days, no metadata, 0.1 changes", replace(_TIMES, meta=False, changes=0.1)),
+    ("days, many deleted at once", replace(_TIMES, changes=0.02, purged=0.1)),
+    ("dense days, quiet, ties shuffled", replace(_TIMES, days=8, shuffled=True)),
+    ("dense days, 0.5 changes", replace(_TIMES, days=8, changes=0.5)),
+    ("dense days, late commits, 2 changes", replace(_TIMES, days=8, late=0.3, changes=2, rows=600, page=60)),
+    ("dense days, no metadata, 0.1 changes", replace(_TIMES, days=8, meta=False, changes=0.1)),
+    ("expenses, full days, 0.1 changes", replace(_TIMES, resource="expenses", days=5, changes=0.1, shuffled=True)),
+    ("expenses, 0.5 changes", replace(_TIMES, resource="expenses", changes=0.5)),
+    ("invoices, full days, 0.1 changes", replace(_TIMES, resource="invoices", days=5, changes=0.1)),
+    ("names, quiet", _NAMES),
+    ("names, ties shuffled", replace(_NAMES, shuffled=True, names=30)),
+    ("names, 0.02 changes", replace(_NAMES, changes=0.02)),
+    ("names, 0.5 changes", replace(_NAMES, changes=0.5, shuffled=True)),
+    ("names, 2 changes", replace(_NAMES, changes=2, rows=600, page=60)),
+    ("names, late commits, 0.5 changes", replace(_NAMES, late=0.3, changes=0.5)),
+    ("matters, many ties, 0.1 changes", replace(_NAMES, resource="matters", names=8, shuffled=True, changes=0.1)),
+    ("days in two lists, 0.5 changes", replace(_TIMES, streams=True, changes=0.5)),
+    ("two short lists, 2 changes", replace(_TIMES, streams=True, rows=30, changes=2)),
+    ("three pages, 0.1 changes", replace(_TIMES, rows=50, changes=0.1)),
+    ("three pages, 0.5 changes", replace(_TIMES, rows=50, changes=0.5, shuffled=True)),
+    ("three pages of names, 0.1 changes", replace(_NAMES, rows=50, names=30, changes=0.1, late=0.3)),
+    ("one page, 2 changes", replace(_TIMES, rows=15, changes=2)),
+)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a load ended: what it claimed, and which promise it broke if any."""
+
+    seed: int
+    proof: str
+    broken: str = ""
+    requests: int = 0
+
+
+class Shuffled:
+    """A wire whose server sees the requests under way in any order, and whose answers arrive in any order."""
+
+    def __init__(self, model: Model, seed: int) -> None:
+        self._model = model
+        self._random = random.Random(seed)
+        self._sent: list[tuple[int, Any]] = []
+        self._answered: list[tuple[int, Reply]] = []
+
+    def send(self, ticket: int, query: Any) -> None:
+        self._sent.append((ticket, query))
+
+    def receive(self) -> tuple[int, Reply]:
+        while self._sent and (not self._answered or self._random.random() < 0.5):
+            ticket, query = self._sent.pop(self._random.randrange(len(self._sent)))
+            self._model.advance()
+            self._answered.append((ticket, self._model.reply(query)))
+        return self._answered.pop(self._random.randrange(len(self._answered)))
+
+    def close(self) -> None:
+        pass
+
+
+def reader_of(setting: Setting, wire: Any, told: list[tuple[int, int]], concurrency: int = 4) -> Reader:
+    """Return the real reader on a wire."""
+    resource = BY_NAME[setting.resource]
+    return Reader(
+        fetch=lambda _query: None,
+        decode=lambda body: decode_page(body, resource),
+        listing=Listing(resource, meta=setting.meta),
+        page_size=setting.page,
+        concurrency=concurrency,
+        progress=lambda done, total: told.append((done, total)),
+        overlap=OVERLAP,
+        wire=lambda: wire,
+    )
+
+
+def query_of(setting: Setting) -> Query:
+    """Return what the load asks for."""
+    query = (("sort", SORTS.get(setting.resource, "date")),)
+    if not setting.period:
+        return query
+    end = FIRST_DAY + dt.timedelta(days=setting.days // 2)
+    return (*query, ("startDate", str(FIRST_DAY)), ("endDate", str(end)))
+
+
+def lists_of(setting: Setting, query: Query) -> list[Query]:
+    """Return the lists that a load puts together."""
+    return [(*query, ("billed", text)) for text in ("true", "false")] if setting.streams else [query]
+
+
+def simulate(seed: int, setting: Setting | None = None) -> Outcome:
+    """Run the load of a seed and judge it."""
+    setting = setting or SETTINGS[seed % len(SETTINGS)][1]
+    model, told = Model(setting, seed), []
+    wire, query = Shuffled(model, seed + 1), query_of(setting)
+    if setting.purged:
+        _purge_later(model, wire, seed)
+    before = model.begin()
+    try:
+        loaded = reader_of(setting, wire, told, 1 + seed % 8).read(lists_of(setting, query))
+    except PagingError:
+        quiet = not setting.changes and not setting.late
+        return Outcome(seed, "raised", "raised on a quiet server" if quiet else "")
+    return Outcome(seed, loaded.proof, judge(model, before, loaded, query, told), loaded.requests)
+
+
+def _purge_later(model: Model, wire: Shuffled, seed: int) -> None:
+    """Delete a share of everything after a few requests."""
+    reply, left = model.reply, [2 + seed % 9]
+
+    def purging(query: Any) -> Reply:
+        left[0] -= 1
+        if left[0] == 0:
+            model.purge(model.setting.purged)
+        return reply(query)
+
+    wire._model = _Replying(model, purging)
+
+
+@dataclass(slots=True)
+class _Replying:
+    model: Model
+    reply: Any
+
+    def advance(self) -> None:
+        self.model.advance()
+
+
+def judge(model: Model, before: dict[str, Any], loaded: Any, query: Any, told: list[tuple[int, int]]) -> str:
+    """Return which promise a load broke; nothing for none."""
+    setting, asked = model.setting, dict(query)
+    attribute = Listing(BY_NAME[setting.resource]).id_of
+    ids = [attribute(record) for record in loaded.records]
+    if len(set(ids)) < len(ids):
+        return "a record came twice"
+    fitting = {key: row for key, row in before.items() if model.fits(row, asked)}
+    lost = set(fitting) - model.touched - set(ids)
+    if lost:
+        return f"{len(lost)} records that stayed as they were are missing ({min(lost)} for one)"
+    if told != sorted(told) or told[-1][0] != told[-1][1]:
+        return "progress went back, or did not end at the whole"
+    if loaded.proof == "counted":
+        return ""
+    return _stale(model, fitting, loaded, ids) or _not_exact(model, before, loaded, ids, asked)
+
+
+def _stale(model: Model, fitting: dict[str, Any], loaded: Any, ids: list[str]) -> str:
+    """Find records changed meanwhile that are missing though still there, or older than at the beginning."""
+    if model.setting.silent:
+        return ""
+    still = {key for key in fitting if key in model.rows and model.fits(model.rows[key], {})}
+    for record, key in zip(loaded.records, ids, strict=True):
+        if record.meta and key in fitting and record.meta.modified_at < fitting[key]["meta"]["modifiedAt"]:
+            return f"{key} is older than when the load began"
+    if model.setting.period:
+        return ""
+    gone = still - set(ids)
+    return f"{len(gone)} records that were changed are missing" if gone else ""
+
+
+def _not_exact(model: Model, before: dict[str, Any], loaded: Any, ids: list[str], asked: dict[str, str]) -> str:
+    """Check that a snapshot is one of the states the server was in."""
+    if loaded.proof != "snapshot" or model.setting.silent or not model.setting.meta:
+        return ""
+    wanted = {key: record.meta.modified_at for key, record in zip(ids, loaded.records, strict=True)}
+    state = {key: _version(model, row, asked) for key, row in before.items()}
+    wrong = {key for key in wanted.keys() | state.keys() if wanted.get(key) != state.get(key)}
+    for key, row in model.history:
+        if not wrong:
+            return ""
+        (wrong.discard if wanted.get(key) == _version(model, row, asked) else wrong.add)(key)
+    return "a snapshot that never was" if wrong else ""
+
+
+def _version(model: Model, row: dict[str, Any] | None, asked: dict[str, str]) -> str | None:
+    return row["meta"]["modifiedAt"] if row is not None and model.fits(row, asked) else None
+
+
+def bare(seed: int) -> Outcome:
+    """Read the same list by pages side by side, duplicates removed, as most clients do."""
+    setting = SETTINGS[seed % len(SETTINGS)][1]
+    model = Model(setting, seed)
+    wire, query = Shuffled(model, seed + 1), query_of(setting)
+    if setting.purged:
+        _purge_later(model, wire, seed)
+    before = model.begin()
+    size = min(setting.page, setting.granted or setting.page)
+    wire.send(0, (*query, ("limit", str(size)), ("offset", "0")))
+    first = json.loads(wire.receive()[1].body)
+    offsets = range(size, first["pagination"]["total"], size)
+    for offset in offsets:
+        wire.send(offset, (*query, ("limit", str(size)), ("offset", str(offset))))
+    rows = first["data"] + [row for _ in offsets for row in json.loads(wire.receive()[1].body)["data"]]
+    ids = {row[IDS[setting.resource]] for row in rows}
+    stable = {key for key, row in before.items() if key not in model.touched and model.fits(row, dict(query))}
+    return Outcome(seed, "counted", "lost" if stable - ids else "", 1 + len(offsets))

@@ -1,0 +1,169 @@
+"""Loads from a server that changes between any two requests: no promise is broken, and the judge would notice."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings, target
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from billframes.api.paging import cover, windows
+from billframes.api.paging.catchup import Catcher
+from billframes.errors import PagingError
+from tests.simulation.model import Model, Reply, Setting
+from tests.simulation.runner import SETTINGS, judge, query_of, reader_of, simulate
+
+SEEDS = 6
+NAMED = dict(SETTINGS)
+
+
+@pytest.mark.parametrize("place", range(len(SETTINGS)), ids=[name for name, _ in SETTINGS])
+def test_no_load_breaks_a_promise(place):
+    outcomes = [simulate(place + len(SETTINGS) * turn) for turn in range(SEEDS)]
+    assert [f"seed {each.seed}: {each.broken}" for each in outcomes if each.broken] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["days, quiet", "names, quiet", "days, ties shuffled", "dense days, quiet, ties shuffled"]
+)
+def test_a_quiet_server_gives_snapshots(name):
+    assert {simulate(seed, NAMED[name]).proof for seed in range(5)} == {"snapshot"}
+
+
+def test_on_a_quiet_server_a_hundred_pages_cost_at_most_a_fifth_more():
+    setting = Setting(rows=10_000, days=900, page=100)
+    assert simulate(1, setting).requests <= 120
+
+
+def test_one_page_is_one_request():
+    assert simulate(1, Setting(rows=10)).requests == 1
+
+
+def broken_among(name: str, seeds: int) -> list[str]:
+    return [outcome.broken for seed in range(seeds) if (outcome := simulate(seed, NAMED[name])).broken]
+
+
+def test_going_on_from_the_day_after_loses_rows(monkeypatch):
+    def hasty(self, window, last):
+        window.low = last + windows.DAY
+        return window.low > window.high
+
+    monkeypatch.setattr(windows._Windows, "_proved", hasty)
+    assert broken_among("days, quiet", 5)
+
+
+def test_tiles_that_share_a_key_without_one_between_lose_rows(monkeypatch):
+    monkeypatch.setattr(cover, "joined", lambda one, other: bool(one.known & other.known))
+    assert broken_among("matters, many ties, 0.1 changes", 60)
+
+
+def test_without_catching_up_promises_break(monkeypatch):
+    monkeypatch.setattr(Catcher, "_catch_up", lambda _self: False)
+    assert broken_among("days, 0.5 changes", 30)
+
+
+def test_without_counting_a_snapshot_is_none(monkeypatch):
+    monkeypatch.setattr(Catcher, "settle", lambda self: ("snapshot", self._catch_up())[0])
+    assert "a snapshot that never was" in broken_among("days, 0.5 changes", 10)
+
+
+def test_commits_later_than_the_overlap_are_found_out_or_missed(monkeypatch):
+    """The overlap is a limit of what is promised: beyond it, claims do break."""
+    beyond = Setting(late=0.5, late_seconds=40.0, changes=0.5)
+    assert any(simulate(seed, beyond).broken or simulate(seed, beyond).proof == "raised" for seed in range(30))
+
+
+class Stepped:
+    """A wire that waits for a machine to say which request is served and which answer arrives."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.sent: list[tuple[int, Any]] = []
+        self.answered: list[tuple[int, Reply]] = []
+        self.waiting = threading.Semaphore(0)
+        self.arriving: queue.Queue[tuple[int, Reply]] = queue.Queue()
+
+    def send(self, ticket: int, query: Any) -> None:
+        self.sent.append((ticket, query))
+
+    def receive(self) -> tuple[int, Reply]:
+        self.waiting.release()
+        return self.arriving.get(timeout=30)
+
+    def close(self) -> None:
+        pass
+
+
+class ServerAndReader(RuleBasedStateMachine):
+    """Whatever is written between whichever requests, in whichever order they are served and answered."""
+
+    @initialize(
+        seed=st.integers(0, 10_000),
+        resource=st.sampled_from(["time_entries", "expenses", "invoices", "clients", "matters"]),
+        rows=st.integers(0, 60),
+        days=st.sampled_from([1, 4, 12, 30]),
+        page=st.sampled_from([4, 8, 15]),
+        names=st.sampled_from([1, 5, 100]),
+        late=st.sampled_from([0.0, 0.5]),
+        shuffled=st.booleans(),
+    )
+    def begin(self, seed, **chosen):
+        self.model = Model(Setting(**chosen), seed)
+        self.before = self.model.begin()
+        self.wire, self.told, self.ended = Stepped(self.model), [], []
+        self.thread = threading.Thread(target=self._load)
+        self.thread.start()
+        self.wire.waiting.acquire()
+
+    def _load(self):
+        try:
+            loaded = reader_of(self.model.setting, self.wire, self.told).read([query_of(self.model.setting)])
+            self.ended.append(loaded)
+        except PagingError as error:
+            self.ended.append(error)
+        finally:
+            self.wire.waiting.release()
+
+    @rule(kind=st.sampled_from(["insert", "edit", "delete"]))
+    def somebody_writes(self, kind):
+        self.model.write(kind)
+
+    @rule()
+    def much_is_deleted(self):
+        self.model.purge(0.2)
+
+    @precondition(lambda self: self.wire.sent)
+    @rule(place=st.integers(0, 100))
+    def a_request_is_served(self, place):
+        ticket, query = self.wire.sent.pop(place % len(self.wire.sent))
+        self.model.advance()
+        self.wire.answered.append((ticket, self.model.reply(query)))
+
+    @precondition(lambda self: self.wire.answered and not self.ended)
+    @rule(place=st.integers(0, 100))
+    def an_answer_arrives(self, place):
+        self.wire.arriving.put(self.wire.answered.pop(place % len(self.wire.answered)))
+        self.wire.waiting.acquire()
+
+    def teardown(self):
+        if not hasattr(self, "thread"):
+            return
+        while not self.ended:
+            if not self.wire.answered:
+                self.a_request_is_served(0)
+            self.an_answer_arrives(0)
+        self.thread.join()
+        (end,) = self.ended
+        if not isinstance(end, PagingError):
+            target(float(len(self.model.history)))
+            assert judge(self.model, self.before, end, query_of(self.model.setting), self.told) == ""
+
+
+TestServerAndReader = ServerAndReader.TestCase
+TestServerAndReader.settings = settings(
+    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+)
