@@ -38,7 +38,7 @@ def read_pages(session: Session, query: Query, held: Held, first: Answer, wanted
     query : query
         Without limit and offset.
     held : Held
-        Where the records go, once all are here.
+        Where the records go, in the server's order.
     first : Answer
         To the first page.
     wanted : int, optional
@@ -51,7 +51,8 @@ def read_pages(session: Session, query: Query, held: Held, first: Answer, wanted
     """
     answer: Answer | None = first
     for tries in range(1, TRIES + 1):
-        pages = _Pages(session, query, wanted)
+        held.rows.clear()
+        pages = _Pages(session, query, wanted, held)
         try:
             records = pages.read(answer)
         except _ChangedError as change:
@@ -63,6 +64,7 @@ def read_pages(session: Session, query: Query, held: Held, first: Answer, wanted
                 ) from None
             answer = None
         else:
+            held.rows.clear()
             held.take(records)
             return
 
@@ -70,8 +72,9 @@ def read_pages(session: Session, query: Query, held: Held, first: Answer, wanted
 class _Pages:
     """The pages of one try."""
 
-    def __init__(self, session: Session, query: Query, wanted: int | None) -> None:
+    def __init__(self, session: Session, query: Query, wanted: int | None, held: Held) -> None:
         self._session = session
+        self._held = held
         self._query = query
         self._wanted = wanted
         self._pages: dict[int, list[Any]] = {}
@@ -95,6 +98,7 @@ class _Pages:
         if self._pages and answer.total != self._total:
             raise _ChangedError(f"the total went from {self._total} to {answer.total}")
         self._pages[offset], self._total = answer.records, answer.total
+        self._held.take(answer.records)
         if answer.total is None:
             # Without a total only an empty page shows the end.
             if came and (self._wanted is None or offset + came < self._wanted):

@@ -156,9 +156,9 @@ class _Load:
         self._meter.report()
         if all(instants) and len(instants) <= 1:
             return "snapshot"
-        if not all(ok or self._walkable(answer) for ok, answer in zip(instants, firsts, strict=True)):
-            return self._counted(instants, firsts)
-        return self._proved(instants, firsts)
+        if all(map(self._walkable, firsts)):
+            return self._proved(instants, firsts)
+        return self._counted(instants, firsts)
 
     def _first(self, stream: Stream) -> Ask:
         if not self._session.listing.resource.paginated:
@@ -180,8 +180,11 @@ class _Load:
         return False
 
     def _walkable(self, answer: Answer) -> bool:
-        cut = self._limit is not None and answer.total is not None and answer.total > self._limit
-        return self._session.listing.provable and answer.total is not None and not cut
+        """Tell whether a list is wanted whole, and is one that can be walked."""
+        listing = self._session.listing
+        if answer.total is None or not listing.provable or not listing.resource.paginated:
+            return False
+        return self._limit is None or answer.total <= self._limit
 
     def _counted(self, instants: list[bool], firsts: list[Answer]) -> str:
         for stream, answer, instant in zip(self._streams, firsts, instants, strict=True):
@@ -190,19 +193,13 @@ class _Load:
         return "counted"
 
     def _proved(self, instants: list[bool], firsts: list[Answer]) -> str:
-        if not self._session.listing.resource.paginated:
-            return "counted"
         self._session.page_size = max(self._session.page_size, LEAST_PAGE)
         for stream, answer, instant in zip(self._streams, firsts, instants, strict=True):
             if not instant:
                 walk(self._session, stream.query, stream.held, answer)
         started = self._session.started()
         rows = (record for stream in self._streams for record in stream.held.rows.values())
-        if (
-            started is None
-            or self._limit is not None
-            or any(self._session.listing.modified(row) is None for row in rows)
-        ):
+        if started is None or any(getattr(row, "meta", None) is None for row in rows):
             return self._count_alone(instants)
         return Catcher(self._session, self._streams, started, self._overlap).settle()
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from billframes.api.decoding import Page
 from billframes.api.paging.answers import Answer, Ask, check
 from billframes.api.paging.listing import Listing, Query
-from billframes.errors import PagingError
+from billframes.errors import BillframesError, DecodeError, PagingError
 
 __all__ = ["Answered", "Session", "Threads", "Wire"]
 
@@ -180,8 +180,12 @@ class Session:
 
     def _checked(self, ask: Ask, answered: Answered, tries: int) -> Answer | None:
         """Return an answer fit for use; None where it should be asked for again."""
-        page = self._decode(answered.body)
-        wrong = check(ask, page, self.listing)
+        wrong: BillframesError | None
+        try:
+            page = self._decode(answered.body)
+            wrong = check(ask, page, self.listing)
+        except DecodeError as error:
+            wrong = error
         if wrong is not None and tries > 1:
             raise wrong
         if wrong is not None:
