@@ -42,7 +42,8 @@ class Setting:
     `names` is how many numbers names are made of, `changes` how many writes there are a request on average, `late` the
     share of them that others see up to `late_seconds` later, `silent` the share of edits that don't move the modified
     date (and touch nothing a list is sorted by), `purged` the share of records deleted at once while the load runs;
-    `streams` asks for billed and unbilled records as two lists and puts them together.
+    `streams` asks for billed and unbilled records as two lists and puts them together;
+    `overlap` is the reader's, in seconds.
     """
 
     resource: str = "time_entries"
@@ -60,6 +61,7 @@ class Setting:
     names: int = 400
     purged: float = 0.0
     streams: bool = False
+    overlap: float = 3.0
 
 
 @dataclass(slots=True)

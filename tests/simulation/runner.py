@@ -19,7 +19,6 @@ from billframes.errors import PagingError
 from tests.simulation.model import FIRST_DAY, IDS, Model, Reply, Setting
 
 Query = tuple[tuple[str, str], ...]
-OVERLAP = dt.timedelta(seconds=3)
 BY_NAME = {each.name: each for each in RESOURCES}
 SORTS = {"clients": "name", "matters": "name", "invoices": "invoicedate"}
 
@@ -54,6 +53,8 @@ SETTINGS: tuple[tuple[str, Setting], ...] = (
     ("names, 2 changes", replace(_NAMES, changes=2, rows=600, page=60)),
     ("names, late commits, 0.5 changes", replace(_NAMES, late=0.3, changes=0.5)),
     ("matters, many ties, 0.1 changes", replace(_NAMES, resource="matters", names=8, shuffled=True, changes=0.1)),
+    ("days, more changes than a page", replace(_TIMES, changes=2, overlap=30.0)),
+    ("days, edits in the overlap, then quiet", replace(_TIMES, changes=0.02, overlap=3_000_000.0)),
     ("days in two lists, 0.5 changes", replace(_TIMES, streams=True, changes=0.5)),
     ("two short lists, 2 changes", replace(_TIMES, streams=True, rows=30, changes=2)),
     ("three pages, 0.1 changes", replace(_TIMES, rows=50, changes=0.1)),
@@ -106,7 +107,7 @@ def reader_of(setting: Setting, wire: Any, told: list[tuple[int, int]], concurre
         page_size=setting.page,
         concurrency=concurrency,
         progress=lambda done, total: told.append((done, total)),
-        overlap=OVERLAP,
+        overlap=dt.timedelta(seconds=setting.overlap),
         wire=lambda: wire,
     )
 

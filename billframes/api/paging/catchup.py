@@ -3,27 +3,32 @@
 A walk over windows or tiles has every record that stayed as it was. One that changed meanwhile may have moved from
 where nobody had looked yet to where somebody had. `modifiedSince` finds it, asked from the server's time before the
 walk less an overlap for clocks, replicas and commits that become visible late; asked again from each round's own
-beginning until one answer is short, because one answer is one instant. Then the result is *complete*.
+beginning until one answer is short, because one answer is one instant. Then the result is *complete*. A longer answer
+about time entries is read by key cover sorted by creation and needs no other round: a record stays among the changed,
+and the instant of its creation never changes, so no edit can move it out of sight while the changed are read.
 
 A count between two catch-ups that bring nothing new, and equal to what is here, makes it a *snapshot*: nothing was
 added or changed around that instant, so nothing here was deleted before it either. On a busy list two such counts in a
 row are asked for, since a record created and deleted between two catch-ups can stand in for a deleted one.
 
-Several lists put together (one for each id of a list of ids) are caught up together after all of them were walked: a
-record that moves from one to another is found in one of them. They are complete, and not counted.
+Several lists put together (one for each id of a list of ids) are caught up after all of them were walked, by one query
+that leaves out what they differ in; of its rows those are taken that one of the lists would hold. So a record that
+moves from one list to another can't slip between two answers. They are complete, and not counted one by one.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from billframes.api.decoding import parse_instant
 from billframes.api.paging.answers import Answer, Ask
 from billframes.api.paging.cover import read_cover
 from billframes.api.paging.gone import drop_gone
 from billframes.api.paging.held import Held
-from billframes.api.paging.listing import Query, asked, changed
+from billframes.api.paging.listing import Listing, Query, asked, changed
 from billframes.api.paging.session import Session
 from billframes.api.paging.windows import read_windows
 from billframes.errors import PagingError
@@ -72,6 +77,14 @@ class Catcher:
         self._streams = streams
         self._overlap = overlap
         self._mark = started - overlap
+        self._query, self._apart = _in_one([stream.query for stream in streams])
+        # What changed goes to the first list; where they are put together the newest version wins.
+        self._changed = Held(session.listing) if self._apart else streams[0].held
+
+    @staticmethod
+    def can(listing: Listing, queries: Sequence[Query]) -> bool:
+        """Tell whether lists can be caught up as one: whether their rows show what they differ in."""
+        return set(_in_one(queries)[1]) <= listing.shown.keys()
 
     def settle(self) -> str:
         """
@@ -129,26 +142,33 @@ class Catcher:
         return sum(stream.held.news for stream in self._streams)
 
     def _round(self) -> bool:
-        """Ask for what changed since the mark, move the mark, and tell whether each list was one short answer."""
-        session = self._session
+        """Ask for what changed since the mark, move the mark, and tell whether nothing can have slipped by."""
+        session, created = self._session, self._session.listing.dense_cover
         session.started()
-        asks = [self._ask(stream) for stream in self._streams]
-        answers = session.ask_all(asks)
-        for stream, ask, answer in zip(self._streams, asks, answers, strict=True):
-            stream.held.take(answer.records)
-            if not answer.whole:
-                walk(session, ask.query, stream.held, answer)
+        ask = self._ask()
+        answer = session.ask(ask)
+        self._changed.take(answer.records)
+        if not answer.whole and created:
+            read_cover(session, ask.query, (created,), self._changed)
+        elif not answer.whole:
+            walk(session, ask.query, self._changed, answer)
+        if self._apart:
+            self._streams[0].held.take(record for record in self._changed.rows.values() if self._wanted(record))
         started = session.started()
         if started is None:
             raise PagingError(f"{session.listing.name}: the server stopped saying what time it is; try again.")
         self._mark = max(self._mark, started - self._overlap)
-        return all(answer.whole for answer in answers)
+        return bool(created) or answer.whole
 
-    def _ask(self, stream: Stream) -> Ask:
-        own = asked(stream.query, "modifiedSince")
+    def _wanted(self, record: Any) -> bool:
+        shown = self._session.listing.shown
+        return all(shown[name](record) in values for name, values in self._apart.items())
+
+    def _ask(self) -> Ask:
+        own = asked(self._query, "modifiedSince")
         mark = max(self._mark, parse_instant(own)) if own else self._mark
         text = mark.astimezone(dt.UTC).replace(tzinfo=None).isoformat() + "Z"
-        query = changed(stream.query, modifiedSince=text)
+        query = changed(self._query, modifiedSince=text)
         return Ask(query, self._session.page_size, narrowed=(("modifiedSince", text),))
 
     def _too_few(self, here: int, there: int) -> PagingError:
@@ -156,3 +176,10 @@ class Catcher:
             f"{self._session.listing.name}: {here} records came of {there} that the server counts, {SMALLER} times in "
             "a row, so the list can't be shown to be complete. Try again in a few minutes."
         )
+
+
+def _in_one(queries: Sequence[Query]) -> tuple[Query, dict[str, frozenset[str]]]:
+    """Return what queries have in common, and the values they differ in, by parameter."""
+    common = tuple(pair for pair in queries[0] if all(pair in query for query in queries))
+    names = {name for query in queries for name, _ in query if (name, asked(query, name)) not in common}
+    return common, {name: frozenset((asked(query, name) or "").casefold() for query in queries) for name in names}

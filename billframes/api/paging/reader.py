@@ -6,8 +6,9 @@ or caught up is `counted`:
 
 - the first rows of a longer list, lists without `total`, and lists whose order only the server knows are read by plain
   pages;
-- lists whose rows bring no metadata, or whose server does not say what time it is, are walked and counted. Records that
-  stay as they are can't be missed then; one that is changed while the list is read can be.
+- lists whose rows bring no metadata, or whose server does not say what time it is, and several lists whose rows don't
+  show what they differ in (matters by assigned user, invoices by matter), are walked and counted. Records that stay as
+  they are can't be missed then; one that is changed while the list is read can be.
 """
 
 from __future__ import annotations
@@ -199,7 +200,9 @@ class _Load:
                 walk(self._session, stream.query, stream.held, answer)
         started = self._session.started()
         rows = (record for stream in self._streams for record in stream.held.rows.values())
-        if started is None or any(getattr(row, "meta", None) is None for row in rows):
+        queries = [stream.query for stream in self._streams]
+        dated = started is not None and all(getattr(row, "meta", None) is not None for row in rows)
+        if started is None or not dated or not Catcher.can(self._session.listing, queries):
             return self._count_alone(instants)
         return Catcher(self._session, self._streams, started, self._overlap).settle()
 
