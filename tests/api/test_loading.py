@@ -130,6 +130,40 @@ def test_a_load_that_fits_one_page_is_one_request(fake, connect):
     assert frame.attrs["load"]["proof"] == "snapshot"
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "proof"),
+    [
+        ("time_entries", {}, "snapshot"),
+        ("time_entries", {"modified_since": "2026-06-01"}, "snapshot"),
+        ("time_entries", {"limit": 100_000}, "snapshot"),
+        ("time_entries", {"sort": "-hours,description"}, "snapshot"),
+        ("expenses", {"billed": True}, "snapshot"),
+        ("invoices", {}, "snapshot"),
+        ("matters", {"sort": "client.reference"}, "snapshot"),
+        ("time_entries", {"limit": 600}, "counted"),
+        ("time_entries", {"select": ""}, "counted"),
+        ("invoices", {"select": "meta", "sort": "client.name"}, "counted"),
+        ("time_entries", {"params": {"billed": True}}, "counted"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::billframes.DetailsMissingWarning")
+def test_a_load_says_what_it_promises(sandbox, client, name, options, proof):
+    if name == "time_entries":
+        options = {"start": "2026-Q3", **options}
+    with bf.Client(sandbox.base_url, sandbox.tokens["full"], page_size=150) as small:
+        frame = getattr(small, name)(**options)
+    whole = getattr(client, name)(**options)
+    assert frame.attrs["load"]["proof"] == proof
+    assert sorted(frame.iloc[:, 0]) == sorted(whole.iloc[:, 0]) or "limit" in options
+
+
+def test_lists_of_ids_are_complete_and_cost_a_catch_up(client):
+    matters = client.time_entries("2026-09")["matter_id"].unique()[:5].tolist()
+    load = client.time_entries("2026-09", matter_id=matters).attrs["load"]
+    assert load["proof"] == "complete"
+    assert load["requests"] <= 5 + 2
+
+
 def test_a_list_of_ids_is_a_stream_each_without_duplicates(client, sql):
     matters = [row[0] for row in sql("select matter_id from time_entry group by 1 order by count(*) desc limit 3")]
     frame = client.time_entries(matter_id=[*matters, matters[0]])
