@@ -277,7 +277,7 @@ class ClientBalances(Loader):
     def _one(self, client_id: str) -> BalancesRecord:
         path = f"{CLIENTS.path}/{client_id}/balances"
         body = self._client().fetch(path, resource="client_balances").body
-        record: BalancesRecord = decode_single(body, BalancesRecord, "client_balances")
+        record: BalancesRecord = decode_single(body, BalancesRecord, "client_balances", id=client_id)
         whole = (all(getattr(record, name) is not None for name in names) for names in (_SET_A, _SET_B))
         if not any(whole):
             raise DecodeError(
@@ -331,9 +331,13 @@ class _HealthRow(HealthCheckResponse):
 
 
 def _health(body: bytes) -> _HealthRow:
-    shape = msgspec.json.decode(body) if body.strip() else {}
+    try:
+        shape = msgspec.json.decode(body.strip() or b"{}")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise DecodeError("health: the server's answer is not valid JSON.") from None
     wrapped = isinstance(shape, Mapping) and isinstance(shape.get("data"), Mapping)
-    record: _HealthRow = decode_single(body if wrapped else b'{"data":' + body + b"}", _HealthRow, "health")
+    data = shape if wrapped else {"data": shape}
+    record: _HealthRow = decode_single(msgspec.json.encode(data), _HealthRow, "health")
     return record
 
 
