@@ -86,7 +86,6 @@ def decode_page(body: bytes, resource: Resource) -> Page[Any]:
     if body.lstrip()[:1] == b"[":
         return Page(data=_decode(body, list[record], resource.name, resource.id))
     page: Page[Any] = _decode(body, Page[record], resource.name, resource.id)
-    where = page.pagination
     if page.pagination is not None:
         _check_pagination(page.pagination, resource.name)
     return page
