@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from billframes.sandbox.server import Sandbox
+    from billframes.sandbox.throttle import Throttle
+    from billframes.sandbox.trouble import Trouble
 
-__all__ = ["Sandbox"]
+__all__ = ["Sandbox", "Throttle", "Trouble"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Sandbox":
-        return import_module("billframes.sandbox.server").Sandbox
+    if name in __all__:
+        return getattr(import_module("billframes.sandbox.server"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

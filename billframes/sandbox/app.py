@@ -6,10 +6,8 @@ Every answer is JSON, every refusal a problem, and every one carries sandbox tim
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
-from typing import Any
 
-import msgspec
+import anyio
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -19,7 +17,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from billframes._version import __version__
 from billframes.sandbox.clock import Clock
-from billframes.sandbox.credentials import Caller, authenticate
+from billframes.sandbox.credentials import Caller
+from billframes.sandbox.endpoints import (
+    Endpoint,
+    Read,
+    by_method,
+    found,
+    json_answer,
+    listing,
+    reading,
+    single,
+    writing,
+)
 from billframes.sandbox.firm import (
     CUSTOM_FIELD_DEFINITIONS,
     FIRM_PRACTICE_AREAS,
@@ -29,15 +38,18 @@ from billframes.sandbox.firm import (
 )
 from billframes.sandbox.items import EXPENSE_ITEMS, FIXED_FEE_ITEMS, TIME_ENTRY_ITEMS
 from billframes.sandbox.openapi import document
-from billframes.sandbox.parameters import read_id, read_list
 from billframes.sandbox.parties import CLIENT_PARTIES, INVOICE_PARTIES, MATTER_PARTIES
 from billframes.sandbox.problems import Problem
-from billframes.sandbox.reading import Collection, Row, View, read_one, read_page
+from billframes.sandbox.reading import Row, View
 from billframes.sandbox.store import Store
+from billframes.sandbox.throttle import Delayed, Throttle, Throttled
+from billframes.sandbox.trouble import Faulty, Trouble, TroubleMaker
+from billframes.sandbox.writes import WRITES
 
 __all__ = ["HEALTH_PATH", "application"]
 
 HEALTH_PATH = "/v2/health"
+SCHEMA_PATH = "/schema/openapi.json"
 
 _COLLECTIONS = (
     CLIENT_PARTIES,
@@ -51,11 +63,15 @@ _COLLECTIONS = (
     TIME_ENTRY_ITEMS,
 )
 
-Endpoint = Callable[[Request], Response]
-Read = Callable[[sqlite3.Connection, Caller, Request], Any]
 
-
-def application(store: Store, *, balances: str = "A") -> ASGIApp:
+def application(
+    store: Store,
+    *,
+    balances: str = "A",
+    trouble: Trouble | None = None,
+    throttle: Throttle | None = None,
+    latency_ms: float = 0.0,
+) -> ASGIApp:
     """
     Return the sandbox over an open store as an ASGI application.
 
@@ -65,95 +81,71 @@ def application(store: Store, *, balances: str = "A") -> ASGIApp:
         The firm. Stays the caller's to close.
     balances : {"A", "B"}
         Which of the two described field sets client balances come in.
+    trouble : Trouble, optional
+        What goes wrong on purpose.
+    throttle : Throttle, optional
+        How many calls are taken.
+    latency_ms : float
+        Milliseconds every call takes longer.
     """
-    app = Starlette(
-        routes=_routes(store, balances),
+    maker = TroubleMaker(trouble or Trouble())
+    served = Starlette(
+        routes=_routes(store, balances, maker),
         exception_handlers={
             Problem: _answer_problem,
             HTTPException: _answer_http_exception,
             Exception: _answer_failure,
         },
     )
-    app.router.redirect_slashes = False
+    served.router.redirect_slashes = False
+    app: ASGIApp = served
+    if maker.trouble.faults:
+        app = Faulty(app, maker)
+    if throttle is not None:
+        app = Throttled(app, throttle, free=frozenset({HEALTH_PATH, SCHEMA_PATH}))
+    if latency_ms:
+        app = Delayed(app, latency_ms)
     return _SandboxDate(app, store.clock)
 
 
-def _routes(store: Store, balances: str) -> list[Route]:
-    def get(path: str, read: Read) -> Route:
-        return Route(path, _endpoint(store, read), methods=["GET"])
+def _routes(store: Store, balances: str, maker: TroubleMaker) -> list[Route]:
+    paths: dict[str, dict[str, Endpoint]] = {}
 
-    routes = [get(each.resource.path, _list(each)) for each in _COLLECTIONS]
-    routes += [get(each.resource.path + "/{id}", _single(each)) for each in _COLLECTIONS if each.resource.detail]
-    return [
-        *routes,
-        get("/v2/clients/{id}/balances", _balances(store, balances)),
-        get("/v2/codes", lambda connection, _caller, _request: {"data": read_codes(connection)}),
-        Route(HEALTH_PATH, _health, methods=["GET"]),
-        Route("/schema/openapi.json", _fixed(document(_COLLECTIONS)), methods=["GET"]),
-    ]
+    def read(path: str, how: Read) -> None:
+        paths.setdefault(path, {})["GET"] = reading(store, how)
 
-
-def _endpoint(store: Store, read: Read) -> Endpoint:
-    """Return an endpoint that reads for a known caller at one moment of the database."""
-
-    def endpoint(request: Request) -> Response:
-        with store.reading() as connection:
-            caller = authenticate(connection, request.headers.get("Authorization"))
-            return _json(read(connection, caller, request))
-
-    return endpoint
-
-
-def _list(collection: Collection) -> Read:
-    def read(connection: sqlite3.Connection, caller: Caller, request: Request) -> Row:
-        asked = read_list(collection.resource, request.query_params.multi_items())
-        view = View(asked.select, rates=caller.sees_rates)
-        records, total = read_page(connection, collection, asked, view)
-        if not collection.resource.paginated:
-            return {"data": records}
-        pagination = {"limit": asked.limit, "offset": asked.offset, "total": total, "sort": asked.sort_text}
-        return {"data": records, "pagination": pagination}
-
-    return read
-
-
-def _single(collection: Collection) -> Read:
-    def read(connection: sqlite3.Connection, caller: Caller, request: Request) -> Row:
-        view = View(detail=True, rates=caller.sees_rates)
-        return {"data": _found(connection, collection, request, view)}
-
-    return read
+    for each in _COLLECTIONS:
+        read(each.resource.path, listing(each, maker))
+        if each.resource.detail:
+            read(each.resource.path + "/{id}", single(each))
+    read("/v2/clients/{id}/balances", _balances(store, balances))
+    read("/v2/codes", lambda connection, _caller, _request: {"data": read_codes(connection)})
+    turn = anyio.CapacityLimiter(1)
+    for operation in WRITES:
+        paths.setdefault(operation.path, {})[operation.method] = writing(store, operation, maker, turn)
+    paths[HEALTH_PATH] = {"GET": _health}
+    paths[SCHEMA_PATH] = {"GET": _fixed(document(_COLLECTIONS, WRITES))}
+    return [Route(path, by_method(endpoints), methods=[*endpoints]) for path, endpoints in paths.items()]
 
 
 def _balances(store: Store, field_set: str) -> Read:
     def read(connection: sqlite3.Connection, _caller: Caller, request: Request) -> Row:
-        client = _found(connection, CLIENT_PARTIES, request, View())
+        client = found(connection, CLIENT_PARTIES, request, View())
         return {"data": read_balances(connection, client["clientId"], store.clock.today(), field_set)}
 
     return read
 
 
-def _found(connection: sqlite3.Connection, collection: Collection, request: Request, view: View) -> Row:
-    """Return the record the path names. What is no UUID names no record."""
-    id_ = read_id(request.path_params["id"])
-    record = read_one(connection, collection, id_, view) if id_ else None
-    if record is None:
-        kind = collection.table.replace("_", " ")
-        raise Problem(404, f"There is no {kind} with the id {request.path_params['id'][:80]!r}.")
-    return record
-
-
-def _health(_request: Request) -> Response:
+async def _health(_request: Request) -> Response:
     """Answer without a credential and without the `data` wrapper: the description shows neither for it."""
-    return _json({"status": "healthy", "version": {"api": "v1", "sandbox": __version__}, "message": None})
+    return json_answer({"status": "healthy", "version": {"api": "v1", "sandbox": __version__}, "message": None})
 
 
 def _fixed(body: bytes) -> Endpoint:
-    return lambda _request: Response(body, media_type="application/json")
+    async def endpoint(_request: Request) -> Response:
+        return Response(body, media_type="application/json")
 
-
-def _json(value: Any) -> Response:
-    return Response(msgspec.json.encode(value), media_type="application/json")
+    return endpoint
 
 
 def _problem(problem: Problem) -> Response:

@@ -31,16 +31,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="about 25,000, 250,000 or 2,500,000 time entries (default: %(default)s)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="which firm (default: %(default)s)")
+    parser.add_argument("--latency-ms", type=float, default=0, metavar="N", help="let every call take longer")
+    parser.add_argument(
+        "--throttle",
+        metavar="LIMITS",
+        help="answer 429 beyond per_minute=N,at_once=N,per_day=N, or some of these",
+    )
+    parser.add_argument(
+        "--trouble",
+        metavar="KINDS",
+        help="go wrong on purpose: faults=SHARE,fault_kinds=503+drop,shuffled_ties,late_commits=SHARE,late_seconds=N,"
+        "still_edits=SHARE,most_granted=N,ignored=NAME+NAME,writes_per_second=N,seed=N, or some of these",
+    )
     parser.add_argument("--json", action="store_true", help="say where it is as one line of JSON")
 
 
 def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C or SIGTERM, and return the exit code."""
     try:
-        with (
-            _signals_interrupt(),
-            sandbox.Sandbox(size=args.size, seed=args.seed, db=args.db, host=args.host, port=args.port) as server,
-        ):
+        with _signals_interrupt(), _sandbox(args) as server:
             if server.is_open_to_network:
                 print(_OPEN, file=sys.stderr)  # noqa: T201
             print(_ready(server, as_json=args.json), flush=True)  # noqa: T201
@@ -48,6 +57,19 @@ def run(args: argparse.Namespace) -> int:
                 time.sleep(3600)
     except KeyboardInterrupt:
         return 0
+
+
+def _sandbox(args: argparse.Namespace) -> Sandbox:
+    return sandbox.Sandbox(
+        size=args.size,
+        seed=args.seed,
+        db=args.db,
+        host=args.host,
+        port=args.port,
+        trouble=sandbox.Trouble.read(args.trouble) if args.trouble else None,
+        throttle=sandbox.Throttle.read(args.throttle) if args.throttle else None,
+        latency_ms=args.latency_ms,
+    )
 
 
 _OPEN = "Warning: the sandbox listens beyond this machine, and its tokens are public. Keep real data out of it."

@@ -6,7 +6,7 @@ from what is served.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -17,6 +17,10 @@ from billframes.api.resources import CODES, MAX_LIMIT, MAX_OFFSET, Filter, Resou
 from billframes.sandbox.parameters import MODIFIED_SINCE
 from billframes.sandbox.problems import ProblemBody
 from billframes.sandbox.reading import Collection
+from billframes.sandbox.writes.bodies import MOST_BYTES, NEVER_EMPTY
+from billframes.sandbox.writes.edits import Operation
+from billframes.sandbox.writes.time_entries import ACTING_USER
+from billframes.sandbox.writes.values import BOUNDS
 
 __all__ = ["document"]
 
@@ -32,13 +36,24 @@ _KINDS: dict[str, _Json] = {
     "enum": {"type": "string"},
 }
 _PROBLEMS = {
-    "400": ("BadRequest", "Something about the parameters is wrong; `errors` lists everything."),
+    "400": ("BadRequest", "Something about the parameters or the body is wrong; `errors` lists everything."),
     "401": ("Unauthorized", "No credential, or one that is not known."),
     "404": ("NotFound", "No record has this id."),
+    "405": ("MethodNotAllowed", "The path does not take this method; `Allow` lists those it takes."),
+    "409": ("Refused", "A rule of the API is against it; `detail` names the rule. Nothing was changed."),
+    "413": ("TooLarge", f"The body is larger than {MOST_BYTES} bytes."),
+    "415": ("UnsupportedMediaType", "The body is not `application/json` in UTF-8."),
+}
+_HEADER = {
+    "name": ACTING_USER,
+    "in": "header",
+    "required": False,
+    "description": "The user on whose behalf a time entry is created, where the body names none.",
+    "schema": _KINDS["id"],
 }
 
 
-def document(collections: Iterable[Collection]) -> bytes:
+def document(collections: Iterable[Collection], writes: Iterable[Operation]) -> bytes:
     """
     Return the OpenAPI document as JSON.
 
@@ -46,22 +61,27 @@ def document(collections: Iterable[Collection]) -> bytes:
     ----------
     collections : iterable of Collection
         What is served; the operations without a collection (balances, codes, health) are added here.
+    writes : iterable of Operation
+        What changes it.
     """
+    writes = tuple(writes)
     resources = [each.resource for each in collections]
-    paths = {each.path: {"get": _list(each)} for each in resources}
+    paths: dict[str, _Json] = {each.path: {"get": _list(each)} for each in resources}
     paths |= {f"{each.path}/{{id}}": {"get": _single(each)} for each in resources if each.detail}
     paths |= _others()
+    for each in writes:
+        paths.setdefault(each.path, {})[each.method.lower()] = _write(each)
     body = {
         "openapi": "3.1.0",
         "info": {
             "title": "Legal practice billing API: the billframes sandbox",
             "version": __version__,
-            "description": "Interface description v1, as far as the sandbox serves it.",
+            "description": "Interface description v1, as the sandbox serves it.",
         },
         "servers": [{"url": "/"}],
         "security": [{"bearer": []}],
         "paths": dict(sorted(paths.items())),
-        "components": _components(resources),
+        "components": _components(resources, [each.body for each in writes if each.body]),
     }
     return msgspec.json.encode(body)
 
@@ -92,6 +112,37 @@ def _single(resource: Resource) -> _Json:
     )
 
 
+def _write(operation: Operation) -> _Json:
+    problems = ["401"]
+    if operation.target:
+        problems.append("404")
+    if operation.body:
+        problems += ["400", "413", "415"]
+    if operation.refused:
+        problems.append("409")
+    answer = None
+    if operation.answer:
+        answered = operation.answer.resource
+        answer = _object({"data": _ref(answered.detail or answered.record)})
+    described = _operation(
+        operation.name,
+        operation.summary,
+        answer,
+        parameters=[*([_path_id()] if operation.target else []), *([_HEADER] if _takes_header(operation) else [])],
+        problems=sorted(problems),
+    )
+    if operation.body:
+        content = {"application/json": {"schema": _ref(operation.body)}}
+        described["requestBody"] = {"required": True, "content": content}
+    if operation.refused:
+        described["description"] = f"Refused with 409 where: {operation.refused}"
+    return described
+
+
+def _takes_header(operation: Operation) -> bool:
+    return operation.body is r.CreateTimeEntry
+
+
 def _others() -> dict[str, _Json]:
     balances = _operation(
         "get_client_balances",
@@ -114,13 +165,16 @@ def _others() -> dict[str, _Json]:
 def _operation(
     name: str,
     summary: str,
-    schema: _Json,
+    schema: _Json | None,
     *,
     parameters: Iterable[_Json] = (),
     problems: Iterable[str] = (),
 ) -> _Json:
-    responses: _Json = {"200": {"description": "As asked.", "content": {"application/json": {"schema": schema}}}}
-    for status in problems:
+    done: _Json = {"description": "As asked." if schema else "Done; there is no body."}
+    if schema:
+        done["content"] = {"application/json": {"schema": schema}}
+    responses: _Json = {"200": done}
+    for status in (*problems, "405"):
         responses[status] = {"$ref": f"#/components/responses/{_PROBLEMS[status][0]}"}
     return {
         "operationId": name,
@@ -178,11 +232,14 @@ def _ref(record: type[msgspec.Struct]) -> _Json:
     return {"$ref": _REFERENCE + record.__name__}
 
 
-def _components(resources: Iterable[Resource]) -> _Json:
+def _components(resources: Iterable[Resource], bodies: Iterable[type[r.Request]]) -> _Json:
     types: list[type[msgspec.Struct]] = [r.ClientBalances, r.CodeList, r.HealthCheckResponse, r.Pagination]
     for each in resources:
         types += [each.record, *([each.detail] if each.detail else [])]
-    _, schemas = msgspec.json.schema_components([*types, ProblemBody], ref_template=_REFERENCE + "{name}")
+    bodies = tuple(bodies)
+    _, schemas = msgspec.json.schema_components([*types, *bodies, ProblemBody], ref_template=_REFERENCE + "{name}")
+    for body in bodies:
+        _bound(schemas[body.__name__])
     problem = {"application/problem+json": {"schema": _ref(ProblemBody)}}
     return {
         "schemas": dict(sorted(schemas.items())),
@@ -191,3 +248,20 @@ def _components(resources: Iterable[Resource]) -> _Json:
         },
         "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
     }
+
+
+def _bound(schema: _Json) -> None:
+    """Put the bounds into a body's schema that the sandbox holds numbers and names to."""
+    for name, property_ in schema["properties"].items():
+        least, most = BOUNDS[name if name in BOUNDS else "money"]
+        for each in _alternatives(property_):
+            if each.get("type") == "number" and "format" in each:
+                each |= {"minimum": least, "maximum": most}
+            elif each.get("type") == "string" and name in NEVER_EMPTY:
+                each["minLength"] = 1
+
+
+def _alternatives(schema: _Json) -> Iterator[_Json]:
+    yield schema
+    for each in schema.get("anyOf", ()):
+        yield from _alternatives(each)

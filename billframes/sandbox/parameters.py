@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 from billframes.api.resources import MAX_LIMIT, MAX_OFFSET, Filter, Resource
 from billframes.sandbox.clock import instant_text
-from billframes.sandbox.problems import Fault, Problem
+from billframes.sandbox.problems import Faults, shown
 
-__all__ = ["MODIFIED_SINCE", "ListRequest", "read_id", "read_list"]
+__all__ = ["MODIFIED_SINCE", "ListRequest", "read_date", "read_id", "read_list", "read_uuid"]
 
 MODIFIED_SINCE = Filter("modifiedSince", "instant", "Only records modified after this instant.")
 
@@ -32,7 +32,8 @@ class ListRequest:
     """
     What a caller wants of a list.
 
-    `filters` maps parameter names to values as the tables hold them; `sort` has (name, descending) pairs.
+    `filters` maps parameter names to values as the tables hold them; `sort` has (name, descending) pairs;
+    `shuffled` leaves the order of equals to chance, where ids settle it otherwise.
     """
 
     filters: dict[str, Any] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class ListRequest:
     sort: tuple[tuple[str, bool], ...] = ()
     limit: int = MAX_LIMIT
     offset: int = 0
+    shuffled: bool = False
 
     @property
     def sort_text(self) -> str | None:
@@ -75,7 +77,7 @@ def read_list(resource: Resource, pairs: Iterable[tuple[str, str]]) -> ListReque
             limit=reader.read("limit", lambda text: _integer(text, 1, MAX_LIMIT), MAX_LIMIT),
             offset=reader.read("offset", lambda text: _integer(text, 0, MAX_OFFSET), 0),
         )
-    reader.check()
+    reader.faults.check()
     return request
 
 
@@ -89,7 +91,7 @@ class _Reader:
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._values: dict[str, list[str]] = {}
-        self._faults: list[Fault] = []
+        self.faults = Faults()
         for name, value in pairs:
             self._values.setdefault(name, []).append(value)
 
@@ -103,14 +105,8 @@ class _Reader:
                 raise ValueError("is given more than once")  # noqa: TRY301
             return convert(values[0])
         except ValueError as error:
-            self._faults.append(Fault(name, str(error)))
+            self.faults.parameter(name, str(error))
             return default
-
-    def check(self) -> None:
-        """Raise a problem that lists every fault, if there is any."""
-        if self._faults:
-            detail = "; ".join(f"{each.parameter} {each.detail}" for each in self._faults)
-            raise Problem(400, detail + ".", errors=self._faults)
 
 
 def _filters(resource: Resource) -> tuple[Filter, ...]:
@@ -119,10 +115,6 @@ def _filters(resource: Resource) -> tuple[Filter, ...]:
 
 def _names(text: str) -> list[str]:
     return [name for part in text.split(",") if (name := part.strip())]
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 80 else text[:77] + "...")
 
 
 def _select(resource: Resource, text: str) -> frozenset[str]:
@@ -146,29 +138,31 @@ def _sort(resource: Resource, text: str) -> tuple[tuple[str, bool], ...]:
 def _known(names: set[str], accepted: Iterable[str]) -> None:
     accepted = tuple(accepted)
     if unknown := sorted(names.difference(accepted)):
-        listed = ", ".join(map(_shown, unknown[:10]))
+        listed = ", ".join(map(shown, unknown[:10]))
         raise ValueError(f"has {listed}, and takes {', '.join(accepted) or 'nothing'}")
 
 
 def _integer(text: str, least: int, most: int) -> int:
     if not _INTEGER.fullmatch(text) or not least <= int(text) <= most:
-        raise ValueError(f"is {_shown(text)}, and takes an integer from {least} to {most}")
+        raise ValueError(f"is {shown(text)}, and takes an integer from {least} to {most}")
     return int(text)
 
 
-def _read_uuid(text: str) -> str:
+def read_uuid(text: str) -> str:
+    """Return a UUID as the tables hold it; ValueError says what is wrong."""
     if (found := read_id(text)) is None:
-        raise ValueError(f"is {_shown(text)}, and takes a UUID")
+        raise ValueError(f"is {shown(text)}, and takes a UUID")
     return found
 
 
-def _read_date(text: str) -> str:
+def read_date(text: str) -> str:
+    """Return a date as the tables hold it; ValueError says what is wrong."""
     try:
         if _DATE.fullmatch(text):
             return dt.date.fromisoformat(text).isoformat()
     except ValueError:
         pass
-    raise ValueError(f"is {_shown(text)}, and takes a date as yyyy-MM-dd")
+    raise ValueError(f"is {shown(text)}, and takes a date as yyyy-MM-dd")
 
 
 def _read_instant(text: str) -> str:
@@ -179,24 +173,24 @@ def _read_instant(text: str) -> str:
             return instant_text(instant if instant.tzinfo else instant.replace(tzinfo=dt.UTC))
     except (ValueError, OverflowError):
         pass
-    raise ValueError(f"is {_shown(text)}, and takes a date-time such as 2026-01-31T08:30:00Z")
+    raise ValueError(f"is {shown(text)}, and takes a date-time such as 2026-01-31T08:30:00Z")
 
 
 def _read_flag(text: str) -> bool:
     if text.lower() not in {"true", "false"}:
-        raise ValueError(f"is {_shown(text)}, and takes true or false")
+        raise ValueError(f"is {shown(text)}, and takes true or false")
     return text.lower() == "true"
 
 
 def _read_enum(declared: Filter, text: str) -> str:
     if text not in declared.values:
-        raise ValueError(f"is {_shown(text)}, and takes {', '.join(declared.values)}")
+        raise ValueError(f"is {shown(text)}, and takes {', '.join(declared.values)}")
     return text
 
 
 _READERS: dict[str, Callable[[Filter], Callable[[str], Any]]] = {
-    "id": lambda _: _read_uuid,
-    "date": lambda _: _read_date,
+    "id": lambda _: read_uuid,
+    "date": lambda _: read_date,
     "instant": lambda _: _read_instant,
     "flag": lambda _: _read_flag,
     "text": lambda _: str,

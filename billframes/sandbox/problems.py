@@ -1,7 +1,7 @@
 """Answers that say no, as RFC 9457 `application/problem+json`.
 
 The API's description shows no error bodies; this is the documented assumption. `errors` lists everything
-wrong with a request at once, each with the parameter it is about.
+wrong with a request at once, each with the parameter, or the place in the body, it is about.
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ from http import HTTPStatus
 
 import msgspec
 
-__all__ = ["Fault", "Problem", "ProblemBody"]
+__all__ = ["Fault", "Faults", "Problem", "ProblemBody", "shown"]
+
+_LONGEST = 80
+_MOST_TOLD = 50
 
 
-class Fault(msgspec.Struct, frozen=True):
-    """One thing wrong with a request."""
+class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing wrong with a request: with a parameter or header, or at a JSON pointer into the body."""
 
-    parameter: str
     detail: str
+    parameter: str | None = None
+    pointer: str | None = None
 
 
 class ProblemBody(msgspec.Struct, omit_defaults=True):
@@ -66,3 +70,39 @@ class Problem(Exception):  # noqa: N818
         return msgspec.json.encode(
             ProblemBody(type="about:blank", title=title, status=self.status, detail=str(self), errors=self.errors)
         )
+
+
+class Faults:
+    """What is found wrong with a request, until everything has been looked at."""
+
+    def __init__(self) -> None:
+        self._found: list[Fault] = []
+
+    def parameter(self, name: str, detail: str) -> None:
+        """Note what is wrong with a query parameter or header."""
+        self._found.append(Fault(detail, parameter=name))
+
+    def body(self, pointer: str, detail: str) -> None:
+        """Note what is wrong in the body; `pointer` is a JSON pointer such as `#/customFields/0/value`."""
+        self._found.append(Fault(detail, pointer=pointer))
+
+    def about(self, pointer: str) -> bool:
+        """Tell whether something is wrong at this place of the body already."""
+        return any(each.pointer == pointer for each in self._found)
+
+    def check(self) -> None:
+        """Raise a problem that lists every fault, if there is any."""
+        if self._found:
+            told = self._found[:_MOST_TOLD]
+            detail = "; ".join(f"{each.parameter or each.pointer} {each.detail}" for each in told)
+            more = f"; and {len(self._found) - len(told)} more" if len(self._found) > len(told) else ""
+            raise Problem(400, f"{detail}{more}.", errors=self._found)
+
+
+def shown(value: object) -> str:
+    """Return a value as a sentence quotes it, cut where it is long."""
+    try:
+        text = repr(value)
+    except RecursionError:
+        text = "something nested deeply"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."

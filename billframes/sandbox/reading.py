@@ -87,7 +87,7 @@ def read_page(
     total: int = connection.execute(counting, values).fetchone()[0]
     paging = (
         f"SELECT {collection.key} FROM {collection.table}{where}"  # noqa: S608
-        f" ORDER BY {_order(collection, request.sort, few=total <= _FEW)} LIMIT :limit OFFSET :offset"
+        f" ORDER BY {_order(collection, request, few=total <= _FEW)} LIMIT :limit OFFSET :offset"
     )
     values |= {"limit": request.limit if collection.resource.paginated else -1, "offset": request.offset}
     ids = [row[0] for row in connection.execute(paging, values)]
@@ -131,13 +131,13 @@ def _where(collection: Collection, filters: Mapping[str, Any]) -> str:
     return " WHERE " + " AND ".join(f"({each})" for each in conditions) if conditions else ""
 
 
-def _order(collection: Collection, sort: Iterable[tuple[str, bool]], *, few: bool) -> str:
+def _order(collection: Collection, request: ListRequest, *, few: bool) -> str:
     """
     Return the order, ties by id.
 
     Left to itself SQLite walks the sort's index through a long table to find the few rows a filter leaves. The
     unary plus keeps it from that index, so that it goes by the filter's and sorts what it finds.
     """
-    asked = [collection.sort[name] + (" DESC" if descending else "") for name, descending in sort]
+    asked = [collection.sort[name] + (" DESC" if descending else "") for name, descending in request.sort]
     first, *rest = asked or collection.order
-    return ", ".join(["+" + first if few else first, *rest, collection.key])
+    return ", ".join(["+" + first if few else first, *rest, "random()" if request.shuffled else collection.key])

@@ -17,6 +17,8 @@ from types import TracebackType
 from typing import Literal, Self
 
 from billframes.errors import ConfigError
+from billframes.sandbox.admin import Admin
+from billframes.sandbox.colleague import Colleague
 from billframes.sandbox.credentials import TOKENS
 from billframes.sandbox.seed import plant
 from billframes.sandbox.store import Store
@@ -25,6 +27,8 @@ try:
     import uvicorn
 
     from billframes.sandbox.app import HEALTH_PATH, application
+    from billframes.sandbox.throttle import Throttle
+    from billframes.sandbox.trouble import Trouble
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in {"anyio", "starlette", "uvicorn"}:
         raise
@@ -54,6 +58,12 @@ class Sandbox:
         0 takes any free port.
     balances : {"A", "B"}
         Which of the two described field sets client balances come in.
+    trouble : Trouble, optional
+        What goes wrong on purpose, for trying one's error handling.
+    throttle : Throttle, optional
+        How many calls are taken before 429.
+    latency_ms : float
+        Milliseconds every call takes longer.
 
     Raises
     ------
@@ -70,6 +80,9 @@ class Sandbox:
         host: str = "127.0.0.1",
         port: int = 0,
         balances: Literal["A", "B"] = "A",
+        trouble: Trouble | None = None,
+        throttle: Throttle | None = None,
+        latency_ms: float = 0.0,
     ) -> None:
         self._size = size
         self._seed = seed
@@ -77,6 +90,10 @@ class Sandbox:
         self._host = host
         self._port = port
         self._balances = balances
+        self._trouble = trouble or Trouble()
+        self._throttle = throttle
+        self._latency_ms = latency_ms
+        self._colleague: Colleague | None = None
         self._store: Store | None = None
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None
@@ -115,6 +132,11 @@ class Sandbox:
         return self._running().path
 
     @property
+    def admin(self) -> Admin:
+        """Moves invoices, which the public API only lists."""
+        return Admin(self._running())
+
+    @property
     def is_open_to_network(self) -> bool:
         """Whether other machines may reach the sandbox."""
         try:
@@ -131,6 +153,8 @@ class Sandbox:
             self._store = Store(self._db, self._plant)
             self._port = listener.getsockname()[1]
             self._serve(listener)
+            if self._trouble.writes_per_second:
+                self._colleague = Colleague(self._store, self._trouble).start()
         except BaseException:
             listener.close()
             self.stop()
@@ -139,20 +163,30 @@ class Sandbox:
 
     def stop(self) -> None:
         """Finish what is being answered, stop listening and close the database. Stopping twice is fine."""
+        if self._colleague is not None:
+            self._colleague.stop()
         if self._server is not None and self._thread is not None:
             self._server.should_exit = True
             self._thread.join(_PATIENCE)
         if self._store is not None:
             self._store.close()
-        self._server = self._thread = self._store = None
+        self._server = self._thread = self._store = self._colleague = None
 
     def _plant(self, connection: sqlite3.Connection) -> None:
         plant(connection, seed=self._seed, size=self._size)
 
     def _serve(self, listener: socket.socket) -> None:
+        app = application(
+            self._running(),
+            balances=self._balances,
+            trouble=self._trouble,
+            throttle=self._throttle,
+            latency_ms=self._latency_ms,
+        )
         config = uvicorn.Config(
-            application(self._running(), balances=self._balances),
-            log_level="warning",
+            app,
+            # Answers cut short on purpose are no news.
+            log_level="critical" if self._trouble.faults else "warning",
             access_log=False,
             lifespan="off",
             date_header=False,

@@ -1,5 +1,8 @@
 """Where the sandbox keeps its firm: one SQLite file, and connections to it that never cross threads at work.
 
+Readers see one moment and never wait; writers take turns, each with an instant of its own, later than any
+before it. A write that has been acknowledged is on the disk, unless the file is a temporary one.
+
 The file is complete or it isn't there: tables are filled in one transaction that ends by recording the clock.
 A build that fails takes its file away, and one that was killed is recognised when the file is next opened.
 """
@@ -10,21 +13,23 @@ import datetime as dt
 import shutil
 import sqlite3
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
 
 from billframes.errors import ConfigError
-from billframes.sandbox.clock import Clock
+from billframes.sandbox.clock import Clock, instant_text
 from billframes.sandbox.schema import SCHEMA
 
 __all__ = ["Plant", "Store"]
 
 Plant = Callable[[sqlite3.Connection], object]
 
-_PRAGMAS = ("foreign_keys = ON", "synchronous = FULL", "cache_size = -16384", "mmap_size = 1073741824")
+_PRAGMAS = ("foreign_keys = ON", "cache_size = -16384", "mmap_size = 1073741824")
 _CLOCK = "clock_offset_seconds"
+_LAST = "last_instant"
 
 
 class Store:
@@ -50,6 +55,7 @@ class Store:
         self.path = Path(path) if self._folder is None and path is not None else Path(f"{self._folder}/firm.db")
         self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
         self._closed = False
+        self._turn = threading.Lock()
         try:
             if not self.path.exists() or self.path.stat().st_size == 0:
                 _create(self.path, plant)
@@ -67,9 +73,30 @@ class Store:
             yield connection
         finally:
             connection.rollback()
-            self._idle.put(connection)
-            if self._closed:
-                self.close()
+            self._give_back(connection)
+
+    @contextmanager
+    def writing(self, at: str | None = None) -> Iterator[tuple[sqlite3.Connection, str]]:
+        """
+        Lend a connection inside a write transaction, and the instant to date its changes by.
+
+        Committed at the end; anything raised in it undoes it whole. `at` dates it otherwise.
+        """
+        connection = self._borrow()
+        try:
+            with self._turn, _transaction(connection):
+                yield connection, at or self._instant(connection)
+        finally:
+            self._give_back(connection)
+
+    def _instant(self, connection: sqlite3.Connection) -> str:
+        """Return now, or the least instant after the last write's where the clock has not moved on."""
+        now = instant_text(self.clock.now())
+        found = connection.execute("SELECT value FROM setting WHERE name = ?", (_LAST,)).fetchone()
+        if found and found[0] >= now:
+            now = instant_text(dt.datetime.fromisoformat(found[0]) + dt.timedelta(microseconds=1))
+        connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (_LAST, now))
+        return now
 
     def close(self) -> None:
         """Close the connections, those at work when they are done; remove the file if it was temporary."""
@@ -84,16 +111,32 @@ class Store:
         try:
             return self._idle.get_nowait()
         except Empty:
-            return connect(self.path)
+            return connect(self.path, durable=self._folder is None)
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        self._idle.put(connection)
+        if self._closed:
+            self.close()
 
 
-def connect(path: Path) -> sqlite3.Connection:
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        connection.rollback()
+
+
+def connect(path: Path, *, durable: bool = True) -> sqlite3.Connection:
     """Return a connection in autocommit mode that waits for writers and knows the sandbox's SQL functions."""
     # The pool lends a connection to one thread at a time, which SQLite allows and the check does not see.
     connection = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
     try:
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
+        connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
     except sqlite3.DatabaseError as error:
         connection.close()
         raise ConfigError(f"{path} is not a sandbox database: {error}. Name another file.") from error

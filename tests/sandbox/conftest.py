@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,6 +33,20 @@ def short(full: str) -> str:
     return f"{full[0]}{int(full[1:8], 16)}"
 
 
+def whole(body: Any) -> Any:
+    """Make short ids in a body whole."""
+    if isinstance(body, dict):
+        return {name: whole(value) for name, value in body.items()}
+    if isinstance(body, list):
+        return [whole(each) for each in body]
+    return uid(body) if isinstance(body, str) and re.fullmatch(r"[0-9a-f]\d", body) else body
+
+
+def path_of(path: str) -> str:
+    """Return the path of `clients/c1`."""
+    return "/v2/" + "/".join(uid(each) if re.fullmatch(r"[0-9a-f]\d", each) else each for each in path.split("/"))
+
+
 def plant_by_hand(connection) -> None:
     sql = (Path(__file__).parent / "firm.sql").read_text(encoding="utf-8")
     connection.executescript(re.sub(r"\{([0-9a-f]\d)\}", lambda found: uid(found[1]), sql))
@@ -42,11 +58,58 @@ class Api:
     def __init__(self, sandbox: Sandbox) -> None:
         self.http = httpx.Client(base_url=sandbox.base_url)
         self.id = uid
+        self.database = sandbox.database
 
     def call(self, path: str, *, method="GET", token="sandbox-full", headers=None, **query) -> httpx.Response:
         headers = {**({"Authorization": f"Bearer {token}"} if token else {}), **(headers or {})}
         params = {k: uid(v) if isinstance(v, str) and re.fullmatch(r"[0-9a-f]\d", v) else v for k, v in query.items()}
         return self.http.request(method, path, headers=headers, params=params or None)
+
+    def send(self, method: str, path: str, body=None, *, token="sandbox-full", headers=None, **options):
+        """Send a body, short ids in it made whole; content=, where given, goes as it is."""
+        headers = {"Authorization": f"Bearer {token}", **(headers or {})}
+        if body is not None:
+            options["json"] = whole(body)
+        return self.http.request(method, path_of(path), headers=headers, **options)
+
+    def done(self, method: str, path: str, body=None, **options) -> dict[str, Any] | None:
+        """Send what must succeed: the record answered with, decoded as declared, or None for no body."""
+        answer = self.send(method, path, body, **options)
+        assert answer.status_code == 200, answer.text
+        if not answer.content:
+            assert "content-type" not in answer.headers
+            return None
+        assert set(answer.json()) == {"data"}
+        resource = _BY_PATH[path.split("/")[0]]
+        as_declared(answer.json()["data"], resource.detail or resource.record)
+        return answer.json()["data"]
+
+    def refused(self, status: int, method: str, path: str, body=None, **options) -> dict[str, Any]:
+        """Send what must be refused, and see that nothing was changed by it."""
+        before = self.everything()
+        answer = self.send(method, path, body, **options)
+        assert answer.status_code == status, answer.text
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert self.everything() == before
+        return answer.json()
+
+    def wrong(self, method: str, path: str, body=None, **options) -> list[str]:
+        """Where a body is wrong: the JSON pointers of a 400, or the parameters."""
+        errors = self.refused(400, method, path, body, **options)["errors"]
+        return [each.get("pointer", each.get("parameter")) for each in errors]
+
+    def everything(self) -> list[tuple[Any, ...]]:
+        """All rows of the database."""
+        connection = sqlite3.connect(self.database)
+        tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        rows = [
+            (table, *row)
+            for table in tables
+            if not table.startswith("sqlite_")
+            for row in connection.execute(f"SELECT * FROM {table}")
+        ]
+        connection.close()
+        return rows
 
     def list(self, name: str, **query) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """A list's records and pagination, each decoded strictly as declared."""
@@ -117,6 +180,25 @@ def api(sandbox) -> Iterator[Api]:
     caller = Api(sandbox)
     with caller.http:
         yield caller
+
+
+@pytest.fixture(scope="session")
+def firm(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("firm") / "firm.db"
+    Store(path, plant_by_hand).close()
+    return path
+
+
+@pytest.fixture
+def fresh(firm, tmp_path) -> Iterator[Api]:
+    """A caller of a server of its own, whose firm may be changed."""
+    path = tmp_path / "fresh.db"
+    shutil.copyfile(firm, path)
+    with Sandbox(db=path) as running:
+        caller = Api(running)
+        caller.sandbox = running
+        with caller.http:
+            yield caller
 
 
 @pytest.fixture(scope="session")

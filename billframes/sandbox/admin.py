@@ -1,0 +1,209 @@
+"""What the firm's bookkeeping does and the public API does not: invoices drawn up, moved on, paid and voided.
+
+An invoice goes from draft to review to approved to final. Drawing one up takes everything unbilled along, so
+those items are billed from the draft on; voiding it gives them back. Only final invoices have a due date,
+count towards balances and can be paid.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import sqlite3
+import uuid
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from billframes.errors import ParameterError
+from billframes.sandbox.parties import INVOICE_PARTIES
+from billframes.sandbox.reading import Row, View, read_one
+from billframes.sandbox.schema import SCALE
+from billframes.sandbox.store import Store
+
+__all__ = ["Admin"]
+
+_STATES = ("draft", "review", "approved", "final")
+_ITEMS = ("time_entry", "expense", "fixed_fee")
+
+
+class Admin:
+    """
+    The bookkeeper of a sandbox.
+
+    Every method makes its change at once, whole or not at all, beside whoever is calling the API.
+
+    Parameters
+    ----------
+    store : Store
+        The firm.
+
+    Examples
+    --------
+    >>> from billframes.sandbox import Sandbox
+    >>> with Sandbox() as sandbox:  # doctest: +SKIP
+    ...     invoice = sandbox.admin.create_invoice(client_id, through="2026-10-31")
+    ...     sandbox.admin.move(invoice["invoiceId"], "final")
+    ...     sandbox.admin.pay(invoice["invoiceId"], 500.0)
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def create_invoice(
+        self,
+        client_id: str,
+        matter_ids: Iterable[str] | None = None,
+        *,
+        through: dt.date | str | None = None,
+        invoice_date: dt.date | str | None = None,
+        write_down: float = 0.0,
+    ) -> Row:
+        """
+        Draw up a draft of everything unbilled.
+
+        Parameters
+        ----------
+        client_id : str
+            Whose it is.
+        matter_ids : iterable of str, optional
+            Which matters of the client; all of them where not given. The first is the one the API shows.
+        through : date or str, optional
+            Items dated up to this day, inclusive; all of them where not given.
+        invoice_date : date or str, optional
+            Sandbox time's today where not given.
+        write_down : float
+            Taken off the total.
+
+        Returns
+        -------
+        dict
+            The invoice as the API lists it.
+
+        Raises
+        ------
+        ParameterError
+            There is nothing to bill, or a matter is not the client's.
+        """
+        with self._store.writing() as (connection, at):
+            matters = _matters(connection, client_id, matter_ids)
+            last = str(through or "9999-12-31")
+            covered = [each for each in matters if _anything(connection, each, last)]
+            if not covered:
+                raise ParameterError(f"There is nothing unbilled for client {client_id} through {last}.")
+            total = sum(_total(connection, each, last) for each in covered) - _units(write_down)
+            date = str(invoice_date or self._store.clock.today())
+            id_ = str(uuid.uuid4())
+            row = (id_, client_id, _next_number(connection), date, "draft", None, total, total, at, at)
+            connection.execute("INSERT INTO invoice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            for position, matter_id in enumerate(covered):
+                connection.execute("INSERT INTO invoice_matter VALUES (?, ?, ?)", (id_, matter_id, position))
+                _take(connection, id_, matter_id, last, at)
+            return _shown(connection, id_)
+
+    def move(self, invoice_id: str, state: str, *, due_date: dt.date | str | None = None) -> Row:
+        """
+        Move an invoice to another state; one that is not final yet may go back as well.
+
+        Parameters
+        ----------
+        invoice_id : str
+            Which invoice.
+        state : {"draft", "review", "approved", "final"}
+            Where to.
+        due_date : date or str, optional
+            For "final": when payment is due, 30 days after the invoice's date where not given.
+
+        Raises
+        ------
+        ParameterError
+            The invoice is final already, which only `void` undoes, or there is no such invoice or state.
+        """
+        if state not in _STATES:
+            raise ParameterError(f"state is {state!r}; expected one of {', '.join(_STATES)}.")
+        with self._store.writing() as (connection, at):
+            invoice = _shown(connection, invoice_id)
+            if invoice["invoiceState"] == "final":
+                raise ParameterError(f"Invoice {invoice['invoiceNumber']} is final; it can be paid or voided.")
+            due = str(due_date or _days_later(invoice["invoiceDate"], 30)) if state == "final" else None
+            sql = "UPDATE invoice SET invoice_state = ?, due_date = ?, modified_at = ? WHERE invoice_id = ?"
+            connection.execute(sql, (state, due, at, invoice_id))
+            return _shown(connection, invoice_id)
+
+    def pay(self, invoice_id: str, amount: float | None = None) -> Row:
+        """
+        Take a payment on a final invoice; the whole balance where no amount is given.
+
+        More than the balance leaves a credit. A negative amount takes a payment back.
+        """
+        with self._store.writing() as (connection, at):
+            invoice = _shown(connection, invoice_id)
+            if invoice["invoiceState"] != "final":
+                raise ParameterError(f"Invoice {invoice['invoiceNumber']} is not final, so it can't be paid yet.")
+            paid = _units(invoice["balance"] if amount is None else amount)
+            sql = "UPDATE invoice SET balance = balance - ?, modified_at = ? WHERE invoice_id = ?"
+            connection.execute(sql, (paid, at, invoice_id))
+            return _shown(connection, invoice_id)
+
+    def void(self, invoice_id: str) -> None:
+        """Take an invoice back, whatever its state: it is gone, and its items are unbilled again."""
+        with self._store.writing() as (connection, at):
+            _shown(connection, invoice_id)
+            for table in _ITEMS:
+                sql = f"UPDATE {table} SET invoice_id = NULL, modified_at = ? WHERE invoice_id = ?"  # noqa: S608
+                connection.execute(sql, (at, invoice_id))
+            connection.execute("DELETE FROM invoice WHERE invoice_id = ?", (invoice_id,))
+
+
+def _shown(connection: sqlite3.Connection, invoice_id: str) -> Row:
+    record = read_one(connection, INVOICE_PARTIES, invoice_id, View())
+    if record is None:
+        raise ParameterError(f"There is no invoice with the id {invoice_id!r}.")
+    return record
+
+
+def _matters(connection: sqlite3.Connection, client_id: str, asked: Iterable[str] | None) -> Sequence[str]:
+    sql = "SELECT matter_id FROM matter WHERE client_id = ? ORDER BY name, matter_id"
+    theirs = [row[0] for row in connection.execute(sql, (client_id,))]
+    wanted = theirs if asked is None else list(dict.fromkeys(asked))
+    if strangers := set(wanted) - set(theirs):
+        raise ParameterError(f"Client {client_id} has no matter {', '.join(sorted(strangers))}.")
+    return wanted
+
+
+def _anything(connection: sqlite3.Connection, matter_id: str, last: str) -> bool:
+    return any(
+        connection.execute(f"SELECT 1 FROM {table} {_UNBILLED}", (matter_id, last)).fetchone()  # noqa: S608
+        for table in _ITEMS
+    )
+
+
+_UNBILLED = "WHERE matter_id = ? AND date <= ? AND invoice_id IS NULL"
+
+
+def _total(connection: sqlite3.Connection, matter_id: str, last: str) -> int:
+    """Return what a matter's unbilled items come to; time that is not billable has no amount."""
+    total = 0
+    for table in _ITEMS:
+        sql = f"SELECT coalesce(sum(amount), 0) FROM {table} {_UNBILLED}"  # noqa: S608
+        total += connection.execute(sql, (matter_id, last)).fetchone()[0]
+    return total
+
+
+def _take(connection: sqlite3.Connection, invoice_id: str, matter_id: str, last: str, at: str) -> None:
+    for table in _ITEMS:
+        sql = f"UPDATE {table} SET invoice_id = ?, modified_at = ? {_UNBILLED}"  # noqa: S608
+        connection.execute(sql, (invoice_id, at, matter_id, last))
+
+
+def _next_number(connection: sqlite3.Connection) -> str:
+    """Return the number after the highest, prefixes such as CN- aside."""
+    numbers = (row[0].rpartition("-")[2] for row in connection.execute("SELECT invoice_number FROM invoice"))
+    return str(max((int(each) for each in numbers if each.isdecimal()), default=1000) + 1)
+
+
+def _units(amount: Any) -> int:
+    return int((Decimal(repr(float(amount))) * SCALE).to_integral_value())
+
+
+def _days_later(date: str, days: int) -> dt.date:
+    return dt.date.fromisoformat(date) + dt.timedelta(days=days)

@@ -1,0 +1,80 @@
+"""The fixture `billframes_sandbox`, for tests of code that uses billframes or the API.
+
+    def test_hours(billframes_sandbox):
+        assert len(billframes_sandbox.client.time_entries("2026-10")) > 0
+
+Loading this plugin costs nothing: the server and the client are imported when a test asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from billframes.sandbox.server import Sandbox
+
+__all__ = ["SandboxForTests", "billframes_sandbox"]
+
+
+class SandboxForTests:
+    """
+    A fresh server on a fresh copy of the small seeded firm.
+
+    Everything of `Sandbox` can be used: `base_url`, `tokens`, `admin`, `database`.
+    """
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._client: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sandbox, name)
+
+    @property
+    def client(self) -> Any:
+        """A `billframes.Client` with the token `full`, connected at first use."""
+        if self._client is None:
+            from billframes import Client
+
+            self._client = Client(self.base_url, self.tokens["full"], health_path=self.health_path)
+        return self._client
+
+    def close(self) -> None:
+        """Close the client, if there is one."""
+        if self._client is not None:
+            self._client.close()
+
+
+@pytest.fixture(scope="session")
+def _billframes_firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the seeded firm's file, made once a session; every test works on a copy."""
+    from billframes.sandbox.seed import plant
+    from billframes.sandbox.store import Store
+
+    path = tmp_path_factory.mktemp("billframes") / "firm.db"
+    Store(path, plant).close()
+    return path
+
+
+@pytest.fixture
+def billframes_sandbox(_billframes_firm: Path, tmp_path: Path) -> Iterator[SandboxForTests]:
+    """
+    Give a fresh server of the whole API and, at `.client`, a connected client.
+
+    What a test writes is gone after it.
+    """
+    import shutil
+
+    from billframes.sandbox.server import Sandbox
+
+    copy = tmp_path / "billframes-sandbox.db"
+    shutil.copyfile(_billframes_firm, copy)
+    with Sandbox(db=copy) as sandbox:
+        given = SandboxForTests(sandbox)
+        yield given
+        given.close()

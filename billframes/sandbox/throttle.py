@@ -1,0 +1,138 @@
+"""A limit on calls, as servers have them: so many a minute, so many at once, so many a day, then 429.
+
+The description shows no rate limits, so there are none unless asked for. The health check and the schema
+do not count.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from billframes.errors import ConfigError
+from billframes.sandbox.problems import Problem
+
+__all__ = ["Delayed", "Throttle", "Throttled"]
+
+_MINUTE = 60.0
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Throttle:
+    """
+    How many calls the sandbox takes. None takes any number.
+
+    Parameters
+    ----------
+    per_minute, per_day : int, optional
+        Calls in any 60 seconds, and in any 24 hours.
+    at_once : int, optional
+        Calls being worked on at the same time.
+
+    Raises
+    ------
+    ConfigError
+        A number is below 1.
+    """
+
+    per_minute: int | None = None
+    at_once: int | None = None
+    per_day: int | None = None
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value is not None and value < 1:
+                raise ConfigError(f"{each.name} is {value!r}; expected 1 or more.")
+
+    @classmethod
+    def read(cls, text: str) -> Throttle:
+        """
+        Read the command line's form: `name=number` with commas between.
+
+        Examples
+        --------
+        >>> Throttle.read("per_minute=300,at_once=4")
+        Throttle(per_minute=300, at_once=4, per_day=None)
+        """
+        known = [each.name for each in fields(cls)]
+        settings: dict[str, Any] = {}
+        for part in filter(None, (each.strip() for each in text.split(","))):
+            name, _, value = part.partition("=")
+            if name not in known or not value.isdecimal():
+                raise ConfigError(f"{part!r} is no throttle; write {'=N,'.join(known)}=N, or some of them.")
+            settings[name] = int(value)
+        return cls(**settings)
+
+
+class Throttled:
+    """Answers 429 with `Retry-After` to the calls beyond the limits."""
+
+    def __init__(
+        self, app: ASGIApp, throttle: Throttle, *, free: frozenset[str], now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._app = app
+        self._throttle = throttle
+        self._free = free
+        self._now = now
+        self._calls: deque[float] = deque()
+        self._working = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse."""
+        if scope["type"] != "http" or scope["path"] in self._free:
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal()
+        if refusal is not None:
+            await _answer(send, *refusal)
+            return
+        self._calls.append(self._now())
+        self._working += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._working -= 1
+
+    def _refusal(self) -> tuple[str, float] | None:
+        """Return which limit is reached and in how many seconds there is room again."""
+        now = self._now()
+        while self._calls and self._calls[0] <= now - _DAY:
+            self._calls.popleft()
+        limits = self._throttle
+        if limits.at_once is not None and self._working >= limits.at_once:
+            return f"{limits.at_once} calls at once", 1.0
+        for most, period, name in ((limits.per_day, _DAY, "day"), (limits.per_minute, _MINUTE, "minute")):
+            if most is not None and len(self._calls) >= most:
+                room = self._calls[-most] + period - now
+                if room > 0:
+                    return f"{most} calls a {name}", room
+        return None
+
+
+class Delayed:
+    """Waits before every call, as a server far away does."""
+
+    def __init__(self, app: ASGIApp, milliseconds: float) -> None:
+        self._app = app
+        self._seconds = milliseconds / 1000
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Wait, then answer."""
+        await asyncio.sleep(self._seconds)
+        await self._app(scope, receive, send)
+
+
+async def _answer(send: Send, limit: str, seconds: float) -> None:
+    wait = max(1, -int(-seconds // 1))
+    problem = Problem(429, f"More than {limit}, which is this sandbox's throttle. Try again in {wait} s.")
+    headers = [(b"content-type", b"application/problem+json"), (b"retry-after", str(wait).encode())]
+    await send({"type": "http.response.start", "status": 429, "headers": headers})
+    await send({"type": "http.response.body", "body": problem.body()})

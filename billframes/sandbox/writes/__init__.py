@@ -1,0 +1,14 @@
+"""What changes the firm: every create, update and delete of the API, as declared operations on the tables."""
+
+from __future__ import annotations
+
+from billframes.sandbox.writes.clients import CLIENT_WRITES
+from billframes.sandbox.writes.costs import COST_WRITES
+from billframes.sandbox.writes.edits import Operation
+from billframes.sandbox.writes.firm import FIRM_WRITES
+from billframes.sandbox.writes.matters import MATTER_WRITES
+from billframes.sandbox.writes.time_entries import TIME_ENTRY_WRITES
+
+__all__ = ["WRITES"]
+
+WRITES: tuple[Operation, ...] = (*CLIENT_WRITES, *COST_WRITES, *FIRM_WRITES, *MATTER_WRITES, *TIME_ENTRY_WRITES)

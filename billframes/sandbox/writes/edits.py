@@ -1,0 +1,170 @@
+"""One change at work: who makes it, when, of what, and the few statements changes are made of.
+
+An operation is declared with its shapes and rules. `perform` finds everything wrong with what was sent first,
+then lets the operation refuse or write; it runs in a transaction that is rolled back when anything is raised,
+so a refused call changes nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from billframes.api import records as r
+from billframes.api.resources import ALL_ZERO_ID
+from billframes.sandbox.credentials import Caller
+from billframes.sandbox.problems import Faults, Problem
+from billframes.sandbox.reading import Collection, Row, View, read_one
+from billframes.sandbox.writes.custom import read_changes
+from billframes.sandbox.writes.references import REMOVABLE, check_references
+
+__all__ = ["Edit", "Operation", "perform", "refuse"]
+
+
+@dataclass(slots=True, kw_only=True)
+class Edit:
+    """
+    A change at work.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Inside the change's own write transaction.
+    caller : Caller
+        Who is calling.
+    at : str
+        The change's instant, later than any before it.
+    id : str
+        The record the path names; a new id for a create.
+    sent : mapping
+        The body's checked values. In creates nulls are left out; in updates those that keep are.
+    acting_user : str, optional
+        The header `x-service-userid`.
+    faults : Faults
+        Takes what is wrong.
+    moves_date : bool
+        Whether the change moves the record's modified date, as changes do.
+    """
+
+    connection: sqlite3.Connection
+    caller: Caller
+    at: str
+    id: str
+    sent: Mapping[str, Any]
+    faults: Faults
+    acting_user: str | None = None
+    moves_date: bool = True
+
+    def one(self, sql: str, *values: Any) -> Row | None:
+        """Return the query's first row by column name."""
+        cursor = self.connection.execute(sql, values)
+        row = cursor.fetchone()
+        return None if row is None else {column[0]: each for column, each in zip(cursor.description, row, strict=True)}
+
+    def exists(self, sql: str, *values: Any) -> bool:
+        """Tell whether the query finds anything."""
+        return self.connection.execute(sql, values).fetchone() is not None
+
+    def insert(self, table: str, row: Row) -> None:
+        """Insert a row; names come from the source, values are bound."""
+        names, marks = ", ".join(row), ", ".join("?" * len(row))
+        self.connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", [*row.values()])  # noqa: S608
+
+    def create(self, table: str, key: str, row: Row) -> None:
+        """Insert a record under the edit's id, created and modified now."""
+        self.insert(table, {key: self.id, **row, "created_at": self.at, "modified_at": self.at})
+
+    def update(self, table: str, key: str, row: Row) -> None:
+        """Set columns of the edit's record, and its modified date."""
+        row = {**row, **({"modified_at": self.at} if self.moves_date else {})}
+        if row:
+            settings = ", ".join(f"{name} = ?" for name in row)
+            sql = f"UPDATE {table} SET {settings} WHERE {key} = ?"  # noqa: S608
+            self.connection.execute(sql, [*row.values(), self.id])
+
+    def columns(self, names: Mapping[str, str]) -> Row:
+        """Return what was sent by column name."""
+        return {column: self.sent[name] for name, column in names.items() if name in self.sent}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """
+    A create, update or delete of the API.
+
+    Parameters
+    ----------
+    method, path, name, summary : str
+        As the API has them.
+    run : callable
+        Refuses by raising a `Problem`, or writes.
+    body : type of Request, optional
+        What it takes.
+    target : Collection, optional
+        What the path's id is of; none in creates.
+    answer : Collection, optional
+        What it answers with, in `data`; none answers without a body.
+    keeps : frozenset of str
+        Properties whose null keeps the current value.
+    entity : str, optional
+        Whose custom fields the body may set.
+    check : callable, optional
+        Notes what is wrong beyond types and references.
+    refused : str
+        When it answers 409.
+    """
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    run: Callable[[Edit], None]
+    body: type[r.Request] | None = None
+    target: Collection | None = None
+    answer: Collection | None = None
+    keeps: frozenset[str] = frozenset()
+    entity: str | None = None
+    check: Callable[[Edit], None] | None = None
+    refused: str = ""
+
+
+def perform(operation: Operation, edit: Edit) -> Row | None:
+    """
+    Check and make a change; return the record to answer with, if it answers with one.
+
+    Raises
+    ------
+    Problem
+        400 with everything that is wrong, or 409 where a rule of the API is against it.
+    """
+    edit.sent = _without_kept(operation, edit.sent)
+    check_references(edit.connection, edit.sent, edit.faults)
+    if operation.entity and edit.sent.get("customFields"):
+        changes = read_changes(edit.connection, operation.entity, edit.sent["customFields"], edit.faults)
+        edit.sent = {**edit.sent, "customFields": changes}
+    if operation.check:
+        operation.check(edit)
+    edit.faults.check()
+    edit.sent = {name: _removed(name, value) for name, value in edit.sent.items()}
+    operation.run(edit)
+    if operation.answer is None:
+        return None
+    view = View(frozenset(operation.answer.resource.select), detail=True, rates=edit.caller.sees_rates)
+    return read_one(edit.connection, operation.answer, edit.id, view)
+
+
+def refuse(sentence: str) -> Problem:
+    """Return the refusal by a rule of the API, which names it."""
+    return Problem(409, sentence)
+
+
+def _without_kept(operation: Operation, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out nulls that change nothing: those of a create, and those that keep the current value."""
+    keeps = sent.keys() if operation.target is None else operation.keeps
+    return {name: value for name, value in sent.items() if value is not None or name not in keeps}
+
+
+def _removed(name: str, value: Any) -> Any:
+    return None if value == ALL_ZERO_ID and name in REMOVABLE else value
