@@ -76,7 +76,8 @@ class Trouble:
         unknown = set(self.fault_kinds) - set(FAULTS)
         if unknown or not self.fault_kinds:
             raise ConfigError(f"fault_kinds has {sorted(unknown)}; expected some of {', '.join(FAULTS)}.")
-        if self.late_seconds < 0 or self.writes_per_second < 0 or (self.most_granted or 1) < 1:
+        few = self.most_granted is not None and self.most_granted < 1
+        if self.late_seconds < 0 or self.writes_per_second < 0 or few:
             raise ConfigError("late_seconds and writes_per_second can't be below 0, nor most_granted below 1.")
 
     @classmethod

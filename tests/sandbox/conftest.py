@@ -7,6 +7,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -58,6 +59,7 @@ class Api:
     def __init__(self, sandbox: Sandbox) -> None:
         self.http = httpx.Client(base_url=sandbox.base_url)
         self.id = uid
+        self.sandbox = sandbox
         self.database = sandbox.database
 
     def call(self, path: str, *, method="GET", token="sandbox-full", headers=None, **query) -> httpx.Response:
@@ -189,16 +191,22 @@ def firm(tmp_path_factory) -> Path:
     return path
 
 
-@pytest.fixture
-def fresh(firm, tmp_path) -> Iterator[Api]:
-    """A caller of a server of its own, whose firm may be changed."""
-    path = tmp_path / "fresh.db"
+@pytest.fixture(scope="session")
+def changing(firm, tmp_path_factory) -> Iterator[Api]:
+    path = tmp_path_factory.mktemp("changing") / "firm.db"
     shutil.copyfile(firm, path)
     with Sandbox(db=path) as running:
         caller = Api(running)
-        caller.sandbox = running
         with caller.http:
             yield caller
+
+
+@pytest.fixture
+def fresh(firm, changing) -> Api:
+    """A caller of a server whose firm may be changed: it is put back as it was before every test."""
+    with closing(sqlite3.connect(firm)) as pristine, closing(sqlite3.connect(changing.database)) as current:
+        pristine.backup(current)
+    return changing
 
 
 @pytest.fixture(scope="session")

@@ -110,33 +110,32 @@ def properties(declared: type[msgspec.Struct]) -> tuple[Property, ...]:
 
 
 def _property(field: inspect.Field) -> Property:
-    kinds, nullable, schema = _unfold(field.type)
-    # Two scalars and more: the value of a custom field, whose type is its definition's.
-    read = _reader(kinds[0], field.encode_name, schema) if len(kinds) == 1 else _plain(read_scalar)
-    return Property(field.encode_name, field.required, nullable, read)
+    declared, extra, schema = _peeled(field.type)
+    kinds = declared.types if isinstance(declared, inspect.UnionType) else (declared,)
+    valued = [each for each in kinds if not isinstance(each, inspect.NoneType)]
+    # Two types of value and more: a custom field's, whose type is its definition's.
+    read = _reader(valued[0], field.encode_name, extra, schema) if len(valued) == 1 else _plain(read_scalar)
+    return Property(field.encode_name, field.required, len(valued) < len(kinds), read)
 
 
-def _unfold(declared: inspect.Type) -> tuple[list[inspect.Type], bool, dict[str, Any]]:
-    """Return the types a value may have without null, whether it may be null, and what its schema says."""
+def _peeled(declared: inspect.Type) -> tuple[inspect.Type, dict[str, Any], dict[str, Any]]:
+    """Return a type without what is noted about it, and those notes: what is ours, and what its schema says."""
+    extra: dict[str, Any] = {}
     schema: dict[str, Any] = {}
-    while isinstance(declared, inspect.Metadata) and isinstance(declared.type, inspect.UnionType):
+    while isinstance(declared, inspect.Metadata):
+        extra |= declared.extra or {}
         schema |= declared.extra_json_schema or {}
         declared = declared.type
-    if not isinstance(declared, inspect.UnionType):
-        extra = declared.extra_json_schema if isinstance(declared, inspect.Metadata) else None
-        return [declared], False, schema | (extra or {})
-    kinds = [each for each in declared.types if not isinstance(each, inspect.NoneType)]
-    return kinds, len(kinds) < len(declared.types), schema
+    return declared, extra, schema
 
 
-def _reader(kind: inspect.Type, name: str, schema: dict[str, Any]) -> Read:
-    extra: dict[str, Any] = {}
-    if isinstance(kind, inspect.Metadata):
-        extra, schema, kind = kind.extra or {}, schema | (kind.extra_json_schema or {}), kind.type
+def _reader(declared: inspect.Type, name: str, extra: dict[str, Any], schema: dict[str, Any]) -> Read:
+    kind, own_extra, own_schema = _peeled(declared)
+    extra, schema = extra | own_extra, schema | own_schema
     if isinstance(kind, inspect.StructType):
         return _object_reader(kind.cls)
     if isinstance(kind, inspect.ListType):
-        item = kind.item_type
+        item, _, _ = _peeled(kind.item_type)
         assert isinstance(item, inspect.StructType)  # noqa: S101
         return _list_reader(item.cls)
     if extra["kind"] == "enum":

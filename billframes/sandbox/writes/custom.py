@@ -73,7 +73,8 @@ def _change(
             faults.body(f"{place}/optionId", f"is {shown(option_id)}, and the field has no such option")
         return FieldChange(field_id, option_id=option_id)
     if value is None:
-        if "value" not in entry and not faults.about(f"{place}/value"):
+        said = faults.about(f"{place}/value") or faults.about(f"{place}/optionId")
+        if "value" not in entry and not said:
             faults.body(place, "has neither value nor optionId; a value of null clears the field")
         return FieldChange(field_id)
     if kind == "enum":

@@ -1,0 +1,168 @@
+"""Many clients at once, a killed server, and time that never stands still."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from billframes.sandbox.clock import BEGINNING, Clock
+from billframes.sandbox.store import Store
+
+NEW = {"matterId": "a1", "date": "2026-10-30", "description": "Work", "hours": 1}
+
+
+def test_twenty_writers_lose_nothing(fresh):
+    """20 writers lose nothing: every acknowledged entry is there, and no two have the same modified date."""
+    before = fresh.list("time-entries")[1]["total"]
+
+    def write(writer):
+        made = []
+        for number in range(15):
+            entry = fresh.done("POST", "time-entries", NEW | {"description": f"{writer}.{number}"})
+            made.append((entry["timeEntryId"], entry["meta"]["modifiedAt"]))
+        return made
+
+    with ThreadPoolExecutor(20) as pool:
+        made = [each for entries in pool.map(write, range(20)) for each in entries]
+    assert len(made) == len(set(made)) == len({at for _, at in made}) == 300
+    rows = {row["timeEntryId"] for row in fresh.rows("time-entries")}
+    assert {id_ for id_, _ in made} <= rows
+    assert fresh.list("time-entries")[1]["total"] == before + 300
+
+
+def test_twenty_writers_of_one_record(fresh):
+    """Each update is whole: two fields sent together are found together."""
+
+    def write(number):
+        fresh.done("PUT", "time-entries/e2", {"hours": number, "description": str(number)})
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(write, range(1, 101)))
+    entry = fresh.one("time-entries", "e2")
+    assert entry["hours"] == float(entry["description"])
+    assert entry["amount"] == entry["hours"] * 250
+
+
+def test_readers_never_wait_for_writers(fresh):
+    """While somebody holds the write lock, reads go on, even with many writers waiting."""
+    connection = sqlite3.connect(fresh.database, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    with ThreadPoolExecutor(60) as pool:
+        waiting = [pool.submit(fresh.done, "POST", "time-entries", NEW) for _ in range(50)]
+        started = time.monotonic()
+        for _ in range(20):
+            assert fresh.call("/v2/time-entries").status_code == 200
+        took = time.monotonic() - started
+        assert not any(each.done() for each in waiting)
+        connection.execute("ROLLBACK")
+        assert all(each.result() for each in waiting)
+    connection.close()
+    assert took < 2
+
+
+def test_modified_dates_strictly_increase(tools, tmp_path):
+    """modifiedAt strictly increases, even where the clock stands still or goes back, and across restarts."""
+    real = [BEGINNING]
+
+    def stamps(count):
+        store = Store(tmp_path / "firm.db", tools.plant_by_hand)
+        store.clock = Clock(BEGINNING - BEGINNING, real=lambda: real[0])
+        for _ in range(count):
+            with store.writing() as (_, at):
+                yield at
+        store.close()
+
+    found = [*stamps(5)]
+    real[0] = BEGINNING.replace(hour=1)
+    found += stamps(5)
+    real[0] = BEGINNING.replace(hour=23)
+    found += stamps(1)
+    assert found == sorted(set(found))
+    assert found[0] == "2026-10-31T20:00:00.000000Z"
+    assert found[-1] == "2026-10-31T23:00:00.000000Z"
+
+
+def test_a_refused_write_leaves_no_trace(tools, tmp_path):
+    """Anything raised in a write undoes it whole."""
+    store = Store(tmp_path / "firm.db", tools.plant_by_hand)
+    with pytest.raises(RuntimeError), store.writing() as (connection, _):
+        connection.execute("DELETE FROM time_entry")
+        raise RuntimeError
+    with store.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM time_entry").fetchone() == (5,)
+    store.close()
+
+
+def test_durability_of_kept_firms(tools, tmp_path):
+    """synchronous is FULL for a file that is kept; a temporary one need not reach the disk."""
+    kept, temporary = Store(tmp_path / "firm.db", tools.plant_by_hand), Store(None, tools.plant_by_hand)
+    for store, expected in ((kept, 2), (temporary, 0)):
+        with store.reading() as connection:
+            assert connection.execute("PRAGMA synchronous").fetchone() == (expected,)
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+            assert connection.execute("PRAGMA foreign_keys").fetchone() == (1,)
+        store.close()
+
+
+def test_acknowledged_writes_survive_a_kill(firm, tmp_path):
+    """Writes acknowledged survive `kill -9`, whenever it comes; what was not acknowledged is whole or not there."""
+    path = tmp_path / "firm.db"
+    path.write_bytes(firm.read_bytes())
+    acknowledged = [each for pause in (0.15, 0.3, 0.45) for each in _written_until_killed(path, pause)]
+    assert len(acknowledged) > 10
+    store = Store(path, _never)
+    with store.reading() as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        kept = {row[0] for row in connection.execute("SELECT time_entry_id FROM time_entry")}
+        late = connection.execute("SELECT max(modified_at) FROM time_entry").fetchone()[0]
+    with store.writing() as (_, at):
+        assert at > late
+    store.close()
+    assert set(acknowledged) <= kept
+
+
+CODE = (
+    "import argparse, sys; from billframes.sandbox import command; parser = argparse.ArgumentParser();"
+    "command.add_arguments(parser); sys.exit(command.run(parser.parse_args()))"
+)
+
+
+def _written_until_killed(path, pause):
+    arguments = [sys.executable, "-c", CODE, "--json", "--db", str(path)]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
+        ready = json.loads(process.stdout.readline())
+        ids: list[str] = []
+        writers = [threading.Thread(target=_write_until_gone, args=(ready, ids)) for _ in range(4)]
+        for each in writers:
+            each.start()
+        time.sleep(pause)
+        os.kill(process.pid, signal.SIGKILL)
+        for each in writers:
+            each.join()
+    return ids
+
+
+def _write_until_gone(ready, ids):
+    body = NEW | {"matterId": "a0000001-0000-4000-8000-000000000000"}
+    headers = {"Authorization": f"Bearer {ready['tokens']['full']}"}
+    with httpx.Client(base_url=ready["base_url"], headers=headers) as http:
+        try:
+            while True:
+                answer = http.post("/v2/time-entries", json=body)
+                assert answer.status_code == 200
+                ids.append(answer.json()["data"]["timeEntryId"])
+        except httpx.TransportError:
+            pass
+
+
+def _never(_connection):
+    raise AssertionError

@@ -1,0 +1,215 @@
+"""POST, PUT and DELETE of time entries, against the API description's own sentences."""
+
+import pytest
+
+from billframes.api.resources import ALL_ZERO_ID
+
+NEW = {"matterId": "a1", "date": "2026-10-30", "description": "Work", "hours": 1.5}
+
+
+def test_create_answers_with_the_entry(fresh):
+    """POST /v2/time-entries: {data: TimeEntryDetail}."""
+    sent = NEW | {"time": "08:15", "activityCode": "A103", "taskCode": "L110"}
+    entry = fresh.done("POST", "time-entries", sent)
+    assert {name: entry[name] for name in ("date", "description", "hours", "time", "activityCode", "taskCode")} == {
+        "date": "2026-10-30",
+        "description": "Work",
+        "hours": 1.5,
+        "time": "08:15:00",
+        "activityCode": "A103",
+        "taskCode": "L110",
+    }
+    assert (entry["user"]["name"], entry["client"]["name"], entry["billed"]) == ("Ada Oak", "Acme", False)
+    assert fresh.call(f"/v2/time-entries/{entry['timeEntryId']}").json()["data"] == entry
+
+
+def test_required_fields(fresh):
+    """CreateTimeEntry: matterId (uuid, R), date (date, R), description (string min 1, R), hours (number, R)."""
+    assert fresh.wrong("POST", "time-entries", {}) == ["#/matterId", "#/date", "#/description", "#/hours"]
+    assert fresh.wrong("POST", "time-entries", NEW | {"description": "", "hours": None}) == [
+        "#/description",
+        "#/hours",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "header", "token", "user"),
+    [
+        ("b3", "b2", "full", "b3"),
+        ("b3", None, "service", "b3"),
+        (None, "b2", "full", "b2"),
+        (None, "b2", "service", "b2"),
+        (None, None, "full", "b1"),
+        (None, None, "norates", "b2"),
+    ],
+)
+def test_whose_entry_it_is(fresh, body, header, token, user):
+    """The body's userId, else the header `x-service-userid`, else the user the credential identifies."""
+    headers = {"x-service-userid": fresh.id(header)} if header else {}
+    entry = fresh.done(
+        "POST", "time-entries", NEW | {"userId": body}, headers=headers, token=fresh.sandbox.tokens[token]
+    )
+    assert entry["userId"] == fresh.id(user)
+
+
+def test_nobodys_entry(fresh):
+    """userId is required only when the credential names no user."""
+    assert fresh.wrong("POST", "time-entries", NEW, token="sandbox-service") == ["#/userId"]
+    assert fresh.wrong("POST", "time-entries", {"hours": 1} | NEW | {"hours": "x"}, token="sandbox-service") == [
+        "#/hours",
+        "#/userId",
+    ]
+
+
+@pytest.mark.parametrize("header", ["nonsense", "b9000000-0000-4000-8000-000000000000", "%00", "é"])
+def test_a_header_of_nobody(fresh, header):
+    """`x-service-userid` names the user on whose behalf a time entry is created."""
+    headers = {"x-service-userid": header.encode()}
+    assert fresh.wrong("POST", "time-entries", NEW, headers=headers) == ["x-service-userid"]
+
+
+def test_rate_defaults_to_the_users(fresh):
+    """rate (number, N; defaults to the user's rate and normally should not be sent)."""
+    entry = fresh.done("POST", "time-entries", NEW)
+    assert (entry["rate"], entry["amount"]) == (400.0, 600.0)
+    entry = fresh.done("POST", "time-entries", NEW | {"rate": 333.33, "userId": "b2"})
+    assert (entry["rate"], entry["amount"]) == (333.33, 500.0)
+
+
+@pytest.mark.parametrize(("hours", "amount"), [(0.005, 1.67), (-0.005, -1.67), (0, 0.0), (0.0001, 0.03)])
+def test_amount_is_rounded_half_up_to_the_cent(fresh, hours, amount):
+    """amount (number): hours at the rate."""
+    assert fresh.done("POST", "time-entries", NEW | {"rate": 333, "hours": hours})["amount"] == amount
+
+
+@pytest.mark.parametrize(
+    ("kind", "billing"),
+    [
+        ("hourly", "billable"),
+        ("fixedFee", "fixedFee"),
+        ("contingency", "billable"),
+        ("probono", "nonBillable"),
+        ("internal", "nonBillable"),
+    ],
+)
+def test_matter_type_determines_the_default(fresh, kind, billing):
+    """matterType: determines defaults for time entries."""
+    matter = {"name": "M", "clientId": "c1", "responsibleId": "b1", "matterType": kind}
+    matter_id = fresh.done("POST", "matters", matter)["matterId"]
+    assert fresh.done("POST", "time-entries", NEW | {"matterId": matter_id})["billingType"] == billing
+
+
+@pytest.mark.parametrize("kind", ["nonBillable", "fixedFee"])
+def test_rates_only_where_billable(fresh, kind):
+    """rate and amount: provided only when billingType is billable."""
+    entry = fresh.done("POST", "time-entries", NEW | {"billingType": kind, "rate": 5})
+    assert not {"rate", "amount"} & set(entry)
+    fresh.done("PUT", f"time-entries/{entry['timeEntryId']}", {"billingType": "billable"})
+    assert fresh.call(f"/v2/time-entries/{entry['timeEntryId']}").json()["data"]["amount"] == 600.0
+
+
+def test_rates_are_hidden_in_the_answer_too(fresh):
+    """Without the scope `read.rates`, rate and amount of time entries are omitted from responses."""
+    assert not {"rate", "amount"} & set(fresh.done("POST", "time-entries", NEW, token="sandbox-norates"))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"hours": "1"},
+        {"hours": True},
+        {"hours": 1e6},
+        {"rate": -1},
+        {"date": "2026-02-30"},
+        {"date": "0000-01-01"},
+        {"date": "2026-10-30T00:00:00Z"},
+        {"time": "25:00"},
+        {"time": "noon"},
+        {"billingType": "Billable"},
+        {"billingType": None, "taskCode": "L110 "},
+        {"taskCode": "L100"},
+        {"activityCode": "L110"},
+        {"fixedFeeId": "f9"},
+        {"fixedFeeId": "f2"},
+        {"userId": "b9"},
+        {"userId": "Ada"},
+        {"matterId": "c1"},
+    ],
+)
+def test_wrong_values(fresh, wrong):
+    """Types, enums, references, codes not valid for assigning, and a fixed fee of another matter."""
+    names = [f"#/{name}" for name in wrong]
+    assert fresh.wrong("POST", "time-entries", NEW | wrong) == sorted(names, key=lambda name: name != names[0])
+
+
+def test_update_answers_with_no_body_and_is_sparse(fresh):
+    """PUT /v2/time-entries/{id}: no body. Updates are sparse: only the properties sent are changed."""
+    before = fresh.one("time-entries", "e2")
+    assert fresh.done("PUT", "time-entries/e2", {"description": "Long call"}) is None
+    after = fresh.one("time-entries", "e2")
+    assert after.pop("description") == "Long call"
+    before.pop("description")
+    assert after.pop("meta")["modifiedAt"] > before.pop("meta")["modifiedAt"]
+    assert after == before
+
+
+def changed(fresh, body, entry="e2"):
+    fresh.done("PUT", f"time-entries/{entry}", body)
+    return fresh.one("time-entries", entry)
+
+
+def test_null_keeps_description_and_hours(fresh):
+    """description (null keeps current), hours (null keeps current)."""
+    after = changed(fresh, {"description": None, "hours": None, "date": None, "userId": None, "billingType": None})
+    assert (after["description"], after["hours"], after["date"]) == ("Call", 0.3, "2026-10-02")
+    assert (after["userId"], after["billingType"]) == (fresh.id("b2"), "billable")
+
+
+def test_null_clears_what_may_be_null(fresh):
+    """time, activityCode, taskCode (N)."""
+    assert changed(fresh, {"time": "10:00:00", "activityCode": "A103", "taskCode": "L110"})["taskCode"] == "L110"
+    after = changed(fresh, {"time": None, "activityCode": None, "taskCode": None})
+    assert [after["time"], after["activityCode"], after["taskCode"]] == [None] * 3
+
+
+def test_amount_follows(fresh):
+    """amount is hours at the rate, after every update."""
+    assert changed(fresh, {"hours": 2})["amount"] == 500.0
+    assert changed(fresh, {"rate": 100.5})["amount"] == 201.0
+    assert changed(fresh, {"userId": "b1"})["rate"] == 100.5
+    assert changed(fresh, {"rate": None})["amount"] == 800.0
+
+
+def test_fixed_fee_association(fresh):
+    """fixedFeeId: null keeps the existing association or none; the all-zero UUID removes an existing association."""
+    assert changed(fresh, {"fixedFeeId": None}, "e3")["fixedFee"]["label"] == "Filing"
+    assert "fixedFee" not in changed(fresh, {"fixedFeeId": ALL_ZERO_ID}, "e3")
+    assert changed(fresh, {"fixedFeeId": None}, "e3")["fixedFeeId"] is None
+    assert changed(fresh, {"fixedFeeId": "f2"}, "e3")["fixedFeeId"] == fresh.id("f2")
+
+
+def test_a_fixed_fee_stays_with_its_matter(fresh):
+    """FixedFeeReference: the fixed fee that covers the time is of the same matter."""
+    assert fresh.wrong("PUT", "time-entries/e3", {"matterId": "a1"}) == ["#/fixedFeeId"]
+    after = changed(fresh, {"matterId": "a1", "fixedFeeId": ALL_ZERO_ID}, "e3")
+    assert after["matter"]["name"] == "Lawsuit"
+
+
+@pytest.mark.parametrize("entry", ["e1", "e5"])
+def test_billed_entries_cannot_be_touched(fresh, entry):
+    """PUT and DELETE /v2/time-entries/{id}: the item is billed (on an invoice), in any state."""
+    assert "is billed" in fresh.refused(409, "PUT", f"time-entries/{entry}", {"hours": 9})["detail"]
+    assert "is billed" in fresh.refused(409, "DELETE", f"time-entries/{entry}")["detail"]
+
+
+def test_delete(fresh):
+    """DELETE /v2/time-entries/{id}: no body."""
+    assert fresh.done("DELETE", "time-entries/e2") is None
+    fresh.refused(404, "DELETE", "time-entries/e2")
+    fresh.refused(404, "PUT", "time-entries/e2", {"hours": 1})
+
+
+def test_a_fixed_fee_covers_by_default(fresh):
+    """Time under a fixed fee is of billing type fixedFee where nothing is said."""
+    entry = fresh.done("POST", "time-entries", NEW | {"matterId": "a2", "fixedFeeId": "f2"})
+    assert (entry["billingType"], entry["fixedFee"]["amount"]) == ("fixedFee", 250.0)

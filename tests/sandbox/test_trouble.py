@@ -1,0 +1,201 @@
+"""Trouble on purpose: each kind does what it says, and none is made unless asked for."""
+
+import asyncio
+import datetime as dt
+import shutil
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from billframes.errors import ConfigError
+from billframes.sandbox import Sandbox, Throttle, Trouble
+from billframes.sandbox.throttle import Throttled
+
+NEW = {"matterId": "a1", "date": "2026-10-30", "description": "Work", "hours": 1}
+
+
+@pytest.fixture
+def making(firm, tmp_path, tools):
+    @contextmanager
+    def make(**options):
+        path = tmp_path / "troubled.db"
+        shutil.copyfile(firm, path)
+        trouble = {name: options.pop(name) for name in [*options] if name in Trouble.__dataclass_fields__}
+        with Sandbox(db=path, trouble=Trouble(**trouble), **options) as sandbox:
+            api = tools.Api(sandbox)
+            with api.http:
+                yield api
+
+    return make
+
+
+def outcome(api, *call, **options):
+    try:
+        answer = api.send(*call, **options)
+    except httpx.TransportError as error:
+        return type(error).__name__
+    return answer.status_code
+
+
+def test_faults_by_rate(making):
+    """faults: share of calls that fail; the same seed fails the same calls."""
+    runs = []
+    for _ in range(2):
+        with making(faults=0.3, seed=5) as api:
+            runs.append([outcome(api, "GET", "clients") for _ in range(100)])
+    assert runs[0] == runs[1]
+    counts = Counter(runs[0])
+    assert 55 < counts[200] < 85
+    assert {200, 500, 502, 503, 504, "RemoteProtocolError"} == set(counts)
+
+
+@pytest.mark.parametrize(("kind", "done"), [("503", False), ("drop", False), ("cut", True), ("lost", True)])
+def test_kinds_of_faults(making, kind, done):
+    """A status or "drop": nothing is done. "cut" and "lost": what was asked is done, and the answer is not seen."""
+    with making(faults=1, fault_kinds=(kind,)) as api:
+        before = len(api.everything())
+        results = {outcome(api, "POST", "time-entries", NEW) for _ in range(8)}
+        assert results <= ({503} if kind == "503" else {500, "RemoteProtocolError"})
+        entries = [row for row in api.everything() if row[0] == "time_entry"]
+        assert len(entries) == (13 if done else 5)
+        assert (len(api.everything()) > before) == done
+
+
+def test_ties_in_another_order_each_time(making):
+    """shuffled_ties: records equal under the sort come in another order each time."""
+    with making(shuffled_ties=True) as api:
+        orders = {api.ids("clients", sort="name") for _ in range(40)}
+        assert len(orders) == 2
+    with making() as api:
+        assert len({api.ids("clients", sort="name") for _ in range(40)}) == 1
+
+
+def test_commits_that_become_visible_late(making):
+    """late_commits: a write becomes visible some time after the instant it is dated by."""
+    with making(late_commits=1, late_seconds=0.3) as api:
+        started = time.monotonic()
+        entry = api.done("POST", "time-entries", NEW)
+        assert time.monotonic() - started > 0.3
+        clock = api.sandbox._store.clock
+        assert entry["meta"]["modifiedAt"] < clock.now().isoformat()[:26]
+        lateness = clock.now().timestamp() - _timestamp(entry["meta"]["modifiedAt"])
+        assert 0.3 < lateness < 5
+
+
+def test_edits_that_do_not_move_the_modified_date(making):
+    """still_edits: share of updates that do not move the modified date."""
+    with making(still_edits=1) as api:
+        before = api.one("time-entries", "e2")
+        api.done("PUT", "time-entries/e2", {"hours": 7})
+        after = api.one("time-entries", "e2")
+        assert (after["hours"], after["meta"]) == (7.0, before["meta"])
+
+
+def test_a_smaller_limit_is_granted(making):
+    """most_granted: pagination says which limit was granted."""
+    with making(most_granted=2) as api:
+        rows, pagination = api.list("time-entries", limit=1000)
+        assert (len(rows), pagination["limit"], pagination["total"]) == (2, 2, 5)
+
+
+def test_ignored_filters(making):
+    """ignored: query parameters that are ignored."""
+    with making(ignored=("userId", "modifiedSince")) as api:
+        assert api.ids("time-entries", userId="b3", modifiedSince="2027-01-01T00:00:00Z") == "e1 e4 e2 e3 e5"
+        assert api.ids("time-entries", matterId="a1") == "e1 e2"
+
+
+def test_a_colleague_writes(making):
+    """writes_per_second: a colleague works beside the readers."""
+    with making(writes_per_second=200) as api:
+        time.sleep(0.6)
+        assert len([row for row in api.rows("time-entries") if "colleague" in row["description"]]) > 3
+        assert {row["description"] for row in api.rows("time-entries", billed="true")} == {"Draft complaint", "Will"}
+
+
+def test_latency(making):
+    """latency_ms: every call takes longer."""
+    with making(latency_ms=120) as api:
+        started = time.monotonic()
+        api.call("/v2/clients")
+        assert time.monotonic() - started > 0.12
+
+
+def test_throttle_by_the_minute(making):
+    """Calls a minute, answered with 429 and `Retry-After`; the health check does not count."""
+    with making(throttle=Throttle(per_minute=3)) as api:
+        answers = [api.send("GET", "clients") for _ in range(5)]
+        assert [each.status_code for each in answers] == [200, 200, 200, 429, 429]
+        assert 55 <= int(answers[-1].headers["Retry-After"]) <= 60
+        assert answers[-1].json()["title"] == "Too Many Requests"
+        assert api.send("GET", "health").status_code == 200
+
+
+def test_throttle_at_once(making):
+    """Calls at once."""
+    slow = {"late_commits": 1, "late_seconds": 0.5}
+    with making(throttle=Throttle(at_once=2), **slow) as api, ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda _: api.send("POST", "time-entries", NEW), range(6)))
+        assert sorted(each.status_code for each in answers) == [200, 200, 429, 429, 429, 429]
+        assert {each.headers["Retry-After"] for each in answers if each.status_code == 429} == {"1"}
+
+
+def test_throttle_lets_go():
+    """A limit a minute or a day is over when its oldest call is that old."""
+    now, statuses = [0.0], []
+
+    async def app(_scope, _receive, send):
+        await send({"status": 200})
+
+    async def send(message):
+        if "status" in message:
+            statuses.append(message["status"])
+
+    throttled = Throttled(app, Throttle(per_minute=2, per_day=3), free=frozenset(), now=lambda: now[0])
+    for moment in (0, 10, 20, 60.1, 70.1, 86_400, 86_461):
+        now[0] = moment
+        asyncio.run(throttled({"type": "http", "path": "/v2/clients"}, None, send))
+    assert statuses == [200, 200, 429, 200, 429, 200, 200]
+
+
+@pytest.mark.parametrize(
+    "text", ["faults=2", "faults=x", "nonsense=1", "fault_kinds=418", "most_granted=0", "late_seconds=-1"]
+)
+def test_unusable_trouble(text):
+    """A share is from 0 to 1, a kind of fault is known."""
+    with pytest.raises(ConfigError):
+        Trouble.read(text)
+
+
+@pytest.mark.parametrize("text", ["per_minute=0", "per_hour=1", "at_once=x", "5"])
+def test_unusable_throttles(text):
+    """A number is 1 or more."""
+    with pytest.raises(ConfigError):
+        Throttle.read(text)
+
+
+def test_trouble_on_the_command_line():
+    """Every kind can be asked for on the command line."""
+    text = "faults=0.1,fault_kinds=500+lost,shuffled_ties,late_commits=1,late_seconds=3,still_edits=0.5"
+    text += ",most_granted=10,ignored=billed+userId,writes_per_second=2,seed=9"
+    assert Trouble.read(text) == Trouble(
+        faults=0.1,
+        fault_kinds=("500", "lost"),
+        shuffled_ties=True,
+        late_commits=1,
+        late_seconds=3,
+        still_edits=0.5,
+        most_granted=10,
+        ignored=("billed", "userId"),
+        writes_per_second=2,
+        seed=9,
+    )
+    assert Trouble.read("") == Trouble()
+
+
+def _timestamp(text):
+    return dt.datetime.fromisoformat(text).timestamp()
