@@ -240,6 +240,8 @@ def _components(resources: Iterable[Resource], bodies: Iterable[type[r.Request]]
     _, schemas = msgspec.json.schema_components([*types, *bodies, ProblemBody], ref_template=_REFERENCE + "{name}")
     for body in bodies:
         _bound(schemas[body.__name__])
+    for schema in schemas.values():
+        _localize(schema)
     problem = {"application/problem+json": {"schema": _ref(ProblemBody)}}
     return {
         "schemas": dict(sorted(schemas.items())),
@@ -259,6 +261,17 @@ def _bound(schema: _Json) -> None:
                 each |= {"minimum": least, "maximum": most}
             elif each.get("type") == "string" and name in NEVER_EMPTY:
                 each["minLength"] = 1
+
+
+def _localize(schema: _Json) -> None:
+    """Say of times of day that they have no offset, which JSON Schema's own `time` asks for."""
+    for property_ in schema.get("properties", {}).values():
+        for each in _alternatives(property_):
+            if each.get("format") == "time":
+                each |= {
+                    "format": "time-local",
+                    "pattern": r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?$",
+                }
 
 
 def _alternatives(schema: _Json) -> Iterator[_Json]:

@@ -82,7 +82,7 @@ class Api:
             assert "content-type" not in answer.headers
             return None
         assert set(answer.json()) == {"data"}
-        resource = _BY_PATH[path.split("/")[0]]
+        resource = _BY_PATH[path.split("/", maxsplit=1)[0]]
         as_declared(answer.json()["data"], resource.detail or resource.record)
         return answer.json()["data"]
 

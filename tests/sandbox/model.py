@@ -65,7 +65,9 @@ class Model:
         if bad:
             return 400, {}
         if kind == "time-entries":
-            covered = "fixedFee" if row["fixedFeeId"] else DEFAULT_TYPES[self.rows["matters"][row["matterId"]]["matterType"]]
+            covered = (
+                "fixedFee" if row["fixedFeeId"] else DEFAULT_TYPES[self.rows["matters"][row["matterId"]]["matterType"]]
+            )
             row.setdefault("billingType", covered)
             self._price(row, row.pop("rate", None))
         row["customFields"] = self._fields({}, row.pop("customFields", ()))
@@ -85,11 +87,9 @@ class Model:
             return 400
         if row["invoiceId"]:
             return 409
-        if kind == "fixed-fees" and any(
-            each["fixedFeeId"] == id_ and each["matterId"] != row["matterId"]
-            for each in self.rows["time-entries"].values()
-        ):
-            return 409 if "matterId" in sent and sent["matterId"] else 200
+        covered = (each for each in self.rows["time-entries"].values() if each["fixedFeeId"] == id_)
+        if kind == "fixed-fees" and any(each["matterId"] != row["matterId"] for each in covered):
+            return 409
         if kind == "time-entries":
             self._price(row, sent.get("rate", row.pop("rate", None)))
         if "contact" in sent:

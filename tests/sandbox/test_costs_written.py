@@ -3,9 +3,7 @@
 import pytest
 
 NEW = {"matterId": "a1", "date": "2026-10-30", "description": "Costs", "amount": 12.34}
-BOTH = pytest.mark.parametrize(
-    ("path", "billed", "unbilled"), [("expenses", "d1", "d3"), ("fixed-fees", "f1", "f2")]
-)
+BOTH = pytest.mark.parametrize(("path", "billed", "unbilled"), [("expenses", "d1", "d3"), ("fixed-fees", "f1", "f2")])
 
 
 def newest(fresh, path):
@@ -120,7 +118,9 @@ def test_wrong_amounts(fresh, path, billed, unbilled, amount):
     assert fresh.wrong("POST", path, NEW | {"amount": amount}) == ["#/amount"]
 
 
-@pytest.mark.parametrize(("sent", "kept"), [(0.1 + 0.2, 0.3), (1e-9, 0.0), (12.34565, 12.3457), (1e9, 1e9), (-0.0, 0.0)])
+@pytest.mark.parametrize(
+    ("sent", "kept"), [(0.1 + 0.2, 0.3), (1e-9, 0.0), (12.34565, 12.3457), (1e9, 1e9), (-0.0, 0.0)]
+)
 def test_money_is_exact_to_the_ten_thousandth(fresh, sent, kept):
     """Money and hour amounts are JSON numbers (double)."""
     fresh.done("POST", "expenses", NEW | {"amount": sent})

@@ -54,7 +54,9 @@ def test_wrong_content_type(fresh, kind):
     raw(fresh, json.dumps(NEW).encode(), 415, {"Content-Type": kind.encode()} if kind else {})
 
 
-@pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=UTF-8", 'application/json;charset="utf-8"'])
+@pytest.mark.parametrize(
+    "kind", ["application/json", "Application/JSON; charset=UTF-8", 'application/json;charset="utf-8"']
+)
 def test_right_content_type(fresh, kind):
     """All bodies are JSON (application/json)."""
     fresh.done("POST", "clients", content=json.dumps(NEW).encode(), headers={"Content-Type": kind})
@@ -123,9 +125,9 @@ def test_text_survives_as_it_is(fresh):
     for text in ("nul \x00 inside", "\U0001f4a9", "؜عربي", "'; DROP TABLE client; --", "x" * 300_000, " "):
         client = fresh.done("POST", "clients", NEW | {"name": text, "notes": text})
         assert (client["name"], client["notes"]) == (text, text)
-        assert client["clientId"] in {row["clientId"] for row in fresh.rows("clients", reference="", query=text[:50])} or (
-            fresh.call(f"/v2/clients/{client['clientId']}").json()["data"] == client
-        )
+        assert client["clientId"] in {
+            row["clientId"] for row in fresh.rows("clients", reference="", query=text[:50])
+        } or (fresh.call(f"/v2/clients/{client['clientId']}").json()["data"] == client)
 
 
 def test_undeclared_properties_are_ignored(fresh):
@@ -146,7 +148,12 @@ VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
 )
 NAMES = sorted(
-    {each.encode_name for operation in WRITES if operation.body for each in __import__("msgspec").structs.fields(operation.body)}
+    {
+        each.encode_name
+        for operation in WRITES
+        if operation.body
+        for each in __import__("msgspec").structs.fields(operation.body)
+    }
 )
 ENTRY = st.fixed_dictionaries({}, optional={"id": VALUES, "value": VALUES, "optionId": VALUES})
 

@@ -108,7 +108,8 @@ class Writes(RuleBasedStateMachine):
     @rule(
         target=clients,
         body=st.fixed_dictionaries(
-            {}, optional={"name": names, "reference": texts, "notes": texts, "contact": contacts, "customFields": fields}
+            {},
+            optional={"name": names, "reference": texts, "notes": texts, "contact": contacts, "customFields": fields},
         ),
     )
     def create_client(self, body):
@@ -121,7 +122,8 @@ class Writes(RuleBasedStateMachine):
     @rule(
         client=clients,
         body=st.fixed_dictionaries(
-            {}, optional={"name": names, "reference": texts, "notes": texts, "contact": contacts, "customFields": fields}
+            {},
+            optional={"name": names, "reference": texts, "notes": texts, "contact": contacts, "customFields": fields},
         ),
     )
     def update_client(self, client, body):
