@@ -3,6 +3,7 @@
 import json
 import socket
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -122,12 +123,17 @@ def test_wrong_methods(fresh, method, path, allowed):
 
 def test_text_survives_as_it_is(fresh):
     """string: whatever characters, and any length."""
-    for text in ("nul \x00 inside", "\U0001f4a9", "؜عربي", "'; DROP TABLE client; --", "x" * 300_000, " "):
+    for text in (
+        "nul \x00 inside",
+        "\U0001f4a9",
+        "\u061c\u0639\u0631\u0628\u064a",
+        "'; DROP TABLE client; --",
+        "x" * 300_000,
+        " ",
+    ):
         client = fresh.done("POST", "clients", NEW | {"name": text, "notes": text})
         assert (client["name"], client["notes"]) == (text, text)
-        assert client["clientId"] in {
-            row["clientId"] for row in fresh.rows("clients", reference="", query=text[:50])
-        } or (fresh.call(f"/v2/clients/{client['clientId']}").json()["data"] == client)
+        assert fresh.call(f"/v2/clients/{client['clientId']}").json()["data"] == client
 
 
 def test_undeclared_properties_are_ignored(fresh):
@@ -148,12 +154,7 @@ VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
 )
 NAMES = sorted(
-    {
-        each.encode_name
-        for operation in WRITES
-        if operation.body
-        for each in __import__("msgspec").structs.fields(operation.body)
-    }
+    {each.encode_name for operation in WRITES if operation.body for each in msgspec.structs.fields(operation.body)}
 )
 ENTRY = st.fixed_dictionaries({}, optional={"id": VALUES, "value": VALUES, "optionId": VALUES})
 

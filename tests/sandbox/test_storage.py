@@ -93,9 +93,14 @@ def test_modified_dates_strictly_increase(tools, tmp_path):
 def test_a_refused_write_leaves_no_trace(tools, tmp_path):
     """Anything raised in a write undoes it whole."""
     store = Store(tmp_path / "firm.db", tools.plant_by_hand)
-    with pytest.raises(RuntimeError), store.writing() as (connection, _):
-        connection.execute("DELETE FROM time_entry")
-        raise RuntimeError
+
+    def fail():
+        with store.writing() as (connection, _):
+            connection.execute("DELETE FROM time_entry")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     with store.reading() as connection:
         assert connection.execute("SELECT count(*) FROM time_entry").fetchone() == (5,)
     store.close()
