@@ -21,6 +21,7 @@ from queue import Empty, LifoQueue
 
 from billframes.errors import ConfigError
 from billframes.sandbox.clock import Clock, instant_text
+from billframes.sandbox.counting import CountingConnection
 from billframes.sandbox.schema import SCHEMA
 
 __all__ = ["Plant", "Store"]
@@ -127,12 +128,16 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("COMMIT")
     finally:
         connection.rollback()
+        if isinstance(connection, CountingConnection):
+            connection.forget()
 
 
 def connect(path: Path, *, durable: bool = True) -> sqlite3.Connection:
     """Return a connection in autocommit mode that waits for writers and knows the sandbox's SQL functions."""
     # The pool lends a connection to one thread at a time, which SQLite allows and the check does not see.
-    connection = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
+    connection = sqlite3.connect(
+        path, isolation_level=None, timeout=30, check_same_thread=False, factory=CountingConnection
+    )
     try:
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
