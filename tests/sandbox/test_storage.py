@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import httpx
 import pytest
@@ -104,6 +105,35 @@ def test_a_refused_write_leaves_no_trace(tools, tmp_path):
     with store.reading() as connection:
         assert connection.execute("SELECT count(*) FROM time_entry").fetchone() == (5,)
     store.close()
+
+
+def test_totals_are_of_now(fresh):
+    """total (int32, R, total items available): also right after writes, and after writes past the server."""
+
+    def totals():
+        return [fresh.list("time-entries", limit=1, **f)[1]["total"] for f in ({}, {"billingType": "billable"})]
+
+    assert totals() == totals() == [5, 3]
+    entry = fresh.done("POST", "time-entries", NEW)["timeEntryId"]
+    assert totals() == totals() == [6, 4]
+    with closing(sqlite3.connect(fresh.database)) as connection:
+        connection.execute("UPDATE time_entry SET billing_type = 'nonBillable' WHERE time_entry_id = ?", [entry])
+        connection.commit()
+    assert totals() == [6, 3]
+    fresh.done("DELETE", f"time-entries/{entry}")
+    assert totals() == [5, 3]
+
+
+def test_pages_from_either_end(fresh):
+    """offset: the pages of a list, put together, are the list."""
+    for number in range(7):
+        fresh.done("POST", "time-entries", NEW | {"hours": number % 2})
+    for sort in ("date", "-date", "hours,-description", "-created"):
+        whole = fresh.ids("time-entries", sort=sort, limit=1000)
+        for limit in (1, 2, 5, 12):
+            pages = [fresh.ids("time-entries", sort=sort, limit=limit, offset=o) for o in range(0, 12, limit)]
+            assert " ".join(pages) == whole
+        assert fresh.ids("time-entries", sort=sort, offset=12) == ""
 
 
 def test_durability_of_kept_firms(tools, tmp_path):
