@@ -14,6 +14,8 @@ from contextlib import closing
 import httpx
 import pytest
 
+from billframes.sandbox import Sandbox
+from billframes.sandbox import store as store_module
 from billframes.sandbox.clock import BEGINNING, Clock
 from billframes.sandbox.store import Store
 
@@ -67,6 +69,21 @@ def test_readers_never_wait_for_writers(fresh):
         assert all(each.result() for each in waiting)
     connection.close()
     assert took < 2
+
+
+def test_a_lock_that_is_never_given_back(firm, tmp_path, tools, monkeypatch):
+    """A writer who has waited long enough for somebody outside is told to try again."""
+    monkeypatch.setattr(store_module, "_PATIENCE", 0.1)
+    path = tmp_path / "firm.db"
+    path.write_bytes(firm.read_bytes())
+    with Sandbox(db=path) as sandbox, closing(sqlite3.connect(path, isolation_level=None)) as outsider:
+        api = tools.Api(sandbox)
+        with api.http:
+            outsider.execute("BEGIN IMMEDIATE")
+            answer = api.send("POST", "time-entries", NEW)
+            assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
+            outsider.execute("ROLLBACK")
+            api.done("POST", "time-entries", NEW)
 
 
 def test_modified_dates_strictly_increase(tools, tmp_path):
