@@ -43,7 +43,7 @@ DTYPES = {
     "instant": "datetime64[us, UTC]",
     "time": "time64[us][pyarrow]",
     "flag": "boolean",
-    "texts": "list<item: string>[pyarrow]",
+    "texts": "object",
 }
 CUSTOM = {"text": "text", "number": "number", "boolean": "flag", "date": "date", "enum": "enum"}
 BUCKETS = {
@@ -171,7 +171,7 @@ def cells_of(column, kind):
             whole = column.astype("int64") // (86_400_000_000 if kind == "date" else 1)
             return [None if gone else value for value, gone in zip(whole, missing, strict=True)]
         if kind == "texts":
-            return column.array._pa_array.to_pylist()
+            return column.tolist()
         return [None if gone else value for value, gone in zip(column, missing, strict=True)]
     import polars as pl
 
