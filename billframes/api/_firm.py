@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal, overload
-from uuid import UUID
 
 import msgspec
 import pandas as pd
 import pyarrow as pa
 
 from billframes.api._loader import Frame, Id, Loader
-from billframes.api._progress import Progress, reporting
+from billframes.api._progress import Progress, checked_progress, reporting
 from billframes.api.columns import Source, sources_of
 from billframes.api.decoding import build_table, decode_single
 from billframes.api.loading import checked_format
@@ -183,6 +182,7 @@ class ClientBalances(Loader):
         ['client_id', 'balance', 'overdue']
         """
         kind = checked_format(to)
+        checked_progress(progress)
         ids = self._ids(client_ids)
         client = self._client()
         with (
@@ -210,7 +210,8 @@ class ClientBalances(Loader):
             listed: Any = client.clients(select="", to="arrow", progress=False)
             ids: list[str] = listed.column("client_id").to_pylist()
             return ids
-        given = [client_ids] if isinstance(client_ids, str | UUID) else client_ids
+        several = isinstance(client_ids, Collection) and not isinstance(client_ids, str | bytes)
+        given: Any = client_ids if several else [client_ids]
         return list(dict.fromkeys(identifier(each, "client_ids") for each in given))
 
     def _one(self, client_id: str) -> BalancesRecord:

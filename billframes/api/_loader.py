@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
-from billframes.api._progress import Progress
+from billframes.api._progress import Progress, checked_progress
 from billframes.api.decoding import Page, decode_page
 from billframes.api.loading import checked_format, load, total_of
 from billframes.api.parameters import build_request
@@ -67,6 +67,7 @@ class PagedLoader(Loader):
         **options: Any,
     ) -> Any:
         kind = checked_format(to)
+        checked_progress(progress)
         request = build_request(self.resource, filters, start=start, end=end, **options)
         return load(self._client(), request, to=kind, progress=progress)
 

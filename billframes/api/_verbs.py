@@ -34,7 +34,7 @@ class Verbs(Loader):
     def _create(
         self, request: type[Request], values: Mapping[str, Any], *, headers: Mapping[str, str] | None = None
     ) -> Record | None:
-        body = body_of(request, self._with_custom_fields(values))
+        body = self._body(request, values)
         response = self._client().send("POST", self.resource.path, body, resource=self.resource.name, headers=headers)
         return self._record(response.body) if response.body.strip() else None
 
@@ -42,7 +42,7 @@ class Verbs(Loader):
         path = self._path(id)
         if all(value is UNSET for value in values.values()):
             raise ParameterError(f"update was given nothing to change; it takes {', '.join(values)}.")
-        body = body_of(request, self._with_custom_fields(values))
+        body = self._body(request, values)
         response = self._client().send("PUT", path, body, resource=self.resource.name)
         return self._record(response.body, str(id)) if response.body.strip() else None
 
@@ -61,12 +61,16 @@ class Verbs(Loader):
             message = f"{resource.name}: record {id or getattr(struct, snake_case(resource.id))} breaks the API's"
             raise DecodeError(f"{message} description: {error}.") from None
 
-    def _with_custom_fields(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _body(self, request: type[Request], values: Mapping[str, Any]) -> bytes:
         fields = values.get("custom_fields", UNSET)
-        if not fields or fields is UNSET:
-            return values
-        columns = definitions_of(self._client(), str(self.resource.entity))
-        return {**values, "custom_fields": custom_updates(fields, columns)}
+        if fields is UNSET or fields is None:
+            return body_of(request, values)
+        # What can be checked without asking the server comes first.
+        body_of(request, {**values, "custom_fields": UNSET})
+        if not isinstance(fields, Mapping):
+            raise ParameterError(f"custom_fields={fields!r} is no mapping of names to values.")
+        columns = definitions_of(self._client(), str(self.resource.entity)) if fields else ()
+        return body_of(request, {**values, "custom_fields": custom_updates(fields, columns)})
 
 
 def _segment(text: str) -> str:

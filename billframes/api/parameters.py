@@ -129,7 +129,7 @@ _CHECKS = {"flag": _flag, "text": _plain, "enum": _enum}
 
 
 def _names(name: str, given: str | Iterable[str]) -> list[str]:
-    parts = given.split(",") if isinstance(given, str) else list(given)
+    parts = given.split(",") if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(part, str) for part in parts):
         raise ParameterError(f"{name}={given!r} is no text and no list of texts.")
     return [part.strip() for part in parts if part.strip()]
@@ -213,6 +213,8 @@ def page_size(value: Any) -> int:
 
 
 def _extra(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    if params is not None and not isinstance(params, Mapping):
+        raise ParameterError(f"params={params!r} is no mapping of names to values.")
     return [(name, _text(value)) for name, value in (params or {}).items() if value is not None]
 
 
