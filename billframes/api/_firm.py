@@ -15,7 +15,7 @@ from billframes.api._progress import Progress, checked_progress, reporting
 from billframes.api.columns import Source, sources_of
 from billframes.api.decoding import build_table, decode_single
 from billframes.api.loading import checked_format
-from billframes.api.parameters import identifier
+from billframes.api.parameters import identifier, segment
 from billframes.api.records import ClientBalances as BalancesRecord
 from billframes.api.records import CodeList, CodeSet, HealthCheckResponse
 from billframes.api.resources import CLIENTS, CODES, Resource
@@ -215,7 +215,7 @@ class ClientBalances(Loader):
         return list(dict.fromkeys(identifier(each, "client_ids") for each in given))
 
     def _one(self, client_id: str) -> BalancesRecord:
-        path = f"{CLIENTS.path}/{client_id}/balances"
+        path = f"{CLIENTS.path}/{segment(client_id)}/balances"
         body = self._client().fetch(path, resource="client_balances").body
         record: BalancesRecord = decode_single(body, BalancesRecord, "client_balances", id=client_id)
         whole = (all(getattr(record, name) is not None for name in names) for names in (_SET_A, _SET_B))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
 
 from msgspec import UNSET
 
@@ -15,7 +14,7 @@ from billframes._names import snake_case
 from billframes.api._loader import Id, Loader
 from billframes.api.decoding import decode_single
 from billframes.api.loading import definitions_of
-from billframes.api.parameters import identifier
+from billframes.api.parameters import identifier, segment
 from billframes.api.record import Record, record_from
 from billframes.api.records import Request
 from billframes.api.writing import body_of, custom_updates
@@ -50,7 +49,7 @@ class Verbs(Loader):
         self._client().send("DELETE", self._path(id), resource=self.resource.name)
 
     def _path(self, id: Id) -> str:  # noqa: A002
-        return f"{self.resource.path}/{_segment(identifier(id, 'id'))}"
+        return f"{self.resource.path}/{segment(identifier(id, 'id'))}"
 
     def _record(self, body: bytes, id: str | None = None) -> Record:  # noqa: A002
         resource = self.resource
@@ -71,8 +70,3 @@ class Verbs(Loader):
             raise ParameterError(f"custom_fields={fields!r} is no mapping of names to values.")
         columns = definitions_of(self._client(), str(self.resource.entity)) if fields else ()
         return body_of(request, {**values, "custom_fields": custom_updates(fields, columns)})
-
-
-def _segment(text: str) -> str:
-    """Return an id as one segment of a path, whatever it holds."""
-    return quote(text, safe="")

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from billframes.api.resources import MAX_LIMIT, Filter, Resource
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period, resolve
 
-__all__ = ["ALL_FORMATS", "ListRequest", "build_request", "identifier"]
+__all__ = ["ALL_FORMATS", "ListRequest", "build_request", "identifier", "segment"]
 
 ALL_FORMATS = ("pandas", "arrow", "polars")
 LISTABLE = frozenset({"user_id", "matter_id", "client_id"})
@@ -85,6 +86,11 @@ def build_request(
     )
     asked = {str(declared[name].field): frozenset(given) for name, given in values.items() if declared[name].field}
     return ListRequest(resource, streams, chosen, order, period, asked, _limit(limit))
+
+
+def segment(id_: str) -> str:
+    """Return an id as one segment of a path, whatever it holds."""
+    return quote(id_, safe="")
 
 
 def identifier(value: Any, name: str) -> str:
@@ -180,8 +186,9 @@ def _dates(period: Period) -> list[tuple[str, str]]:
     return [(name, day.isoformat()) for name, day in ends if day is not None]
 
 
-def _instant(value: Any) -> str:
+def _instant(given: Any) -> str:
     """Return an instant in UTC with `Z`; one without a zone is taken as UTC."""
+    value = given
     if isinstance(value, str):
         try:
             value = dt.datetime.fromisoformat(value.strip())
@@ -191,7 +198,8 @@ def _instant(value: Any) -> str:
         value = dt.datetime(value.year, value.month, value.day)  # noqa: DTZ001 - given UTC below
     if not isinstance(value, dt.datetime) or value != value:
         raise ParameterError(
-            "modified_since is no instant; it takes a datetime, a Timestamp or ISO text such as '2026-10-31T17:00:00Z'."
+            f"modified_since={given!r} is no instant; it takes a datetime, a Timestamp or ISO text such as "
+            "'2026-10-31T17:00:00Z'."
         )
     utc = value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
     return utc.replace(tzinfo=None).isoformat() + "Z"
