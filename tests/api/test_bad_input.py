@@ -11,7 +11,7 @@ import json
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -261,7 +261,7 @@ def test_a_list_that_breaks_the_description_is_a_decode_error(server, resource):
     fake, client = server
     rows = [{**whole(resource.record), resource.id: f"r{i}"} for i in range(2)]
 
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.sampled_from(list(faults(resource.record))))
     def check(fault):
         path, value = fault
@@ -284,7 +284,7 @@ def test_a_record_that_breaks_the_description_is_a_decode_error(server, resource
     fake, client = server
     row = whole(resource.detail)
 
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.sampled_from(list(faults(resource.detail))))
     def check(fault):
 
@@ -309,7 +309,7 @@ def test_any_other_answer_that_breaks_the_description_is_a_decode_error(server, 
     fake, client = server
     path, record, call = OTHERS[name]
 
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.sampled_from(list(faults(record))))
     def check(fault):
         fake.answers = {path: {"data": broken(whole(record), *fault)}}

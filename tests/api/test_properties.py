@@ -13,7 +13,7 @@ import httpx
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import billframes as bf
@@ -229,7 +229,7 @@ def serve(fake, resource, rows, fields, size):
 def test_every_cell_is_what_was_sent(server, resource):
     fake, client = server
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(lists(resource), st.integers(1, 4))
     def check(made, size):
         rows, fields, select = made
@@ -297,7 +297,7 @@ def moments(value):
 def test_every_value_of_a_record_is_what_was_sent(server, resource):
     fake, client = server
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(records(resource.detail))
     def check(sent):
         fake.answers = {f"{resource.path}/r1": dumps({"data": sent}).encode()}
@@ -314,7 +314,7 @@ def test_every_value_of_a_record_is_what_was_sent(server, resource):
     check()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.fixed_dictionaries(
         {
@@ -344,7 +344,7 @@ def test_every_code_and_code_set_is_what_was_sent(server, sent):
             assert cells_of(code_sets[name], "text") == [each[wire] for each in sent["codeSets"]]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(records(ClientBalances), max_size=3), st.sampled_from(["A", "B"]), st.data())
 def test_every_balance_is_what_was_sent(server, made, which, data):
     fake, client = server
