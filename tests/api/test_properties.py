@@ -202,7 +202,8 @@ def lists(draw, resource):
             row["meta"] = {**row["meta"], "customFields": draw(custom_values(fields))}
         elif where == "empty":
             row["customFields"] = draw(st.sampled_from([None, []]))
-    select = draw(st.lists(st.sampled_from(resource.select), unique=True)) if resource.select else []
+    some = st.lists(st.sampled_from(resource.select), unique=True) if resource.select else st.just([])
+    select = draw(st.just(list(resource.select)) | some)
     return rows, fields, select
 
 
