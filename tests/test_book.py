@@ -33,7 +33,7 @@ def test_billed_fees_are_the_invoices_less_expenses_and_fixed_fees(book, sql):
 
 def test_rows_add_up_to_the_whole(book):
     whole = book.realization()
-    for by in ("practice_area", "client", "user", "month", ["responsible", "client"]):
+    for by in ("practice_area", "client", "user", "month", "originator", ["responsible", "client"]):
         parts = book.realization(by=by)
         for column in ("worked_amount", "billed_amount", "settled_amount", "billable_hours"):
             assert parts[column].sum() == pytest.approx(whole[column].sum()), (by, column)

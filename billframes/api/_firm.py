@@ -1,142 +1,35 @@
-"""Loaders of the firm itself: users, practice areas, codes, custom fields, balances and health."""
+"""Loaders of what is put together or not a list: codes, code sets, client balances and health."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import msgspec
 import pandas as pd
 import pyarrow as pa
 
-from billframes.api._docs import shared_docs
-from billframes.api._ledger_verbs import UserVerbs
-from billframes.api._loader import Id, Loader, Names, PagedLoader, Parameters
-from billframes.api._progress import Progress, reporting
+from billframes.api._loader import Frame, Id, Loader
+from billframes.api._progress import Progress, checked_progress, reporting
 from billframes.api.columns import Source, sources_of
 from billframes.api.decoding import build_table, decode_single
 from billframes.api.loading import checked_format
-from billframes.api.parameters import identifier
+from billframes.api.parameters import identifier, segment
 from billframes.api.records import ClientBalances as BalancesRecord
 from billframes.api.records import CodeList, CodeSet, HealthCheckResponse
-from billframes.api.resources import CLIENTS, CODES, CUSTOM_FIELDS, PRACTICE_AREAS, USERS, Resource
+from billframes.api.resources import CLIENTS, CODES, Resource
 from billframes.errors import ConfigError, DecodeError
 from billframes.frames.columns import Column
 from billframes.frames.convert import convert
 
-__all__ = ["ClientBalances", "CodeSets", "Codes", "CustomFields", "Health", "PracticeAreas", "Users"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["ClientBalances", "CodeSets", "Codes", "Health"]
 
 _SET_A = ("current", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90")
 _SET_B = ("overdue30", "overdue60", "overdue90")
-
-
-class Users(PagedLoader, UserVerbs):
-    """Load users."""
-
-    resource = USERS
-
-    @shared_docs(row="a user, in the server's order")
-    def __call__(
-        self,
-        query: str | None = None,
-        *,
-        email: str | None = None,
-        role: str | None = None,
-        query_full_match: bool | None = None,
-        select: Names | None = None,
-        params: Parameters | None = None,
-        to: str = "pandas",
-    ) -> pd.DataFrame:
-        """
-        Load users.
-
-        Parameters
-        ----------
-        query : str, optional
-            Part of first name, last name, initials or e-mail.
-        email : str, optional
-            The e-mail address.
-        role : str, optional
-            "principal", "attorney", "paralegal", "timekeeper", "operator" or "accountant".
-        query_full_match : bool, optional
-            True: `query` must be the whole field.
-        select : str or list of str, optional
-            Details to ask for (customFields); "-customFields" leaves them out. None asks for all.
-        params : mapping, optional
-            Extra query parameters, passed through unchecked.
-        to : {"pandas", "arrow", "polars"}, default "pandas"
-            The kind of frame to return.
-
-        Returns
-        -------
-        {returns}
-
-        Raises
-        ------
-        {raises}
-
-        Examples
-        --------
-        >>> bf.users(role="principal")["role"].unique().tolist()
-        ['principal']
-        """
-        filters = {"query": query, "email": email, "role": role, "query_full_match": query_full_match}
-        frame: pd.DataFrame = self._load(filters, select=select, params=params, to=to)
-        return frame
-
-
-class PracticeAreas(PagedLoader):
-    """Load practice areas."""
-
-    resource = PRACTICE_AREAS
-
-    def __call__(self, *, to: str = "pandas") -> pd.DataFrame:
-        """
-        Load practice areas.
-
-        Returns
-        -------
-        DataFrame
-            One row a practice area: `practice_area_id`, `label` and `default` (bool), in the server's order.
-        """
-        frame: pd.DataFrame = self._load({}, to=to)
-        return frame
-
-
-class CustomFields(PagedLoader):
-    """Load custom fields' definitions."""
-
-    resource = CUSTOM_FIELDS
-
-    def __call__(self, entity: str | None = None, *, to: str = "pandas") -> pd.DataFrame:
-        """
-        Load custom fields' definitions.
-
-        Parameters
-        ----------
-        entity : {"client", "matter", "user"}, optional
-            What the fields are on; None is all three, one request each.
-
-        Returns
-        -------
-        DataFrame
-            One row a field: `id`, `entity` and `value_type` (category), `name`, and for enums `option_ids` and
-            `option_labels`, lists in display order.
-
-        Raises
-        ------
-        ParameterError
-            The entity is none of the three.
-        """
-        kind = checked_format(to)
-        if entity is not None:
-            frame: pd.DataFrame = self._load({"entity": entity}, to=kind)
-            return frame
-        parts: list[pa.Table] = [self._load({"entity": each}, to="arrow") for each in _entities()]
-        frame = convert(pa.concat_tables(parts).unify_dictionaries(), kind)
-        return frame
 
 
 class Codes(Loader):
@@ -144,7 +37,16 @@ class Codes(Loader):
 
     resource = CODES
 
-    def __call__(self, *, to: str = "pandas") -> pd.DataFrame:
+    @overload
+    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+
+    @overload
+    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
+
+    @overload
+    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
+
+    def __call__(self, *, to: str = "pandas") -> Frame:
         """
         Load LEDES codes, each with its set and its heading.
 
@@ -177,7 +79,7 @@ class Codes(Loader):
         for column, values in added.items():
             table = table.append_column(column.field, values)
         order = ["code_type", "code", "label", "code_set_id", "code_set_label", "parent_code", "parent_label"]
-        frame: pd.DataFrame = convert(table.select([*order, "selectable"]), kind)
+        frame: Frame = convert(table.select([*order, "selectable"]), kind)
         return frame
 
 
@@ -186,7 +88,16 @@ class CodeSets(Loader):
 
     resource = CODES
 
-    def __call__(self, *, to: str = "pandas") -> pd.DataFrame:
+    @overload
+    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+
+    @overload
+    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
+
+    @overload
+    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
+
+    def __call__(self, *, to: str = "pandas") -> Frame:
         """
         Load LEDES code sets.
 
@@ -198,7 +109,7 @@ class CodeSets(Loader):
         kind = checked_format(to)
         resource = Resource(name="code_sets", path=CODES.path, record=CodeSet, id="codeSetId")
         table = build_table(_code_list(self).code_sets, resource, sources_of(CodeSet))
-        frame: pd.DataFrame = convert(table, kind)
+        frame: Frame = convert(table, kind)
         return frame
 
 
@@ -207,13 +118,40 @@ class ClientBalances(Loader):
 
     resource = CLIENTS
 
+    @overload
+    def __call__(
+        self,
+        client_ids: Id | Collection[Id] | None = None,
+        *,
+        progress: bool | Progress | None = None,
+        to: Literal["pandas"] = "pandas",
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def __call__(
+        self,
+        client_ids: Id | Collection[Id] | None = None,
+        *,
+        progress: bool | Progress | None = None,
+        to: Literal["arrow"],
+    ) -> pa.Table: ...
+
+    @overload
+    def __call__(
+        self,
+        client_ids: Id | Collection[Id] | None = None,
+        *,
+        progress: bool | Progress | None = None,
+        to: Literal["polars"],
+    ) -> pl.DataFrame: ...
+
     def __call__(
         self,
         client_ids: Id | Collection[Id] | None = None,
         *,
         progress: bool | Progress | None = None,
         to: str = "pandas",
-    ) -> pd.DataFrame:
+    ) -> Frame:
         """
         Load what clients owe, one request a client, side by side.
 
@@ -244,6 +182,7 @@ class ClientBalances(Loader):
         ['client_id', 'balance', 'overdue']
         """
         kind = checked_format(to)
+        checked_progress(progress)
         ids = self._ids(client_ids)
         client = self._client()
         with (
@@ -262,7 +201,7 @@ class ClientBalances(Loader):
         sources = sources_of(BalancesRecord)
         table = build_table(records, resource, sources)
         table = table.add_column(0, pa.field("client_id", pa.string(), nullable=False), pa.array(ids, pa.string()))
-        frame: pd.DataFrame = convert(table, kind)
+        frame: Frame = convert(table, kind)
         return frame
 
     def _ids(self, client_ids: Id | Collection[Id] | None) -> list[str]:
@@ -271,13 +210,14 @@ class ClientBalances(Loader):
             listed: Any = client.clients(select="", to="arrow", progress=False)
             ids: list[str] = listed.column("client_id").to_pylist()
             return ids
-        given = [client_ids] if isinstance(client_ids, str | UUID) else client_ids
+        several = isinstance(client_ids, Collection) and not isinstance(client_ids, str | bytes)
+        given: Any = client_ids if several else [client_ids]
         return list(dict.fromkeys(identifier(each, "client_ids") for each in given))
 
     def _one(self, client_id: str) -> BalancesRecord:
-        path = f"{CLIENTS.path}/{client_id}/balances"
+        path = f"{CLIENTS.path}/{segment(client_id)}/balances"
         body = self._client().fetch(path, resource="client_balances").body
-        record: BalancesRecord = decode_single(body, BalancesRecord, "client_balances")
+        record: BalancesRecord = decode_single(body, BalancesRecord, "client_balances", id=client_id)
         whole = (all(getattr(record, name) is not None for name in names) for names in (_SET_A, _SET_B))
         if not any(whole):
             raise DecodeError(
@@ -291,7 +231,16 @@ class Health(Loader):
 
     resource = Resource(name="health", path="", record=HealthCheckResponse, id="status", paginated=False)
 
-    def __call__(self, *, to: str = "pandas") -> pd.DataFrame:
+    @overload
+    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+
+    @overload
+    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
+
+    @overload
+    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
+
+    def __call__(self, *, to: str = "pandas") -> Frame:
         """
         Ask how the server is.
 
@@ -320,7 +269,7 @@ class Health(Loader):
             source if source.column.name != "version" else Source(Column("version", "text"), "version_text")
             for source in sources_of(HealthCheckResponse)
         ]
-        frame: pd.DataFrame = convert(build_table([record], self.resource, sources), kind)
+        frame: Frame = convert(build_table([record], self.resource, sources), kind)
         return frame
 
 
@@ -331,9 +280,13 @@ class _HealthRow(HealthCheckResponse):
 
 
 def _health(body: bytes) -> _HealthRow:
-    shape = msgspec.json.decode(body) if body.strip() else {}
+    try:
+        shape = msgspec.json.decode(body.strip() or b"{}")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise DecodeError("health: the server's answer is not valid JSON.") from None
     wrapped = isinstance(shape, Mapping) and isinstance(shape.get("data"), Mapping)
-    record: _HealthRow = decode_single(body if wrapped else b'{"data":' + body + b"}", _HealthRow, "health")
+    data = shape if wrapped else {"data": shape}
+    record: _HealthRow = decode_single(msgspec.json.encode(data), _HealthRow, "health")
     return record
 
 
@@ -341,10 +294,6 @@ def _code_list(loader: Loader) -> CodeList:
     body = loader._client().fetch(CODES.path, resource="codes").body
     codes: CodeList = decode_single(body, CodeList, "codes")
     return codes
-
-
-def _entities() -> tuple[str, ...]:
-    return CUSTOM_FIELDS.filters[0].values  # noqa: PD011 - no pandas here
 
 
 def _enum(values: list[str], declared: tuple[str, ...]) -> pa.Array:

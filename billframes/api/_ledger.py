@@ -1,125 +1,57 @@
-"""Loaders of what work is done for and billed on: clients, matters and invoices."""
+"""Loaders of whom and what work is done for: clients and matters."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Literal, Unpack, overload
+
 import pandas as pd
+import pyarrow as pa
 
 from billframes.api._docs import shared_docs
 from billframes.api._ledger_verbs import ClientVerbs, MatterVerbs
-from billframes.api._loader import Id, Ids, Names, PagedLoader, Parameters, Progress
-from billframes.api.resources import CLIENTS, INVOICES, MATTERS
+from billframes.api._loader import Frame, Id, Ids, Names, PagedLoader, Parameters, Progress
+from billframes.api._options import ClientOptions, MatterOptions
+from billframes.api.resources import CLIENTS, MATTERS
 from billframes.periods import DateLike
 
-__all__ = ["Clients", "Invoices", "Matters"]
+if TYPE_CHECKING:
+    import polars as pl
 
 
-class Invoices(PagedLoader):
-    """Load invoices."""
-
-    resource = INVOICES
-
-    @shared_docs(
-        dated="invoice date",
-        select="client, matter, meta",
-        sort="client.name, client.reference, invoicedate, amount, balance, invoicenumber, state",
-        order="invoice date",
-        row="an invoice; `matter_id` is one of its matters, `due_date` is missing unless it is final",
-    )
-    def __call__(
-        self,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        *,
-        invoice_state: str | None = None,
-        client_id: Ids | None = None,
-        matter_id: Ids | None = None,
-        select: Names | None = None,
-        sort: Names | None = None,
-        modified_since: DateLike | None = None,
-        limit: int | None = None,
-        progress: bool | Progress | None = None,
-        params: Parameters | None = None,
-        to: str = "pandas",
-    ) -> pd.DataFrame:
-        """
-        Load invoices.
-
-        Parameters
-        ----------
-        {period}
-        invoice_state : str, optional
-            "draft", "review", "approved" or "final".
-        client_id : str, UUID or list of these, optional
-            Only these clients'; one id or a list.
-        matter_id : str, UUID or list of these, optional
-            Only invoices that cover these matters; one id or a list.
-        {paged}
-
-        Returns
-        -------
-        {returns}
-
-        Raises
-        ------
-        {raises}
-
-        Examples
-        --------
-        >>> bf.invoices("2026-Q3", invoice_state="final")["due_date"].isna().any()
-        np.False_
-        """
-        frame: pd.DataFrame = self._load(
-            {"invoice_state": invoice_state, "client_id": client_id, "matter_id": matter_id},
-            start=start,
-            end=end,
-            select=select,
-            sort=sort,
-            modified_since=modified_since,
-            limit=limit,
-            progress=progress,
-            params=params,
-            to=to,
-        )
-        return frame
-
-    @shared_docs(dated="invoice date")
-    def count(
-        self,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        *,
-        invoice_state: str | None = None,
-        client_id: Ids | None = None,
-        matter_id: Ids | None = None,
-        modified_since: DateLike | None = None,
-        params: Parameters | None = None,
-    ) -> int:
-        """
-        Count the invoices that match, with one small request.
-
-        Parameters are those of the loader; the records themselves are not loaded.
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        {raises}
-        """
-        return self._count(
-            {"invoice_state": invoice_state, "client_id": client_id, "matter_id": matter_id},
-            start=start,
-            end=end,
-            modified_since=modified_since,
-            params=params,
-        )
+__all__ = ["Clients", "Matters"]
 
 
 class Clients(PagedLoader, ClientVerbs):
     """Load clients."""
 
     resource = CLIENTS
+
+    @overload
+    def __call__(
+        self,
+        query: str | None = None,
+        *,
+        to: Literal["pandas"] = "pandas",
+        **options: Unpack[ClientOptions],
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def __call__(
+        self,
+        query: str | None = None,
+        *,
+        to: Literal["arrow"],
+        **options: Unpack[ClientOptions],
+    ) -> pa.Table: ...
+
+    @overload
+    def __call__(
+        self,
+        query: str | None = None,
+        *,
+        to: Literal["polars"],
+        **options: Unpack[ClientOptions],
+    ) -> pl.DataFrame: ...
 
     @shared_docs(select="contact, meta, customFields", sort="name, reference", order="name", row="a client")
     def __call__(
@@ -134,7 +66,7 @@ class Clients(PagedLoader, ClientVerbs):
         progress: bool | Progress | None = None,
         params: Parameters | None = None,
         to: str = "pandas",
-    ) -> pd.DataFrame:
+    ) -> Frame:
         """
         Load clients.
 
@@ -159,7 +91,7 @@ class Clients(PagedLoader, ClientVerbs):
         >>> bf.clients(limit=3).shape[0]
         3
         """
-        frame: pd.DataFrame = self._load(
+        frame: Frame = self._load(
             {"query": query, "reference": reference},
             select=select,
             sort=sort,
@@ -205,6 +137,33 @@ class Matters(PagedLoader, MatterVerbs):
 
     resource = MATTERS
 
+    @overload
+    def __call__(
+        self,
+        query: str | None = None,
+        *,
+        to: Literal["pandas"] = "pandas",
+        **options: Unpack[MatterOptions],
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def __call__(
+        self,
+        query: str | None = None,
+        *,
+        to: Literal["arrow"],
+        **options: Unpack[MatterOptions],
+    ) -> pa.Table: ...
+
+    @overload
+    def __call__(
+        self,
+        query: str | None = None,
+        *,
+        to: Literal["polars"],
+        **options: Unpack[MatterOptions],
+    ) -> pl.DataFrame: ...
+
     @shared_docs(
         select="matter, ledesConfiguration, responsible, originator, practiceArea, meta, customFields",
         sort="name, reference, client.name, client.reference",
@@ -230,7 +189,7 @@ class Matters(PagedLoader, MatterVerbs):
         progress: bool | Progress | None = None,
         params: Parameters | None = None,
         to: str = "pandas",
-    ) -> pd.DataFrame:
+    ) -> Frame:
         """
         Load matters.
 
@@ -269,7 +228,7 @@ class Matters(PagedLoader, MatterVerbs):
         >>> bf.matters(archived=False)["archived"].any()
         np.False_
         """
-        frame: pd.DataFrame = self._load(
+        frame: Frame = self._load(
             {
                 "query": query,
                 "reference": reference,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
-from billframes.api._progress import Progress
+from billframes.api._progress import Progress, checked_progress
 from billframes.api.decoding import Page, decode_page
 from billframes.api.loading import checked_format, load, total_of
 from billframes.api.parameters import build_request
@@ -14,14 +14,20 @@ from billframes.api.resources import Resource
 from billframes.periods import DateLike
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
     from billframes.api.client import Client
 
-__all__ = ["Id", "Ids", "Loader", "Names", "PagedLoader", "Parameters", "Progress"]
+__all__ = ["Frame", "Id", "Ids", "Loader", "Names", "PagedLoader", "Parameters", "Progress"]
 
 Id = str | UUID
 Ids = Id | Collection[Id]
 Names = str | Iterable[str]
 Parameters = Mapping[str, Any]
+# Text, because Polars is an extra and is not imported here.
+Frame: TypeAlias = "pd.DataFrame | pa.Table | pl.DataFrame"
 
 
 class Loader:
@@ -61,6 +67,7 @@ class PagedLoader(Loader):
         **options: Any,
     ) -> Any:
         kind = checked_format(to)
+        checked_progress(progress)
         request = build_request(self.resource, filters, start=start, end=end, **options)
         return load(self._client(), request, to=kind, progress=progress)
 

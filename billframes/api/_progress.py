@@ -11,8 +11,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
+from typing import Any
 
-__all__ = ["Progress", "reporting"]
+from billframes.errors import ParameterError
+
+__all__ = ["Progress", "checked_progress", "reporting"]
 
 Progress = Callable[[int, int], None]
 DELAY = 1.0
@@ -20,6 +23,12 @@ DELAY = 1.0
 
 def _nothing(_done: int, _total: int) -> None:
     """Show nothing."""
+
+
+def checked_progress(value: Any) -> None:
+    """Raise `ParameterError` where `progress=` is nothing it can be."""
+    if value is not None and not isinstance(value, bool) and not callable(value):
+        raise ParameterError(f"progress={value!r} is not known; it takes True, False, None or a function.")
 
 
 @contextmanager

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
 
 from msgspec import UNSET
 
+from billframes._names import snake_case
 from billframes.api._loader import Id, Loader
 from billframes.api.decoding import decode_single
 from billframes.api.loading import definitions_of
-from billframes.api.parameters import identifier
+from billframes.api.parameters import identifier, segment
 from billframes.api.record import Record, record_from
 from billframes.api.records import Request
 from billframes.api.writing import body_of, custom_updates
-from billframes.errors import ParameterError
+from billframes.errors import DecodeError, ParameterError
 
 __all__ = ["Verbs"]
 
@@ -28,12 +28,12 @@ class Verbs(Loader):
 
     def _get(self, id: Id) -> Record:  # noqa: A002 - the contract's name
         response = self._client().fetch(self._path(id), resource=self.resource.name)
-        return self._record(response.body)
+        return self._record(response.body, str(id))
 
     def _create(
         self, request: type[Request], values: Mapping[str, Any], *, headers: Mapping[str, str] | None = None
     ) -> Record | None:
-        body = body_of(request, self._with_custom_fields(values))
+        body = self._body(request, values)
         response = self._client().send("POST", self.resource.path, body, resource=self.resource.name, headers=headers)
         return self._record(response.body) if response.body.strip() else None
 
@@ -41,28 +41,32 @@ class Verbs(Loader):
         path = self._path(id)
         if all(value is UNSET for value in values.values()):
             raise ParameterError(f"update was given nothing to change; it takes {', '.join(values)}.")
-        body = body_of(request, self._with_custom_fields(values))
+        body = self._body(request, values)
         response = self._client().send("PUT", path, body, resource=self.resource.name)
-        return self._record(response.body) if response.body.strip() else None
+        return self._record(response.body, str(id)) if response.body.strip() else None
 
     def _delete(self, id: Id) -> None:  # noqa: A002
         self._client().send("DELETE", self._path(id), resource=self.resource.name)
 
     def _path(self, id: Id) -> str:  # noqa: A002
-        return f"{self.resource.path}/{_segment(identifier(id, 'id'))}"
+        return f"{self.resource.path}/{segment(identifier(id, 'id'))}"
 
-    def _record(self, body: bytes) -> Record:
-        struct = decode_single(body, self.resource.detail or self.resource.record, self.resource.name)
-        return record_from(struct, self.resource.noun)
+    def _record(self, body: bytes, id: str | None = None) -> Record:  # noqa: A002
+        resource = self.resource
+        struct = decode_single(body, resource.detail or resource.record, resource.name, id_name=resource.id, id=id)
+        try:
+            return record_from(struct, resource.noun)
+        except DecodeError as error:
+            message = f"{resource.name}: record {id or getattr(struct, snake_case(resource.id))} breaks the API's"
+            raise DecodeError(f"{message} description: {error}.") from None
 
-    def _with_custom_fields(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _body(self, request: type[Request], values: Mapping[str, Any]) -> bytes:
         fields = values.get("custom_fields", UNSET)
-        if not fields or fields is UNSET:
-            return values
-        columns = definitions_of(self._client(), str(self.resource.entity))
-        return {**values, "custom_fields": custom_updates(fields, columns)}
-
-
-def _segment(text: str) -> str:
-    """Return an id as one segment of a path, whatever it holds."""
-    return quote(text, safe="")
+        if fields is UNSET or fields is None:
+            return body_of(request, values)
+        # What can be checked without asking the server comes first.
+        body_of(request, {**values, "custom_fields": UNSET})
+        if not isinstance(fields, Mapping):
+            raise ParameterError(f"custom_fields={fields!r} is no mapping of names to values.")
+        columns = definitions_of(self._client(), str(self.resource.entity)) if fields else ()
+        return body_of(request, {**values, "custom_fields": custom_updates(fields, columns)})

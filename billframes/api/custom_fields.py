@@ -45,21 +45,33 @@ class CustomColumn:
 
 
 def columns_from(definitions: Iterable[CustomFieldList]) -> tuple[CustomColumn, ...]:
-    """Return the columns that the definitions become, in the definitions' order."""
+    """
+    Return the columns that the definitions become, in the definitions' order.
+
+    Raises
+    ------
+    DecodeError
+        Two definitions have the same id.
+    """
     fields = list(definitions)
+    twice = [id_ for id_, uses in Counter(field.id for field in fields).items() if uses > 1]
+    if twice:
+        raise DecodeError(f"custom_fields: the definition of {', '.join(twice)} came more than once.")
     return tuple(CustomColumn(field, _column(field, name)) for field, name in zip(fields, _names(fields), strict=True))
 
 
 def attributes_of(values: Iterable[CustomFieldValue]) -> dict[str, CustomFieldValue]:
     """Return a record's custom field values by the names that columns of these fields have."""
-    values = list(values)
+    values = list({value.id: value for value in values}.values())
     return dict(zip(_names(values), values, strict=True))
 
 
 def _names(fields: Sequence[CustomFieldList | CustomFieldValue]) -> list[str]:
     names = [_column_name(field) for field in fields]
-    uses = Counter(names)
-    return [name if uses[name] == 1 else f"{name}_{field.id}" for field, name in zip(fields, names, strict=True)]
+    # A name with an id appended can be another field's name: then that one's id is appended too.
+    while len(uses := Counter(names)) < len(names):
+        names = [name if uses[name] == 1 else f"{name}_{field.id}" for field, name in zip(fields, names, strict=True)]
+    return names
 
 
 def read_values(
@@ -116,7 +128,7 @@ def _column(field: CustomFieldList, name: str) -> Column:
 
 
 def _values_of(record: Any) -> Sequence[CustomFieldValue]:
-    if record.custom_fields is not None:
+    if record.custom_fields:
         return record.custom_fields  # type: ignore[no-any-return]
     meta = getattr(record, "meta", None)
     return (meta.custom_fields if meta else None) or ()

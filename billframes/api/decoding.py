@@ -3,7 +3,8 @@
 One path for every resource: a typed msgspec decoder checks types and required fields while it parses, then each
 column's values are gathered into a list and handed to Arrow. An answer that breaks the API's description raises
 `DecodeError` with resource, record and JSON path. Instants and times stay text until they are columns, where
-Arrow reads the usual form at once and Python the unusual ones (seven decimals, no zone: taken as UTC).
+Arrow reads the usual form at once and Python the unusual ones (seven decimals, no zone: taken as UTC). Instants
+are whole microseconds on the way, because those near the years 1 and 9999 may lie outside a datetime's range in UTC.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from billframes._warn import warn
 from billframes.api.columns import Source
 from billframes.api.custom_fields import CustomColumn, read_values
 from billframes.api.records import Pagination
-from billframes.api.resources import Resource
+from billframes.api.resources import MAX_OFFSET, Resource
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.frames.columns import ARROW_TYPES, Column, schema_of
 
@@ -31,6 +32,8 @@ __all__ = ["Page", "build_table", "decode_page", "decode_single", "parse_instant
 
 T = TypeVar("T")
 _INDEX = re.compile(r"\$(?:\.data)?\[(\d+)\]")
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - compared with times whose offset was taken off
+_MICROSECOND = dt.timedelta(microseconds=1)
 
 
 class Page(msgspec.Struct, Generic[T]):
@@ -83,44 +86,74 @@ def decode_page(body: bytes, resource: Resource) -> Page[Any]:
     if body.lstrip()[:1] == b"[":
         return Page(data=_decode(body, list[record], resource.name, resource.id))
     page: Page[Any] = _decode(body, Page[record], resource.name, resource.id)
+    if page.pagination is not None:
+        _check_pagination(page.pagination, resource.name)
     return page
 
 
-def decode_single(body: bytes, record: Any, resource: str) -> Any:
-    """Decode a single-record answer; raises `DecodeError` as `decode_page` does."""
-    return _decode(body, Single[record], resource, "id").data
+def _check_pagination(where: Pagination, resource: str) -> None:
+    if (where.limit < 1 and where.total) or where.offset < 0 or not 0 <= where.total <= MAX_OFFSET:
+        raise DecodeError(
+            f"{resource}: the server's answer breaks the API's description at $.pagination: limit {where.limit}, "
+            f"offset {where.offset}, total {where.total}."
+        )
 
 
-def _decode(body: bytes, shape: Any, resource: str, id_name: str) -> Any:
+def decode_single(body: bytes, record: Any, resource: str, *, id_name: str = "id", id: str | None = None) -> Any:  # noqa: A002
+    """
+    Decode a single-record answer.
+
+    Parameters
+    ----------
+    body : bytes
+    record : type of Struct
+        The declaration.
+    resource : str
+        For messages.
+    id_name : str
+        The property that identifies the record.
+    id : str, optional
+        Which record was asked for, for messages.
+
+    Raises
+    ------
+    DecodeError
+        The body is not JSON, or breaks the API's description.
+    """
+    return _decode(body, Single[record], resource, id_name, id).data
+
+
+def _decode(body: bytes, shape: Any, resource: str, id_name: str, asked: str | None = None) -> Any:
     try:
         return _decoder(shape).decode(body)
     except msgspec.ValidationError as error:
         # The values stay out of the message and the chain: a body can hold client names.
-        message = _explain(error, body, resource, id_name)
+        message = _explain(error, body, resource, id_name, asked)
     except (msgspec.DecodeError, UnicodeDecodeError):
         message = f"{resource}: the server's answer is not valid JSON."
     raise DecodeError(message)
 
 
-def _explain(error: msgspec.ValidationError, body: bytes, resource: str, id_name: str) -> str:
+def _explain(error: msgspec.ValidationError, body: bytes, resource: str, id_name: str, asked: str | None) -> str:
     text = str(error)
     what, _, path = text.partition(" - at ")
     where = f" at {path.strip('`')}" if path else ""
-    return f"{resource}: {_record_named(path, body, id_name)}breaks the API's description{where}: {what}."
+    name = f"record {asked} " if asked else _record_named(path, body, id_name)
+    return f"{resource}: {name}breaks the API's description{where}: {what}."
 
 
 def _record_named(path: str, body: bytes, id_name: str) -> str:
     match = _INDEX.search(path)
-    if not match:
-        return "the server's answer "
     try:
         raw = msgspec.json.decode(body)
     except msgspec.DecodeError:
-        return f"record number {match[1]} "
-    rows = raw["data"] if isinstance(raw, dict) else raw
-    row = rows[int(match[1])]
+        return f"record number {match[1]} " if match else "the server's answer "
+    found = raw["data"] if isinstance(raw, dict) and "data" in raw else raw
+    row = found[int(match[1])] if match else found
     name = row.get(id_name) if isinstance(row, dict) else None
-    return f"record {name if name is not None else f'number {match[1]} (without {id_name})'} "
+    if isinstance(name, str):
+        return f"record {name} "
+    return f"record number {match[1]} (without {id_name}) " if match else "the server's answer "
 
 
 def build_table(
@@ -183,20 +216,22 @@ def _array(values: list[Any], column: Column, records: Sequence[Any], id_attribu
 
 
 def _enum_array(values: list[Any], column: Column, unknown: _Unknown) -> pa.Array:
-    """Encode enum text against the declared values, without regard to case; other values are appended."""
+    """
+    Encode enum text against the declared values, without regard to case.
+
+    Other values are appended as they came, in order of their text, so that the order of rows does not matter.
+    """
     encoded = pa.array(values, pa.string()).dictionary_encode()
+    came = encoded.dictionary.to_pylist()
     known = {value.casefold(): i for i, value in reversed(list(enumerate(column.values)))}
     known |= {value: i for i, value in enumerate(column.values)}
-    categories, places = list(column.values), []
-    for value in encoded.dictionary.to_pylist():
-        place = known.get(value, known.get(value.casefold()))
-        if place is None:
-            place = known[value] = len(categories)
-            categories.append(value)
-            unknown.found.setdefault(column.name, set()).add(value)
-        places.append(place)
-    indices = pa.array(places, pa.int32()).take(encoded.indices)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(categories, pa.string()))
+    places = {value: known.get(value, known.get(value.casefold())) for value in came}
+    strays = sorted(value for value, place in places.items() if place is None)
+    if strays:
+        unknown.found.setdefault(column.name, set()).update(strays)
+        places |= {value: len(column.values) + i for i, value in enumerate(strays)}
+    indices = pa.array([places[value] for value in came], pa.int32()).take(encoded.indices)
+    return pa.DictionaryArray.from_arrays(indices, pa.array([*column.values, *strays], pa.string()))
 
 
 def _text_array(values: list[Any], column: Column, name_of: Callable[[int], Any], resource: str) -> pa.Array:
@@ -206,12 +241,12 @@ def _text_array(values: list[Any], column: Column, name_of: Callable[[int], Any]
             return pa.array(values, pa.string()).cast(kind)
         except pa.ArrowInvalid:
             pass
-    parse = {"instant": parse_instant, "time": parse_time}[column.kind]
+    parse = {"instant": _microseconds, "time": parse_time}[column.kind]
     parsed: list[Any] = []
     for row, value in enumerate(values):
         try:
             parsed.append(None if value is None else parse(value))
-        except (ValueError, OverflowError):
+        except ValueError:
             raise DecodeError(
                 f"{resource}: record {name_of(row)} breaks the API's description at column {column.name!r}: "
                 f"{value!r} is no {'date-time' if column.kind == 'instant' else 'time'}."
@@ -220,9 +255,21 @@ def _text_array(values: list[Any], column: Column, name_of: Callable[[int], Any]
 
 
 def parse_instant(text: str) -> dt.datetime:
-    """Read an instant; one without a zone is taken as UTC."""
+    """Read an instant; one without a zone is taken as UTC, one outside a datetime's range keeps its own zone."""
     instant = dt.datetime.fromisoformat(text)
-    return instant.replace(tzinfo=dt.UTC) if instant.tzinfo is None else instant.astimezone(dt.UTC)
+    if instant.tzinfo is None:
+        return instant.replace(tzinfo=dt.UTC)
+    try:
+        return instant.astimezone(dt.UTC)
+    except OverflowError:
+        return instant
+
+
+def _microseconds(text: str) -> int:
+    """Read an instant as microseconds since 1970 in UTC."""
+    instant = dt.datetime.fromisoformat(text)
+    elapsed = instant.replace(tzinfo=None) - _EPOCH - (instant.utcoffset() or dt.timedelta())
+    return elapsed // _MICROSECOND
 
 
 def parse_time(text: str) -> dt.time:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from billframes.api._firm import ClientBalances, Codes, CodeSets, CustomFields, Health, PracticeAreas, Users
-from billframes.api._ledger import Clients, Invoices, Matters
-from billframes.api._work import Expenses, FixedFees, TimeEntries
+from billframes.api._costs import Expenses, FixedFees
+from billframes.api._firm import ClientBalances, Codes, CodeSets, Health
+from billframes.api._invoices import Invoices
+from billframes.api._ledger import Clients, Matters
+from billframes.api._lists import CustomFields, PracticeAreas, Users
+from billframes.api._time import TimeEntries
 
 __all__ = [
     "ClientBalances",

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from billframes.api.resources import MAX_LIMIT, Filter, Resource
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period, resolve
 
-__all__ = ["ALL_FORMATS", "ListRequest", "build_request", "identifier"]
+__all__ = ["ALL_FORMATS", "ListRequest", "build_request", "identifier", "segment"]
 
 ALL_FORMATS = ("pandas", "arrow", "polars")
 LISTABLE = frozenset({"user_id", "matter_id", "client_id"})
@@ -91,6 +92,11 @@ def build_request(
     )
 
 
+def segment(id_: str) -> str:
+    """Return an id as one segment of a path, whatever it holds."""
+    return quote(id_, safe="")
+
+
 def identifier(value: Any, name: str) -> str:
     """Return an id as the wire has it."""
     if isinstance(value, uuid.UUID):
@@ -133,7 +139,7 @@ _CHECKS = {"flag": _flag, "text": _plain, "enum": _enum}
 
 
 def _names(name: str, given: str | Iterable[str]) -> list[str]:
-    parts = given.split(",") if isinstance(given, str) else list(given)
+    parts = given.split(",") if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(part, str) for part in parts):
         raise ParameterError(f"{name}={given!r} is no text and no list of texts.")
     return [part.strip() for part in parts if part.strip()]
@@ -184,8 +190,9 @@ def _dates(period: Period) -> list[tuple[str, str]]:
     return [(name, day.isoformat()) for name, day in ends if day is not None]
 
 
-def _instant(value: Any) -> str:
+def _instant(given: Any) -> str:
     """Return an instant in UTC with `Z`; one without a zone is taken as UTC."""
+    value = given
     if isinstance(value, str):
         try:
             value = dt.datetime.fromisoformat(value.strip())
@@ -195,7 +202,8 @@ def _instant(value: Any) -> str:
         value = dt.datetime(value.year, value.month, value.day)  # noqa: DTZ001 - given UTC below
     if not isinstance(value, dt.datetime) or value != value:
         raise ParameterError(
-            "modified_since is no instant; it takes a datetime, a Timestamp or ISO text such as '2026-10-31T17:00:00Z'."
+            f"modified_since={given!r} is no instant; it takes a datetime, a Timestamp or ISO text such as "
+            "'2026-10-31T17:00:00Z'."
         )
     utc = value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
     return utc.replace(tzinfo=None).isoformat() + "Z"
@@ -217,6 +225,8 @@ def page_size(value: Any) -> int:
 
 
 def _extra(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    if params is not None and not isinstance(params, Mapping):
+        raise ParameterError(f"params={params!r} is no mapping of names to values.")
     return [(name, _text(value)) for name, value in (params or {}).items() if value is not None]
 
 

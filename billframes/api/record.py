@@ -7,7 +7,8 @@ Custom fields are attributes too, under the names their columns have in a frame 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from typing import Any, NoReturn
 
@@ -17,6 +18,7 @@ from billframes._names import closest
 from billframes.api.columns import Field, fields_of
 from billframes.api.custom_fields import attributes_of
 from billframes.api.decoding import parse_instant, parse_time
+from billframes.errors import DecodeError
 
 __all__ = ["Record", "record_from"]
 
@@ -87,16 +89,23 @@ class Record:
 
 
 def record_from(struct: Struct, kind: str) -> Record:
-    """Turn a decoded record into a `Record` called `kind`."""
+    """
+    Turn a decoded record into a `Record` called `kind`.
+
+    Raises
+    ------
+    DecodeError
+        A text is not the date, time or instant that its field holds.
+    """
     values: dict[str, Any] = {}
     for field in fields_of(type(struct)):
         if field.name != "custom_fields":
-            values[field.name] = _value(getattr(struct, field.name), field)
-    customs = getattr(struct, "custom_fields", None)
-    if customs is None:
-        customs = getattr(getattr(struct, "meta", None), "custom_fields", None)
-    if customs is not None:
-        values["custom_fields"] = {each.name: _custom(each) for each in customs}
+            values[field.name] = _value(getattr(struct, field.notes.get("reads", field.name)), field)
+    meta = getattr(struct, "meta", None)
+    customs = getattr(struct, "custom_fields", None) or getattr(meta, "custom_fields", None)
+    if customs:
+        uses = Counter(each.name for each in customs)
+        values["custom_fields"] = {each.name if uses[each.name] == 1 else each.id: _custom(each) for each in customs}
         values |= {name: _custom(each) for name, each in attributes_of(customs).items()}
     elif hasattr(struct, "custom_fields"):
         values["custom_fields"] = {}
@@ -112,17 +121,25 @@ def _value(value: Any, field: Field) -> Any:
         return value
     match field.notes.get("kind"):
         case "instant":
-            return parse_instant(value)
+            return _parsed(parse_instant, value, f"{field.name!r} is no date-time")
         case "time":
-            return parse_time(value)
+            return _parsed(parse_time, value, f"{field.name!r} is no time")
         case "enum":
             return {known.casefold(): known for known in field.notes["values"]}.get(value.casefold(), value)
     return value
 
 
 def _custom(value: Any) -> Any:
-    is_date = value.value_type.lower() == "date" and isinstance(value.value, str)
-    return dt.datetime.fromisoformat(value.value).date() if is_date else value.value
+    if value.value_type.lower() != "date" or not isinstance(value.value, str):
+        return value.value
+    return _parsed(dt.datetime.fromisoformat, value.value, f"custom field {value.id} is no date").date()
+
+
+def _parsed(parse: Callable[[str], Any], text: str, said: str) -> Any:
+    try:
+        return parse(text)
+    except ValueError:
+        raise DecodeError(said) from None
 
 
 def _shown(value: Any) -> str:

@@ -50,21 +50,17 @@ def body_of(request: type[Request], values: Mapping[str, Any]) -> bytes:
     return msgspec.json.encode(request(**given))
 
 
-def custom_updates(values: Any, columns: Iterable[CustomColumn]) -> Any:
+def custom_updates(values: Mapping[str, Any], columns: Iterable[CustomColumn]) -> list[CustomFieldValueUpdate]:
     """
     Turn custom fields given by name into what the API takes.
 
     Parameters
     ----------
-    values : mapping, None or UNSET
+    values : mapping
         New values by the field's name, its column's name or its id; None clears a field.
     columns : iterable of CustomColumn
         The entity's fields.
     """
-    if values is UNSET or values is None:
-        return values
-    if not isinstance(values, Mapping):
-        raise ParameterError(f"custom_fields={values!r} is no mapping of names to values.")
     columns = list(columns)
     return [_custom_update(name, value, _find(name, columns)) for name, value in values.items()]
 

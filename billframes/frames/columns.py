@@ -15,7 +15,7 @@ money    double                   float64
 hours    double                   float64
 rate     double                   float64 (money an hour)
 number   double                   float64
-texts    list of string           list[string][pyarrow]
+texts    list of string           object: lists of str, or None
 ======== ======================== ============================
 
 A column that is `required` is declared not null in Arrow; that alone tells `bool` from `boolean`.

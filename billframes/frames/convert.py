@@ -97,7 +97,18 @@ def _pandas_array(column: pa.ChunkedArray, field: pa.Field) -> Any:
         return _nullable_flags(column) if field.nullable else column.to_numpy()
     if pa.types.is_floating(kind):
         return column.to_numpy()
+    if pa.types.is_list(kind):
+        return _lists(column)
     return pd.array(column, dtype=pd.ArrowDtype(kind))
+
+
+def _lists(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+    # pandas writes Arrow's lists to Parquet and then can't read its own file, so they are Python's.
+    lists = np.empty(len(column), dtype=object)
+    # One by one: lists of one length, assigned at once, would become a table.
+    for row, value in enumerate(column.to_pylist()):
+        lists[row] = value
+    return lists
 
 
 def _nullable_flags(column: pa.ChunkedArray) -> pd.arrays.BooleanArray:

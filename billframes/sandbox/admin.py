@@ -86,12 +86,12 @@ class Admin:
         """
         with self._store.writing() as (connection, at):
             matters = _matters(connection, client_id, matter_ids)
-            last = str(through or "9999-12-31")
+            last = _day("through", through) or "9999-12-31"
             covered = [each for each in matters if _anything(connection, each, last)]
             if not covered:
                 raise ParameterError(f"There is nothing unbilled for client {client_id} through {last}.")
             total = sum(_total(connection, each, last) for each in covered) - _units(write_down)
-            date = str(invoice_date or self._store.clock.today())
+            date = _day("invoice_date", invoice_date) or str(self._store.clock.today())
             id_ = str(uuid.uuid4())
             row = (id_, client_id, _next_number(connection), date, "draft", None, total, total, at, at)
             connection.execute("INSERT INTO invoice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
@@ -124,7 +124,7 @@ class Admin:
             invoice = _shown(connection, invoice_id)
             if invoice["invoiceState"] == "final":
                 raise ParameterError(f"Invoice {invoice['invoiceNumber']} is final; it can be paid or voided.")
-            due = str(due_date or _days_later(invoice["invoiceDate"], 30)) if state == "final" else None
+            due = (_day("due_date", due_date) or _days_later(invoice["invoiceDate"], 30)) if state == "final" else None
             sql = "UPDATE invoice SET invoice_state = ?, due_date = ?, modified_at = ? WHERE invoice_id = ?"
             connection.execute(sql, (state, due, at, invoice_id))
             return _shown(connection, invoice_id)
@@ -205,5 +205,12 @@ def _units(amount: Any) -> int:
     return int((Decimal(repr(float(amount))) * SCALE).to_integral_value())
 
 
-def _days_later(date: str, days: int) -> dt.date:
-    return dt.date.fromisoformat(date) + dt.timedelta(days=days)
+def _day(name: str, value: dt.date | str | None) -> str | None:
+    try:
+        return None if value is None else dt.date.fromisoformat(str(value)).isoformat()
+    except ValueError:
+        raise ParameterError(f"{name} is {value!r}; expected a date as yyyy-MM-dd.") from None
+
+
+def _days_later(date: str, days: int) -> str:
+    return (dt.date.fromisoformat(date) + dt.timedelta(days=days)).isoformat()

@@ -24,9 +24,9 @@ _WHERE: Mapping[str, str | Mapping[bool, str]] = MappingProxyType(
         "endDate": "date <= :endDate",
         "userId": "user_id = :userId",
         "matterId": "matter_id = :matterId",
-        "clientId": "matter_id IN (SELECT matter_id FROM matter WHERE client_id = :clientId)",
+        "clientId": "{}matter_id IN (SELECT matter_id FROM matter WHERE client_id = :clientId)",
         "billed": _BILLED,
-        "modifiedSince": "modified_at > :modifiedSince",
+        "modifiedSince": "{}modified_at > :modifiedSince",
     }
 )
 _SORT = MappingProxyType({"date": "date", "amount": "amount", "description": "description"})
@@ -104,6 +104,7 @@ TIME_ENTRY_ITEMS = Collection(
         **_WHERE,
         "fixedFeeId": "fixed_fee_id = :fixedFeeId",
         "billingType": "billing_type = :billingType",
+        "billed": {True: "billed = 1", False: "billed = 0"},
     },
     sort={"date": "date", "hours": "hours", "description": "description", "created": "created_at"},
 )

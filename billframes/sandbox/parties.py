@@ -24,7 +24,7 @@ from billframes.sandbox.schema import SCALE
 
 __all__ = ["CLIENT_PARTIES", "INVOICE_PARTIES", "MATTER_PARTIES"]
 
-_MODIFIED = "modified_at > :modifiedSince"
+_MODIFIED = "{}modified_at > :modifiedSince"
 _CLIENT_QUERY = "matches(name, :query, FALSE) OR matches(reference, :query, FALSE)"
 
 # Assigned to a matter is who is written down as such, and who has worked on it.

@@ -15,6 +15,8 @@ __all__ = ["Fault", "Faults", "Problem", "ProblemBody", "shown"]
 
 _LONGEST = 80
 _MOST_TOLD = 50
+# More than anybody mends by hand; keeps the answer to a senseless body from growing beyond the body.
+_MOST_LISTED = 1_000
 
 
 class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -96,7 +98,7 @@ class Faults:
             told = self._found[:_MOST_TOLD]
             detail = "; ".join(f"{each.parameter or each.pointer} {each.detail}" for each in told)
             more = f"; and {len(self._found) - len(told)} more" if len(self._found) > len(told) else ""
-            raise Problem(400, f"{detail}{more}.", errors=self._found)
+            raise Problem(400, f"{detail}{more}.", errors=self._found[:_MOST_LISTED])
 
 
 def shown(value: object) -> str:

@@ -1,7 +1,8 @@
 """How a resource is read from the tables: a declaration of SQL fragments, and the queries made of them.
 
 A page takes three queries inside one transaction: how many match, which ids are on the page, and those rows
-in that order. The second reads indexes only, so a page deep in a long list costs little more than the first.
+in that order. The second comes from whichever end of the list is nearer, so the last page is as quick as the
+first.
 Only fragments written here in the source reach SQL text; a caller's values are always bound.
 """
 
@@ -15,6 +16,7 @@ from typing import Any
 import msgspec
 
 from billframes.api.resources import MAX_LIMIT, Resource
+from billframes.sandbox.counting import count
 from billframes.sandbox.parameters import ListRequest
 
 __all__ = ["Collection", "Render", "Row", "View", "read_one", "read_page", "rows_as_records"]
@@ -63,7 +65,8 @@ class Collection:
     render : callable
         Turns rows into the API's records in place: embeds references, takes away what is not shown.
     where : mapping
-        Filter name to the SQL condition it stands for, or to one for true and one for false.
+        Filter name to the SQL condition it stands for, or to one for true and one for false. A `{}` before a
+        column is where a unary plus goes that keeps SQLite from the column's index.
     sort : mapping
         Sort name to SQL expression.
     """
@@ -83,15 +86,43 @@ def read_page(
 ) -> tuple[list[Row], int]:
     """Return one page's records and how many match in all."""
     where, values = _where(collection, request.filters), _bound(request.filters)
-    counting = f"SELECT count(*) FROM {collection.table}{where}"  # noqa: S608
-    total: int = connection.execute(counting, values).fetchone()[0]
-    paging = (
-        f"SELECT {collection.key} FROM {collection.table}{where}"  # noqa: S608
-        f" ORDER BY {_order(collection, request, few=total <= _FEW)} LIMIT :limit OFFSET :offset"
-    )
-    values |= {"limit": request.limit if collection.resource.paginated else -1, "offset": request.offset}
-    ids = [row[0] for row in connection.execute(paging, values)]
+    counting = f"SELECT count(*) FROM {collection.table}"  # noqa: S608
+    total = count(connection, counting + where, values if where else {})
+    ids = _page(connection, collection, request, values, total)
     return _read(connection, collection, ids, view), total
+
+
+def _page(
+    connection: sqlite3.Connection,
+    collection: Collection,
+    request: ListRequest,
+    values: Mapping[str, Any],
+    total: int,
+) -> list[str]:
+    """Return the ids on the page, in order."""
+    limit = min(request.limit, total - request.offset) if collection.resource.paginated else total
+    if limit <= 0:
+        return []
+    left = total - request.offset - limit
+    backwards = left < request.offset and not request.shuffled
+    passed = left if backwards else request.offset
+    size = count(connection, f"SELECT count(*) FROM {collection.table}", {}) if request.filters else total  # noqa: S608
+    few = _few(total, size, passed + limit)
+    where = _where(collection, request.filters, walking=not few)
+    order = _order(collection, request, backwards=backwards, few=few)
+    paging = f"SELECT {collection.key} FROM {collection.table}{where} ORDER BY {order} LIMIT :limit OFFSET :offset"  # noqa: S608
+    ids = [row[0] for row in connection.execute(paging, {**values, "limit": limit, "offset": passed})]
+    return ids[::-1] if backwards else ids
+
+
+def _few(total: int, size: int, wanted: int) -> bool:
+    """
+    Tell whether sorting all that match is quicker than walking the sort's index until enough of it matches.
+
+    The walk passes over `size / total` rows for each that matches. What is not few is walked, which SQLite
+    would not do by itself where the filter has an index.
+    """
+    return total <= _FEW or total * total < size * wanted
 
 
 def read_one(connection: sqlite3.Connection, collection: Collection, id_: str, view: View) -> Row | None:
@@ -123,21 +154,25 @@ def _bound(filters: Mapping[str, Any]) -> dict[str, Any]:
     return {"queryFullMatch": False, **filters}
 
 
-def _where(collection: Collection, filters: Mapping[str, Any]) -> str:
+def _where(collection: Collection, filters: Mapping[str, Any], *, walking: bool = False) -> str:
     conditions = []
     for name, value in filters.items():
         condition = collection.where[name]
         conditions.append(condition if isinstance(condition, str) else condition[value])
-    return " WHERE " + " AND ".join(f"({each})" for each in conditions) if conditions else ""
+    plus = "+" if walking else ""
+    return " WHERE " + " AND ".join(f"({each.format(plus)})" for each in conditions) if conditions else ""
 
 
-def _order(collection: Collection, request: ListRequest, *, few: bool) -> str:
+def _order(collection: Collection, request: ListRequest, *, backwards: bool, few: bool) -> str:
     """
     Return the order, ties by id.
 
     Left to itself SQLite walks the sort's index through a long table to find the few rows a filter leaves. The
     unary plus keeps it from that index, so that it goes by the filter's and sorts what it finds.
     """
-    asked = [collection.sort[name] + (" DESC" if descending else "") for name, descending in request.sort]
-    first, *rest = asked or collection.order
-    return ", ".join(["+" + first if few else first, *rest, "random()" if request.shuffled else collection.key])
+    asked = [(collection.sort[name], descending) for name, descending in request.sort]
+    terms = [*(asked or [(each, False) for each in collection.order]), (collection.key, False)]
+    if request.shuffled:
+        terms[-1] = ("random()", False)
+    first, *rest = [each + (" DESC" if descending != backwards else "") for each, descending in terms]
+    return ", ".join(["+" + first if few else first, *rest])

@@ -139,21 +139,25 @@ CREATE INDEX expense_user ON expense (user_id, date);
 CREATE INDEX expense_invoice ON expense (invoice_id);
 CREATE INDEX expense_modified ON expense (modified_at);
 
--- rate and amount are stored for billable entries only.
+-- rate and amount are stored for billable entries only. The columns at the end of two indexes let lists be
+-- counted without looking at the table.
 CREATE TABLE time_entry (
     time_entry_id TEXT PRIMARY KEY, matter_id TEXT NOT NULL REFERENCES matter,
     user_id TEXT NOT NULL REFERENCES user, date TEXT NOT NULL, time TEXT, description TEXT NOT NULL,
     hours INTEGER NOT NULL, billing_type TEXT NOT NULL, rate INTEGER, amount INTEGER,
     invoice_id TEXT REFERENCES invoice, fixed_fee_id TEXT REFERENCES fixed_fee,
     activity_code TEXT, task_code TEXT,
-    created_at TEXT NOT NULL, modified_at TEXT NOT NULL
+    created_at TEXT NOT NULL, modified_at TEXT NOT NULL,
+    billed INTEGER GENERATED ALWAYS AS (invoice_id IS NOT NULL) VIRTUAL
 );
-CREATE INDEX time_entry_date ON time_entry (date, time_entry_id);
+CREATE INDEX time_entry_date ON time_entry (date, time_entry_id, billing_type, billed);
+CREATE INDEX time_entry_hours ON time_entry (hours, time_entry_id);
+CREATE INDEX time_entry_billed ON time_entry (billed, date, time_entry_id);
 CREATE INDEX time_entry_created ON time_entry (created_at, time_entry_id);
 CREATE INDEX time_entry_matter ON time_entry (matter_id, date);
 CREATE INDEX time_entry_user ON time_entry (user_id, date);
-CREATE INDEX time_entry_invoice ON time_entry (invoice_id, date);
+CREATE INDEX time_entry_invoice ON time_entry (invoice_id) WHERE invoice_id IS NOT NULL;
 CREATE INDEX time_entry_fixed_fee ON time_entry (fixed_fee_id);
-CREATE INDEX time_entry_billing_type ON time_entry (billing_type, date, time_entry_id);
+CREATE INDEX time_entry_billing_type ON time_entry (billing_type, date, time_entry_id, billed);
 CREATE INDEX time_entry_modified ON time_entry (modified_at);
 """

@@ -21,6 +21,7 @@ from queue import Empty, LifoQueue
 
 from billframes.errors import ConfigError
 from billframes.sandbox.clock import Clock, instant_text
+from billframes.sandbox.counting import CountingConnection
 from billframes.sandbox.schema import SCHEMA
 
 __all__ = ["Plant", "Store"]
@@ -30,6 +31,8 @@ Plant = Callable[[sqlite3.Connection], object]
 _PRAGMAS = ("foreign_keys = ON", "cache_size = -16384", "mmap_size = 1073741824")
 _CLOCK = "clock_offset_seconds"
 _LAST = "last_instant"
+# Seconds to wait for a lock that somebody outside this process holds.
+_PATIENCE = 30.0
 
 
 class Store:
@@ -127,12 +130,16 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("COMMIT")
     finally:
         connection.rollback()
+        if isinstance(connection, CountingConnection):
+            connection.forget()
 
 
 def connect(path: Path, *, durable: bool = True) -> sqlite3.Connection:
     """Return a connection in autocommit mode that waits for writers and knows the sandbox's SQL functions."""
     # The pool lends a connection to one thread at a time, which SQLite allows and the check does not see.
-    connection = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
+    connection = sqlite3.connect(
+        path, isolation_level=None, timeout=_PATIENCE, check_same_thread=False, factory=CountingConnection
+    )
     try:
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")

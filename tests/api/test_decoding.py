@@ -258,3 +258,121 @@ def test_details_that_came_on_no_row_are_named_once(fake, connect):
     with pytest.warns(bf.DetailsMissingWarning, match="client, matter, user, meta") as given:
         connect().time_entries()
     assert len(given) == 1
+
+
+EDGES = [
+    ("0001-01-01T00:00:00+14:00", -62135647200000000),
+    ("0001-01-01T00:00:00.1234567+14:00", -62135647199876544),
+    ("9999-12-31T23:59:59.9999999Z", 253402300799999999),
+    ("9999-12-31T23:59:59.9999999-12:00", 253402343999999999),
+]
+
+
+@pytest.mark.parametrize(("text", "microseconds"), EDGES)
+@pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
+def test_instants_at_either_end_of_time_survive(load, text, microseconds, to):
+    """In UTC they may lie outside the years 1 to 9999, where no datetime can be."""
+    frame = load({"meta": {"createdAt": text, "modifiedAt": text}}, select="meta", to=to)
+    column = {
+        "pandas": lambda: frame["created_at"].astype("int64").tolist(),
+        "arrow": lambda: frame["created_at"].cast("int64").to_pylist(),
+        "polars": lambda: frame["created_at"].to_physical().to_list(),
+    }[to]()
+    assert column == [microseconds]
+    assert str(frame)
+
+
+def test_a_record_tells_such_an_instant_in_the_zone_it_came_in(fake, connect):
+    meta = {"createdAt": "0001-01-01T00:00:00+14:00", "modifiedAt": "9999-12-31T23:59:59-12:00"}
+    fake.answers["/v2/clients/c1"] = {"data": {"clientId": "c1", "name": "Acme", "contact": {}, "meta": meta}}
+    record = connect().clients.get("c1")
+    assert record.meta.created_at.isoformat() == "0001-01-01T00:00:00+14:00"
+
+
+def test_unknown_enum_values_are_kept_as_they_came_in_whichever_order(load):
+    rows = [{"billingType": "courtesy"}, {"billingType": "Courtesy"}, {"billingType": "barter"}]
+    with pytest.warns(bf.UnknownValueWarning):
+        frame, turned = load(*rows), load(*reversed(rows))
+    assert frame["billing_type"].tolist() == ["courtesy", "Courtesy", "barter"]
+    assert frame["billing_type"].dtype == turned["billing_type"].dtype
+
+
+def test_a_custom_column_that_is_named_like_one_with_an_id_gets_its_id_too(fake, connect):
+    names = [("7", "Team"), ("8", "team"), ("9", "Team 7")]
+    fake.answers["/v2/custom-fields"] = {
+        "data": [{"id": key, "entity": "matter", "name": name, "valueType": "text"} for key, name in names]
+    }
+    values = [{"id": key, "name": name, "valueType": "text", "value": key} for key, name in names]
+    fake.answers["/v2/matters"] = paged([matter(customFields=values)])
+    frame = connect().matters(select="customFields").filter(like="cf_")
+    assert frame.loc[0].to_dict() == {"cf_team_7_7": "7", "cf_team_8": "8", "cf_team_7_9": "9"}
+
+
+def test_a_custom_fields_definition_that_came_twice_is_a_decode_error(fake, connect):
+    field = {"id": "7", "entity": "matter", "name": "Team", "valueType": "text"}
+    fake.answers["/v2/custom-fields"] = {"data": [field, field]}
+    with pytest.raises(bf.DecodeError, match="definition of 7 came more than once"):
+        connect().matters()
+
+
+def test_custom_fields_in_the_metadata_count_where_the_records_own_are_empty(load_matters):
+    meta = {"createdAt": "2026-01-01T00:00:00Z", "modifiedAt": "2026-01-01T00:00:00Z", "customFields": VALUES}
+    assert load_matters(matter(customFields=[], meta=meta)).loc[0, "cf_court"] == "High Court"
+
+
+def test_custom_fields_of_one_name_are_both_in_a_record(fake, connect):
+    values = [{"id": key, "name": "Team", "valueType": "text", "value": key} for key in ("7", "8")]
+    client = {"clientId": "c1", "name": "Acme", "contact": {}, "customFields": values}
+    fake.answers["/v2/clients/c1"] = {"data": client}
+    record = connect().clients.get("c1")
+    assert record.custom_fields == {"7": "7", "8": "8"}
+    assert (record.cf_team_7, record.cf_team_8) == ("7", "8")
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ({"limit": 0, "offset": 0, "total": 1}, "limit 0"),
+        ({"limit": 1, "offset": -1, "total": 1}, "offset -1"),
+        ({"limit": 1, "offset": 0, "total": -1}, "total -1"),
+        ({"limit": 1, "offset": 0, "total": 10**12}, "total 1000000000000"),
+    ],
+)
+def test_a_pagination_that_cannot_be_is_a_decode_error(fake, connect, where, said):
+    fake.answers["/v2/time-entries"] = {"data": [entry()], "pagination": where}
+    with pytest.raises(bf.DecodeError, match=said):
+        connect().time_entries(select="")
+
+
+def test_a_lone_surrogate_is_a_decode_error(fake, connect):
+    body = json.dumps({"data": [entry(description="?")]}).replace('"?"', '"\\ud800"')
+    fake.answers["/v2/time-entries"] = body.encode()
+    with pytest.raises(bf.DecodeError, match="time_entries"):
+        connect().time_entries(select="")
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"{", b"\xff", b"[]", b"7", b'{"status": 7}', b'{"version": "1"}'])
+def test_a_health_check_that_is_not_the_apis_is_a_decode_error(fake, connect, body):
+    fake.answers["/up"] = body
+    with pytest.raises(bf.DecodeError, match="health"):
+        connect(health_path="/up").health()
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"time": "noon"}, "'time' is no time"),
+        ({"meta": {"createdAt": "soon", "modifiedAt": "soon"}}, "'created_at' is no date-time"),
+        ({"hours": "1.5"}, r"\$\.data\.hours"),
+    ],
+)
+def test_a_wrong_value_in_a_single_record_names_resource_record_and_path(fake, connect, changes, path):
+    fake.answers["/v2/time-entries/t1"] = {"data": entry(user={}, matter={}, client={}, **changes)}
+    with pytest.raises(bf.DecodeError, match=rf"^time_entries: record t1 breaks the API's description.*{path}"):
+        connect().time_entries.get("t1")
+
+
+def test_a_name_in_a_record_is_put_together_too(fake, connect):
+    row = entry(user={"firstName": "Ann", "lastName": "Lee"}, matter={}, client={})
+    fake.answers["/v2/time-entries/t1"] = {"data": row}
+    assert connect().time_entries.get("t1").user.name == "Ann Lee"

@@ -1,5 +1,7 @@
 """Month-end by hand: drafts, reviews, payments and voids, and what the API shows of them."""
 
+import datetime as dt
+
 import pytest
 
 from billframes.errors import ParameterError
@@ -88,6 +90,13 @@ def test_unknown_states(fresh, admin):
     """invoiceState (enum, R: draft, review, approved, final)."""
     with pytest.raises(ParameterError, match="expected one of"):
         admin.move(fresh.id("13"), "sent")
+
+
+def test_dates_are_checked(fresh, admin):
+    """Dates are yyyy-MM-dd, as text or as dates."""
+    with pytest.raises(ParameterError, match="through"):
+        admin.create_invoice(fresh.id("c1"), through="31.10.2026")
+    assert admin.create_invoice(fresh.id("c1"), invoice_date=dt.date(2026, 10, 1))["invoiceDate"] == "2026-10-01"
 
 
 def test_moves_are_seen_by_modified_since(fresh, admin):

@@ -73,6 +73,14 @@ def test_large_bodies(fresh):
     raw(fresh, iter([b"x" * 100_000] * 50), 413)
 
 
+def test_a_body_with_everything_wrong(fresh):
+    """Every problem is listed, up to a thousand."""
+    fields = [{"id": str(number)} for number in range(5_000)]
+    problem = fresh.refused(400, "POST", "clients", NEW | {"customFields": fields})
+    assert len(problem["errors"]) == 1_000
+    assert "and 4950 more" in problem["detail"]
+
+
 def test_a_body_that_breaks_off(fresh):
     """A caller who goes away in the middle changes nothing, and the server goes on."""
     before = fresh.everything()

@@ -162,6 +162,17 @@ def test_command_options():
     )
 
 
+def test_command_options_for_trouble():
+    """--latency-ms, --throttle and --trouble."""
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    args = parser.parse_args(["--latency-ms", "5", "--throttle", "at_once=2", "--trouble", "faults=0.5"])
+    assert repr(command._sandbox(args)) == "Sandbox(stopped)"
+    for option in (["--throttle", "often"], ["--trouble", "much"]):
+        with pytest.raises(ConfigError):
+            command._sandbox(parser.parse_args(option))
+
+
 def _never(_connection):
     raise AssertionError("a database that exists is not planted again")
 

@@ -9,10 +9,13 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import httpx
 import pytest
 
+from billframes.sandbox import Sandbox
+from billframes.sandbox import store as store_module
 from billframes.sandbox.clock import BEGINNING, Clock
 from billframes.sandbox.store import Store
 
@@ -68,6 +71,21 @@ def test_readers_never_wait_for_writers(fresh):
     assert took < 2
 
 
+def test_a_lock_that_is_never_given_back(firm, tmp_path, tools, monkeypatch):
+    """A writer who has waited long enough for somebody outside is told to try again."""
+    monkeypatch.setattr(store_module, "_PATIENCE", 0.1)
+    path = tmp_path / "firm.db"
+    path.write_bytes(firm.read_bytes())
+    with Sandbox(db=path) as sandbox, closing(sqlite3.connect(path, isolation_level=None)) as outsider:
+        api = tools.Api(sandbox)
+        with api.http:
+            outsider.execute("BEGIN IMMEDIATE")
+            answer = api.send("POST", "time-entries", NEW)
+            assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
+            outsider.execute("ROLLBACK")
+            api.done("POST", "time-entries", NEW)
+
+
 def test_modified_dates_strictly_increase(tools, tmp_path):
     """modifiedAt strictly increases, even where the clock stands still or goes back, and across restarts."""
     real = [BEGINNING]
@@ -104,6 +122,35 @@ def test_a_refused_write_leaves_no_trace(tools, tmp_path):
     with store.reading() as connection:
         assert connection.execute("SELECT count(*) FROM time_entry").fetchone() == (5,)
     store.close()
+
+
+def test_totals_are_of_now(fresh):
+    """total (int32, R, total items available): also right after writes, and after writes past the server."""
+
+    def totals():
+        return [fresh.list("time-entries", limit=1, **f)[1]["total"] for f in ({}, {"billingType": "billable"})]
+
+    assert totals() == totals() == [5, 3]
+    entry = fresh.done("POST", "time-entries", NEW)["timeEntryId"]
+    assert totals() == totals() == [6, 4]
+    with closing(sqlite3.connect(fresh.database)) as connection:
+        connection.execute("UPDATE time_entry SET billing_type = 'nonBillable' WHERE time_entry_id = ?", [entry])
+        connection.commit()
+    assert totals() == [6, 3]
+    fresh.done("DELETE", f"time-entries/{entry}")
+    assert totals() == [5, 3]
+
+
+def test_pages_from_either_end(fresh):
+    """offset: the pages of a list, put together, are the list."""
+    for number in range(7):
+        fresh.done("POST", "time-entries", NEW | {"hours": number % 2})
+    for sort in ("date", "-date", "hours,-description", "-created"):
+        whole = fresh.ids("time-entries", sort=sort, limit=1000)
+        for limit in (1, 2, 5, 12):
+            pages = [fresh.ids("time-entries", sort=sort, limit=limit, offset=o) for o in range(0, 12, limit)]
+            assert " ".join(pages) == whole
+        assert fresh.ids("time-entries", sort=sort, offset=12) == ""
 
 
 def test_durability_of_kept_firms(tools, tmp_path):

@@ -58,7 +58,7 @@ class PracticeAreaList(Record):
 
     practice_area_id: Annotated[Id, note("The practice area.")]
     label: Annotated[Label, note("What it is called.")]
-    default: Annotated[Flag, note("Whether new matters get it by default.")]
+    default: Annotated[Flag, note("Whether it is the default practice area.")]
 
 
 class CreatePracticeArea(Request):

@@ -127,7 +127,7 @@ class UserReference(Record):
     @property
     def full_name(self) -> str | None:
         """The name, or one put together from first and last name; None without either."""
-        return self.name or " ".join(filter(None, (self.first_name, self.last_name))) or None
+        return self.name or " ".join(filter(None, (self.first_name, self.last_name))) or self.name
 
 
 class PracticeAreaReference(Record):
@@ -140,7 +140,7 @@ class PracticeAreaReference(Record):
     @property
     def full_label(self) -> str | None:
         """The label, under whichever name it came."""
-        return self.label or self.name
+        return self.label or self.name or self.label
 
 
 class InvoiceReference(Record):

@@ -151,7 +151,7 @@ def perform(operation: Operation, edit: Edit) -> Row | None:
     operation.run(edit)
     if operation.answer is None:
         return None
-    view = View(frozenset(operation.answer.resource.select), detail=True, rates=edit.caller.sees_rates)
+    view = View(detail=True, rates=edit.caller.sees_rates)
     return read_one(edit.connection, operation.answer, edit.id, view)
 
 

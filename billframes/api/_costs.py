@@ -1,152 +1,60 @@
-"""Loaders of what gets billed: time entries, expenses and fixed fees."""
+"""Loaders of what gets billed beside time: expenses and fixed fees."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Literal, Unpack, overload
+
 import pandas as pd
+import pyarrow as pa
 
 from billframes.api._docs import shared_docs
-from billframes.api._loader import Id, Ids, Names, PagedLoader, Parameters, Progress
-from billframes.api._work_verbs import ExpenseVerbs, FixedFeeVerbs, TimeEntryVerbs
-from billframes.api.resources import EXPENSES, FIXED_FEES, TIME_ENTRIES
+from billframes.api._loader import Frame, Ids, Names, PagedLoader, Parameters, Progress
+from billframes.api._options import CostOptions
+from billframes.api._work_verbs import ExpenseVerbs, FixedFeeVerbs
+from billframes.api.resources import EXPENSES, FIXED_FEES
 from billframes.periods import DateLike
 
-__all__ = ["Expenses", "FixedFees", "TimeEntries"]
+if TYPE_CHECKING:
+    import polars as pl
 
 
-class TimeEntries(PagedLoader, TimeEntryVerbs):
-    """Load time entries."""
-
-    resource = TIME_ENTRIES
-
-    @shared_docs(
-        dated="their date",
-        select="client, matter, user, meta, fixedFee",
-        sort="date, hours, description, created",
-        order="date",
-        row="a time entry",
-    )
-    def __call__(
-        self,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        *,
-        user_id: Ids | None = None,
-        matter_id: Ids | None = None,
-        client_id: Ids | None = None,
-        fixed_fee_id: Id | None = None,
-        billing_type: str | None = None,
-        billed: bool | None = None,
-        select: Names | None = None,
-        sort: Names | None = None,
-        modified_since: DateLike | None = None,
-        limit: int | None = None,
-        progress: bool | Progress | None = None,
-        params: Parameters | None = None,
-        to: str = "pandas",
-    ) -> pd.DataFrame:
-        """
-        Load time entries.
-
-        Parameters
-        ----------
-        {period}
-        user_id : str, UUID or list of these, optional
-            Only these timekeepers'; one id or a list.
-        matter_id : str, UUID or list of these, optional
-            Only these matters'; one id or a list.
-        client_id : str, UUID or list of these, optional
-            Only these clients'; one id or a list.
-        fixed_fee_id : str or UUID, optional
-            Only time under this fixed fee.
-        billing_type : str, optional
-            "nonBillable", "billable" or "fixedFee".
-        billed : bool, optional
-            True: only what is on an invoice in any state, drafts included; False: only what is on none.
-        {paged}
-
-        Returns
-        -------
-        {returns}
-
-        Raises
-        ------
-        {raises}
-
-        Examples
-        --------
-        >>> entries = bf.time_entries("2026-10", billing_type="billable")
-        >>> entries[["hours", "amount"]].dtypes.astype(str).tolist()
-        ['float64', 'float64']
-        """
-        frame: pd.DataFrame = self._load(
-            {
-                "user_id": user_id,
-                "matter_id": matter_id,
-                "client_id": client_id,
-                "fixed_fee_id": fixed_fee_id,
-                "billing_type": billing_type,
-                "billed": billed,
-            },
-            start=start,
-            end=end,
-            select=select,
-            sort=sort,
-            modified_since=modified_since,
-            limit=limit,
-            progress=progress,
-            params=params,
-            to=to,
-        )
-        return frame
-
-    @shared_docs(dated="their date")
-    def count(
-        self,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        *,
-        user_id: Ids | None = None,
-        matter_id: Ids | None = None,
-        client_id: Ids | None = None,
-        fixed_fee_id: Id | None = None,
-        billing_type: str | None = None,
-        billed: bool | None = None,
-        modified_since: DateLike | None = None,
-        params: Parameters | None = None,
-    ) -> int:
-        """
-        Count the time entries that match, with one small request.
-
-        Parameters are those of the loader; the records themselves are not loaded.
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        {raises}
-        """
-        return self._count(
-            {
-                "user_id": user_id,
-                "matter_id": matter_id,
-                "client_id": client_id,
-                "fixed_fee_id": fixed_fee_id,
-                "billing_type": billing_type,
-                "billed": billed,
-            },
-            start=start,
-            end=end,
-            modified_since=modified_since,
-            params=params,
-        )
+__all__ = ["Expenses", "FixedFees"]
 
 
 class Expenses(PagedLoader, ExpenseVerbs):
     """Load expenses."""
 
     resource = EXPENSES
+
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["pandas"] = "pandas",
+        **options: Unpack[CostOptions],
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["arrow"],
+        **options: Unpack[CostOptions],
+    ) -> pa.Table: ...
+
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["polars"],
+        **options: Unpack[CostOptions],
+    ) -> pl.DataFrame: ...
 
     @shared_docs(
         dated="their date",
@@ -171,7 +79,7 @@ class Expenses(PagedLoader, ExpenseVerbs):
         progress: bool | Progress | None = None,
         params: Parameters | None = None,
         to: str = "pandas",
-    ) -> pd.DataFrame:
+    ) -> Frame:
         """
         Load expenses.
 
@@ -201,7 +109,7 @@ class Expenses(PagedLoader, ExpenseVerbs):
         >>> bf.expenses("2026-09", billed=False)["billed"].any()
         np.False_
         """
-        frame: pd.DataFrame = self._load(
+        frame: Frame = self._load(
             {"user_id": user_id, "matter_id": matter_id, "client_id": client_id, "billed": billed},
             start=start,
             end=end,
@@ -255,6 +163,36 @@ class FixedFees(PagedLoader, FixedFeeVerbs):
 
     resource = FIXED_FEES
 
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["pandas"] = "pandas",
+        **options: Unpack[CostOptions],
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["arrow"],
+        **options: Unpack[CostOptions],
+    ) -> pa.Table: ...
+
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["polars"],
+        **options: Unpack[CostOptions],
+    ) -> pl.DataFrame: ...
+
     @shared_docs(
         dated="their date",
         select="client, matter, user, meta",
@@ -278,7 +216,7 @@ class FixedFees(PagedLoader, FixedFeeVerbs):
         progress: bool | Progress | None = None,
         params: Parameters | None = None,
         to: str = "pandas",
-    ) -> pd.DataFrame:
+    ) -> Frame:
         """
         Load fixed fees.
 
@@ -308,7 +246,7 @@ class FixedFees(PagedLoader, FixedFeeVerbs):
         >>> bf.fixed_fees("2026-Q3")["amount"].dtype
         dtype('float64')
         """
-        frame: pd.DataFrame = self._load(
+        frame: Frame = self._load(
             {"user_id": user_id, "matter_id": matter_id, "client_id": client_id, "billed": billed},
             start=start,
             end=end,

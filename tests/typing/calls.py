@@ -1,0 +1,74 @@
+"""What type checkers make of a user's calls; never run, only checked."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from typing import Any, assert_type
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+import billframes as bf
+from billframes.api.record import Record
+
+
+def loaders(client: bf.Client) -> None:
+    assert_type(bf.time_entries("2026-10"), pd.DataFrame)
+    assert_type(bf.time_entries("2026-10", to="pandas"), pd.DataFrame)
+    assert_type(bf.time_entries("2026-10", to="arrow"), pa.Table)
+    assert_type(bf.time_entries("2026-10", to="polars"), pl.DataFrame)
+    assert_type(client.time_entries("2026-10", to="polars", billing_type="BILLABLE", billed=False), pl.DataFrame)
+    assert_type(bf.expenses(dt.date(2026, 10, 1), matter_id=[uuid.uuid4()], limit=5), pd.DataFrame)
+    assert_type(bf.expenses(to="arrow"), pa.Table)
+    assert_type(bf.expenses(to="polars"), pl.DataFrame)
+    assert_type(bf.fixed_fees(end=pd.Timestamp("2026-10-31"), select=["client", "-user"]), pd.DataFrame)
+    assert_type(bf.fixed_fees(to="arrow"), pa.Table)
+    assert_type(bf.fixed_fees(to="polars"), pl.DataFrame)
+    assert_type(bf.invoices("2026-Q3", invoice_state="final", sort="-balance"), pd.DataFrame)
+    assert_type(bf.invoices(to="arrow"), pa.Table)
+    assert_type(bf.invoices(to="polars"), pl.DataFrame)
+    assert_type(bf.clients("acme", modified_since="2026-10-31"), pd.DataFrame)
+    assert_type(bf.clients(to="arrow"), pa.Table)
+    assert_type(bf.clients(to="polars"), pl.DataFrame)
+    assert_type(bf.matters(archived=False, params={"new": 1}, progress=True), pd.DataFrame)
+    assert_type(bf.matters(to="arrow"), pa.Table)
+    assert_type(bf.matters(to="polars"), pl.DataFrame)
+    assert_type(bf.users(role="attorney"), pd.DataFrame)
+    assert_type(bf.users(to="arrow"), pa.Table)
+    assert_type(bf.users(to="polars"), pl.DataFrame)
+    assert_type(bf.custom_fields("matter"), pd.DataFrame)
+    assert_type(bf.custom_fields(to="arrow"), pa.Table)
+    assert_type(bf.custom_fields(to="polars"), pl.DataFrame)
+    assert_type(bf.client_balances(["a"]), pd.DataFrame)
+    assert_type(bf.client_balances(to="arrow"), pa.Table)
+    assert_type(bf.client_balances(to="polars"), pl.DataFrame)
+    assert_type(bf.practice_areas(), pd.DataFrame)
+    assert_type(bf.practice_areas(to="arrow"), pa.Table)
+    assert_type(bf.practice_areas(to="polars"), pl.DataFrame)
+    assert_type(bf.codes(), pd.DataFrame)
+    assert_type(bf.codes(to="arrow"), pa.Table)
+    assert_type(bf.codes(to="polars"), pl.DataFrame)
+    assert_type(bf.code_sets(), pd.DataFrame)
+    assert_type(bf.code_sets(to="arrow"), pa.Table)
+    assert_type(bf.code_sets(to="polars"), pl.DataFrame)
+    assert_type(bf.health(), pd.DataFrame)
+    assert_type(bf.health(to="arrow"), pa.Table)
+    assert_type(bf.health(to="polars"), pl.DataFrame)
+    assert_type(bf.time_entries.count("2026-10", billed=True), int)
+
+
+def verbs(client: bf.Client) -> None:
+    assert_type(bf.matters.get("m"), Record)
+    assert_type(bf.matters.archive(uuid.uuid4()), Record | None)
+    assert_type(client.time_entries.update("t", description=None, fixed_fee_id=bf.CLEAR), Record | None)
+    assert_type(client.expenses.create(matter_id="m", date="2026-10-30", description="Copies", amount=1), Record | None)
+    assert_type(client.matters.get("m").to_dict(), dict[str, Any])
+
+
+def mistakes() -> None:
+    bf.time_entries("2026-10", biled=True)  # type: ignore[call-overload]
+    bf.time_entries("2026-10", billed="yes")  # type: ignore[call-overload]
+    bf.time_entries("2026-10", to="numpy")  # type: ignore[call-overload]
+    bf.clients.create()  # type: ignore[call-arg]
