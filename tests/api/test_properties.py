@@ -216,7 +216,7 @@ def serve(fake, resource, rows, fields, size):
         if resource.name == "custom_fields":
             kept = [row for row in rows if row["entity"].lower() == request.url.params["entity"]]
         else:
-            kept = rows
+            kept = sorted(rows, key=lambda row: row[resource.date]) if resource.date else rows
         part = kept[offset : offset + size] if resource.paginated else kept
         # Several pages come without a total: rows made up at random are in no order that windows or tiles could prove.
         where = {"pagination": {"limit": size, "offset": offset, "total": len(kept)}} if len(kept) < size else {}
