@@ -51,18 +51,47 @@ PagingError
 ApiError
     The server, or the way to it, said no."""
 
+_CREATE_RAISES = """\
+ParameterError
+    A value is not of its type; nothing was sent.
+RefusedError
+    The server refuses it; its own words come first.
+UncertainWriteError
+    No answer came: look before creating it again."""
+
+_UPDATE_RAISES = """\
+ParameterError
+    A value is not of its type, or nothing was passed; nothing was sent.
+NotFoundError
+    There is none with this id.
+RefusedError
+    The server refuses it, such as for a billed item; its own words come first.
+UncertainWriteError
+    No answer came: look before sending it again."""
+
+_PARAGRAPHS = {
+    "period": _PERIOD,
+    "paged": _PAGED,
+    "returns": _RETURNS,
+    "raises": _RAISES,
+    "create_raises": _CREATE_RAISES,
+    "update_raises": _UPDATE_RAISES,
+}
+
 
 def shared_docs(**words: str) -> Callable[[F], F]:
-    """Fill `{period}`, `{paged}`, `{returns}` and `{raises}` in a docstring with the shared paragraphs."""
+    """
+    Fill `{period}`, `{raises}` and their kin in a docstring with the shared paragraphs.
+
+    Parameters
+    ----------
+    **words : str
+        What the paragraphs leave to each loader, such as `order`.
+    """
 
     def fill(function: F) -> F:
         text = function.__doc__ or ""
-        for name, paragraph in (
-            ("period", _PERIOD),
-            ("paged", _PAGED),
-            ("returns", _RETURNS),
-            ("raises", _RAISES),
-        ):
+        for name, paragraph in _PARAGRAPHS.items():
             text = text.replace(f"{{{name}}}", paragraph.replace("\n", "\n" + " " * 8))
         for word, value in words.items():
             text = text.replace(f"{{{word}}}", value)

@@ -7,8 +7,9 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
+from billframes.api._docs import shared_docs
 from billframes.api._loader import Id
-from billframes.api._verbs import Verbs
+from billframes.api._verbs import RecordVerbs, Verbs
 from billframes.api.record import Record
 from billframes.api.records import CreateClient, CreateMatter, UpdateClient, UpdateMatter, UpdateUser
 from billframes.periods import DateLike
@@ -16,30 +17,10 @@ from billframes.periods import DateLike
 __all__ = ["ClientVerbs", "MatterVerbs", "UserVerbs"]
 
 
-class ClientVerbs(Verbs):
+class ClientVerbs(RecordVerbs):
     """Single clients: read, create, update and delete."""
 
-    def get(self, id: Id) -> Record:  # noqa: A002
-        """
-        Read one client.
-
-        Parameters
-        ----------
-        id : str or UUID
-            Which one.
-
-        Returns
-        -------
-        Record
-            With its references and custom fields; `to_dict()` gives plain values.
-
-        Raises
-        ------
-        NotFoundError
-            There is none with this id.
-        """
-        return self._get(id)
-
+    @shared_docs()
     def create(
         self,
         *,
@@ -73,12 +54,7 @@ class ClientVerbs(Verbs):
 
         Raises
         ------
-        ParameterError
-            A value is not of its type; nothing was sent.
-        RefusedError
-            The server refuses it; its own words come first.
-        UncertainWriteError
-            No answer came: look before creating it again.
+        {create_raises}
         """
         values = {
             "name": name,
@@ -89,6 +65,7 @@ class ClientVerbs(Verbs):
         }
         return self._create(CreateClient, values)
 
+    @shared_docs()
     def update(
         self,
         id: Id,  # noqa: A002
@@ -124,14 +101,7 @@ class ClientVerbs(Verbs):
 
         Raises
         ------
-        ParameterError
-            A value is not of its type, or nothing was passed; nothing was sent.
-        NotFoundError
-            There is none with this id.
-        RefusedError
-            The server refuses it; its own words come first.
-        UncertainWriteError
-            No answer came: look before sending it again.
+        {update_raises}
         """
         values = {
             "name": name,
@@ -142,51 +112,11 @@ class ClientVerbs(Verbs):
         }
         return self._update(id, UpdateClient, values)
 
-    def delete(self, id: Id) -> None:  # noqa: A002
-        """
-        Delete a client.
 
-        Parameters
-        ----------
-        id : str or UUID
-            Which one.
-
-        Raises
-        ------
-        NotFoundError
-            There is none with this id.
-        RefusedError
-            The client has matters.
-        UncertainWriteError
-            No answer came: look before sending it again.
-        """
-        self._delete(id)
-
-
-class MatterVerbs(Verbs):
+class MatterVerbs(RecordVerbs):
     """Single matters: read, create, update and delete."""
 
-    def get(self, id: Id) -> Record:  # noqa: A002
-        """
-        Read one matter.
-
-        Parameters
-        ----------
-        id : str or UUID
-            Which one.
-
-        Returns
-        -------
-        Record
-            With its references and custom fields; `to_dict()` gives plain values.
-
-        Raises
-        ------
-        NotFoundError
-            There is none with this id.
-        """
-        return self._get(id)
-
+    @shared_docs()
     def create(
         self,
         *,
@@ -249,12 +179,7 @@ class MatterVerbs(Verbs):
 
         Raises
         ------
-        ParameterError
-            A value is not of its type; nothing was sent.
-        RefusedError
-            The server refuses it; its own words come first.
-        UncertainWriteError
-            No answer came: look before creating it again.
+        {create_raises}
         """
         values = {
             "name": name,
@@ -275,6 +200,7 @@ class MatterVerbs(Verbs):
         }
         return self._create(CreateMatter, values)
 
+    @shared_docs()
     def update(
         self,
         id: Id,  # noqa: A002
@@ -331,14 +257,7 @@ class MatterVerbs(Verbs):
 
         Raises
         ------
-        ParameterError
-            A value is not of its type, or nothing was passed; nothing was sent.
-        NotFoundError
-            There is none with this id.
-        RefusedError
-            The server refuses it; its own words come first.
-        UncertainWriteError
-            No answer came: look before sending it again.
+        {update_raises}
         """
         values = {
             "name": name,
@@ -355,26 +274,6 @@ class MatterVerbs(Verbs):
             "custom_fields": custom_fields,
         }
         return self._update(id, UpdateMatter, values)
-
-    def delete(self, id: Id) -> None:  # noqa: A002
-        """
-        Delete a matter.
-
-        Parameters
-        ----------
-        id : str or UUID
-            Which one.
-
-        Raises
-        ------
-        NotFoundError
-            There is none with this id.
-        RefusedError
-            The matter has time entries, expenses or invoices; archive it instead.
-        UncertainWriteError
-            No answer came: look before sending it again.
-        """
-        self._delete(id)
 
     def archive(self, id: Id) -> Record | None:  # noqa: A002
         """
@@ -412,6 +311,7 @@ class MatterVerbs(Verbs):
 class UserVerbs(Verbs):
     """Single users: custom fields can be set."""
 
+    @shared_docs()
     def update(
         self,
         id: Id,  # noqa: A002
@@ -435,14 +335,7 @@ class UserVerbs(Verbs):
 
         Raises
         ------
-        ParameterError
-            A value is not of its type, or nothing was passed; nothing was sent.
-        NotFoundError
-            There is none with this id.
-        RefusedError
-            The server refuses it; its own words come first.
-        UncertainWriteError
-            No answer came: look before sending it again.
+        {update_raises}
         """
         values = {
             "custom_fields": custom_fields,

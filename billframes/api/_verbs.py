@@ -20,15 +20,11 @@ from billframes.api.records import Request
 from billframes.api.writing import body_of, custom_updates
 from billframes.errors import DecodeError, ParameterError
 
-__all__ = ["Verbs"]
+__all__ = ["RecordVerbs", "Verbs"]
 
 
 class Verbs(Loader):
     """What a loader needs for its verbs."""
-
-    def _get(self, id: Id) -> Record:  # noqa: A002 - the contract's name
-        response = self._client().fetch(self._path(id), resource=self.resource.name)
-        return self._record(response.body, str(id))
 
     def _create(
         self, request: type[Request], values: Mapping[str, Any], *, headers: Mapping[str, str] | None = None
@@ -44,9 +40,6 @@ class Verbs(Loader):
         body = self._body(request, values)
         response = self._client().send("PUT", path, body, resource=self.resource.name)
         return self._record(response.body, str(id)) if response.body.strip() else None
-
-    def _delete(self, id: Id) -> None:  # noqa: A002
-        self._client().send("DELETE", self._path(id), resource=self.resource.name)
 
     def _path(self, id: Id) -> str:  # noqa: A002
         return f"{self.resource.path}/{segment(identifier(id, 'id'))}"
@@ -70,3 +63,57 @@ class Verbs(Loader):
             raise ParameterError(f"custom_fields={fields!r} is no mapping of names to values.")
         columns = definitions_of(self._client(), str(self.resource.entity)) if fields else ()
         return body_of(request, {**values, "custom_fields": custom_updates(fields, columns)})
+
+
+class RecordVerbs(Verbs):
+    """The verbs that are the same for every resource with single records."""
+
+    def get(self, id: Id) -> Record:  # noqa: A002 - the contract's name
+        """
+        Read one record.
+
+        Parameters
+        ----------
+        id : str or UUID
+            Which one.
+
+        Returns
+        -------
+        Record
+            With its references and custom fields; `to_dict()` gives plain values.
+
+        Raises
+        ------
+        NotFoundError
+            There is none with this id.
+
+        Examples
+        --------
+        >>> first = bf.time_entries("2026-10", limit=1)["time_entry_id"].item()
+        >>> entry = bf.time_entries.get(first)
+        >>> entry.hours > 0, entry.matter.name is not None
+        (True, True)
+        """
+        response = self._client().fetch(self._path(id), resource=self.resource.name)
+        return self._record(response.body, str(id))
+
+    def delete(self, id: Id) -> None:  # noqa: A002
+        """
+        Delete one record.
+
+        Parameters
+        ----------
+        id : str or UUID
+            Which one.
+
+        Raises
+        ------
+        NotFoundError
+            There is none with this id.
+        RefusedError
+            A rule of the API is against it: a client with matters, a matter with time entries, expenses or invoices
+            (archive it instead), an item that is billed, a fixed fee that time entries are assigned to.
+        UncertainWriteError
+            No answer came: look before sending it again.
+        """
+        self._client().send("DELETE", self._path(id), resource=self.resource.name)

@@ -6,8 +6,9 @@ import datetime as dt
 
 from msgspec import UNSET, UnsetType
 
+from billframes.api._docs import shared_docs
 from billframes.api._loader import Id
-from billframes.api._verbs import Verbs
+from billframes.api._verbs import RecordVerbs
 from billframes.api.parameters import identifier
 from billframes.api.record import Record
 from billframes.api.records import (
@@ -23,37 +24,10 @@ from billframes.periods import DateLike
 __all__ = ["ExpenseVerbs", "FixedFeeVerbs", "TimeEntryVerbs"]
 
 
-class TimeEntryVerbs(Verbs):
+class TimeEntryVerbs(RecordVerbs):
     """Single time entries: read, create, update and delete."""
 
-    def get(self, id: Id) -> Record:  # noqa: A002
-        """
-        Read one time entry.
-
-        Parameters
-        ----------
-        id : str or UUID
-            Which one.
-
-        Returns
-        -------
-        Record
-            With its references and custom fields; `to_dict()` gives plain values.
-
-        Raises
-        ------
-        NotFoundError
-            There is none with this id.
-
-        Examples
-        --------
-        >>> first = bf.time_entries("2026-10", limit=1)["time_entry_id"].item()
-        >>> entry = bf.time_entries.get(first)
-        >>> entry.hours > 0, entry.matter.name is not None
-        (True, True)
-        """
-        return self._get(id)
-
+    @shared_docs()
     def create(
         self,
         *,
@@ -107,12 +81,7 @@ class TimeEntryVerbs(Verbs):
 
         Raises
         ------
-        ParameterError
-            A value is not of its type; nothing was sent.
-        RefusedError
-            The server refuses it; its own words come first.
-        UncertainWriteError
-            No answer came: look before creating it again.
+        {create_raises}
         """
         client = self._client()
         acting = acting_user or client.acting_user
@@ -132,6 +101,7 @@ class TimeEntryVerbs(Verbs):
         }
         return self._create(CreateTimeEntry, values, headers=headers)
 
+    @shared_docs()
     def update(
         self,
         id: Id,  # noqa: A002
@@ -185,14 +155,7 @@ class TimeEntryVerbs(Verbs):
 
         Raises
         ------
-        ParameterError
-            A value is not of its type, or nothing was passed; nothing was sent.
-        NotFoundError
-            There is none with this id.
-        RefusedError
-            The server refuses it, such as for a billed item; its own words come first.
-        UncertainWriteError
-            No answer came: look before sending it again.
+        {update_raises}
         """
         values = {
             "user_id": user_id,
@@ -209,51 +172,11 @@ class TimeEntryVerbs(Verbs):
         }
         return self._update(id, UpdateTimeEntry, values)
 
-    def delete(self, id: Id) -> None:  # noqa: A002
-        """
-        Delete a time entry.
 
-        Parameters
-        ----------
-        id : str or UUID
-            Which one.
-
-        Raises
-        ------
-        NotFoundError
-            There is none with this id.
-        RefusedError
-            The entry is billed.
-        UncertainWriteError
-            No answer came: look before sending it again.
-        """
-        self._delete(id)
-
-
-class ExpenseVerbs(Verbs):
+class ExpenseVerbs(RecordVerbs):
     """Single expenses: read, create, update and delete."""
 
-    def get(self, id: Id) -> Record:  # noqa: A002
-        """
-        Read one expense.
-
-        Parameters
-        ----------
-        id : str or UUID
-            Which one.
-
-        Returns
-        -------
-        Record
-            With its references and custom fields; `to_dict()` gives plain values.
-
-        Raises
-        ------
-        NotFoundError
-            There is none with this id.
-        """
-        return self._get(id)
-
+    @shared_docs()
     def create(
         self,
         *,
@@ -289,12 +212,7 @@ class ExpenseVerbs(Verbs):
 
         Raises
         ------
-        ParameterError
-            A value is not of its type; nothing was sent.
-        RefusedError
-            The server refuses it; its own words come first.
-        UncertainWriteError
-            No answer came: look before creating it again.
+        {create_raises}
         """
         values = {
             "matter_id": matter_id,
@@ -306,6 +224,7 @@ class ExpenseVerbs(Verbs):
         }
         return self._create(CreateExpense, values)
 
+    @shared_docs()
     def update(
         self,
         id: Id,  # noqa: A002
@@ -344,14 +263,7 @@ class ExpenseVerbs(Verbs):
 
         Raises
         ------
-        ParameterError
-            A value is not of its type, or nothing was passed; nothing was sent.
-        NotFoundError
-            There is none with this id.
-        RefusedError
-            The server refuses it, such as for a billed item; its own words come first.
-        UncertainWriteError
-            No answer came: look before sending it again.
+        {update_raises}
         """
         values = {
             "matter_id": matter_id,
@@ -363,51 +275,11 @@ class ExpenseVerbs(Verbs):
         }
         return self._update(id, UpdateExpense, values)
 
-    def delete(self, id: Id) -> None:  # noqa: A002
-        """
-        Delete an expense.
 
-        Parameters
-        ----------
-        id : str or UUID
-            Which one.
-
-        Raises
-        ------
-        NotFoundError
-            There is none with this id.
-        RefusedError
-            The expense is billed.
-        UncertainWriteError
-            No answer came: look before sending it again.
-        """
-        self._delete(id)
-
-
-class FixedFeeVerbs(Verbs):
+class FixedFeeVerbs(RecordVerbs):
     """Single fixed fees: read, create, update and delete."""
 
-    def get(self, id: Id) -> Record:  # noqa: A002
-        """
-        Read one fixed fee.
-
-        Parameters
-        ----------
-        id : str or UUID
-            Which one.
-
-        Returns
-        -------
-        Record
-            With its references and custom fields; `to_dict()` gives plain values.
-
-        Raises
-        ------
-        NotFoundError
-            There is none with this id.
-        """
-        return self._get(id)
-
+    @shared_docs()
     def create(
         self,
         *,
@@ -446,12 +318,7 @@ class FixedFeeVerbs(Verbs):
 
         Raises
         ------
-        ParameterError
-            A value is not of its type; nothing was sent.
-        RefusedError
-            The server refuses it; its own words come first.
-        UncertainWriteError
-            No answer came: look before creating it again.
+        {create_raises}
         """
         values = {
             "matter_id": matter_id,
@@ -464,6 +331,7 @@ class FixedFeeVerbs(Verbs):
         }
         return self._create(CreateFixedFee, values)
 
+    @shared_docs()
     def update(
         self,
         id: Id,  # noqa: A002
@@ -505,14 +373,7 @@ class FixedFeeVerbs(Verbs):
 
         Raises
         ------
-        ParameterError
-            A value is not of its type, or nothing was passed; nothing was sent.
-        NotFoundError
-            There is none with this id.
-        RefusedError
-            The server refuses it, such as for a billed item; its own words come first.
-        UncertainWriteError
-            No answer came: look before sending it again.
+        {update_raises}
         """
         values = {
             "date": date,
@@ -524,23 +385,3 @@ class FixedFeeVerbs(Verbs):
             "task_code": task_code,
         }
         return self._update(id, UpdateFixedFee, values)
-
-    def delete(self, id: Id) -> None:  # noqa: A002
-        """
-        Delete a fixed fee.
-
-        Parameters
-        ----------
-        id : str or UUID
-            Which one.
-
-        Raises
-        ------
-        NotFoundError
-            There is none with this id.
-        RefusedError
-            The fixed fee is billed, or assigned to time entries.
-        UncertainWriteError
-            No answer came: look before sending it again.
-        """
-        self._delete(id)
