@@ -10,6 +10,7 @@ import msgspec
 import pandas as pd
 import pyarrow as pa
 
+from billframes.api._ledger import Clients
 from billframes.api._loader import Frame, Id, Loader
 from billframes.api._progress import Progress, checked_progress, reporting
 from billframes.api.columns import Source, sources_of
@@ -206,8 +207,7 @@ class ClientBalances(Loader):
 
     def _ids(self, client_ids: Id | Collection[Id] | None) -> list[str]:
         if client_ids is None:
-            client = self._client()
-            listed: Any = client.clients(select="", to="arrow", progress=False)
+            listed = Clients(self._client)(select="", to="arrow", progress=False)
             ids: list[str] = listed.column("client_id").to_pylist()
             return ids
         several = isinstance(client_ids, Collection) and not isinstance(client_ids, str | bytes)

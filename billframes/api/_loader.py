@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
 from billframes.api._progress import Progress, checked_progress
+from billframes.api.connection import Connection
 from billframes.api.decoding import Page, decode_page
 from billframes.api.loading import checked_format, load, total_of
 from billframes.api.parameters import build_request
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from billframes.api.client import Client
 
 __all__ = ["Frame", "Id", "Ids", "Loader", "Names", "PagedLoader", "Parameters", "Progress"]
 
@@ -42,7 +42,7 @@ class Loader:
 
     resource: Resource
 
-    def __init__(self, client: Callable[[], Client]) -> None:
+    def __init__(self, client: Callable[[], Connection]) -> None:
         self._client = client
 
     def decode(self, body: bytes) -> Page[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,6 +17,7 @@ from billframes.api._http import Response
 from billframes.api._progress import Progress, reporting
 from billframes.api.checks import check_details, check_filters, check_rates
 from billframes.api.columns import sources_of
+from billframes.api.connection import Connection
 from billframes.api.custom_fields import CustomColumn, columns_from
 from billframes.api.decoding import build_table, decode_page
 from billframes.api.ordering import in_order, orderable
@@ -25,9 +26,6 @@ from billframes.api.parameters import ALL_FORMATS, ListRequest
 from billframes.api.resources import CUSTOM_FIELDS, Resource
 from billframes.errors import ParameterError
 from billframes.frames.convert import convert
-
-if TYPE_CHECKING:
-    from billframes.api.client import Client
 
 # Parameters by which a list is proved whole; where the caller sets one by `params`, it can't be.
 READERS_OWN = frozenset(
@@ -46,7 +44,7 @@ def checked_format(to: str) -> str:
     return to
 
 
-def load(client: Client, request: ListRequest, *, to: str, progress: bool | Progress | None = None) -> Any:
+def load(client: Connection, request: ListRequest, *, to: str, progress: bool | Progress | None = None) -> Any:
     """Load what a request asks for into a frame of the kind `to`."""
     resource = request.resource
     sources = sources_of(resource.record, request.select)
@@ -66,14 +64,14 @@ def load(client: Client, request: ListRequest, *, to: str, progress: bool | Prog
     return _finish(table, resource, loaded, when, custom, to)
 
 
-def definitions_of(client: Client, entity: str) -> tuple[CustomColumn, ...]:
+def definitions_of(client: Connection, entity: str) -> tuple[CustomColumn, ...]:
     """Return the columns of the custom fields that an entity has."""
     response = client.fetch(CUSTOM_FIELDS.path, (("entity", entity),), resource=CUSTOM_FIELDS.name)
     definitions = decode_page(response.body, CUSTOM_FIELDS).data or []
     return columns_from(each for each in definitions if each.entity.casefold() == entity)
 
 
-def total_of(client: Client, request: ListRequest) -> int:
+def total_of(client: Connection, request: ListRequest) -> int:
     """Return how many records match, with one small request a stream."""
     resource = request.resource
     total = 0
@@ -84,13 +82,13 @@ def total_of(client: Client, request: ListRequest) -> int:
     return total
 
 
-def _custom_columns(client: Client, request: ListRequest) -> tuple[CustomColumn, ...]:
+def _custom_columns(client: Connection, request: ListRequest) -> tuple[CustomColumn, ...]:
     entity = request.resource.entity
     return definitions_of(client, entity) if entity and "customFields" in request.select else ()
 
 
 def _read(
-    client: Client, request: ListRequest, columns: frozenset[str], progress: bool | Progress | None
+    client: Connection, request: ListRequest, columns: frozenset[str], progress: bool | Progress | None
 ) -> tuple[Loaded, dt.datetime | None]:
     resource = request.resource
     times: list[dt.datetime] = []

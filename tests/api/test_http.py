@@ -233,3 +233,9 @@ def test_progress_is_told_rows_and_total(fake, connect):
     connect(page_size=10).time_entries(select="", progress=lambda done, total: told.append((done, total)))
     assert told == sorted(told)
     assert told[-1] == (25, 25)
+
+
+def test_a_server_that_ignores_offset_and_says_no_total_is_refused(fake, connect):
+    fake.answers["/v2/time-entries"] = {"data": [entry(i) for i in range(10)]}
+    with pytest.raises(bf.DecodeError, match="does not honour offset"):
+        connect(page_size=10).time_entries(select="")

@@ -17,7 +17,7 @@ from billframes.api.paging.answers import Answer, Ask
 from billframes.api.paging.held import Held
 from billframes.api.paging.listing import Query
 from billframes.api.paging.session import Session
-from billframes.errors import PagingError
+from billframes.errors import DecodeError, PagingError
 
 __all__ = ["read_pages"]
 
@@ -97,6 +97,8 @@ class _Pages:
         came, offset = len(answer.records), answer.offset
         if self._pages and answer.total != self._total:
             raise _ChangedError(f"the total went from {self._total} to {answer.total}")
+        if answer.total is None and came and offset:
+            self._check_new(answer)
         self._pages[offset], self._total = answer.records, answer.total
         self._held.take(answer.records)
         if answer.total is None:
@@ -107,6 +109,15 @@ class _Pages:
             end = answer.total if self._wanted is None else min(answer.total, self._wanted)
             # A server may grant less than was asked for; what it granted is the page size from then on.
             yield from map(self._ask, range(came, end, max(1, min(came, self._session.page_size))))
+
+    def _check_new(self, answer: Answer) -> None:
+        """Refuse a page that brings nothing new: without a total, such pages would never end."""
+        listing = self._session.listing
+        if all(listing.id_of(record) in self._held.rows for record in answer.records):
+            raise DecodeError(
+                f"{listing.name}: the page at offset {answer.offset} holds only records that came before, so the "
+                "server does not honour offset and the rows can't be trusted."
+            )
 
     def _settled(self) -> list[Any]:
         records = [record for offset in sorted(self._pages) for record in self._pages[offset]][: self._wanted]
