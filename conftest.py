@@ -6,9 +6,15 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 # Set before anything imports matplotlib or platformdirs: tests draw without a screen and read no one's profile.
 os.environ["MPLBACKEND"] = "agg"
+
+# In CI the same examples each time: what a random one finds is found at a desk.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -61,9 +67,13 @@ def names_in_examples(request, doctest_namespace) -> None:
         doctest_namespace["bf"] = bf
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Debian's Chromium, headless; its tests are skipped where there is none, never in CI."""
+    """
+    Debian's Chromium, headless; its tests are skipped where there is none, never in CI.
+
+    It ends with its module, because playwright keeps an event loop running that other tests would meet.
+    """
     import shutil
 
     chromium = os.environ.get("BILLFRAMES_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")

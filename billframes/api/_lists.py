@@ -11,8 +11,10 @@ from billframes.api._docs import shared_docs
 from billframes.api._ledger_verbs import UserVerbs
 from billframes.api._loader import Frame, Names, PagedLoader, Parameters
 from billframes.api._options import UserOptions
+from billframes.api.columns import sources_of
 from billframes.api.loading import checked_format
 from billframes.api.resources import CUSTOM_FIELDS, PRACTICE_AREAS, USERS
+from billframes.frames.columns import encode_enum
 from billframes.frames.convert import convert
 
 if TYPE_CHECKING:
@@ -185,8 +187,18 @@ class CustomFields(PagedLoader):
             frame: Frame = self._load({"entity": entity}, to=kind)
             return frame
         parts: list[pa.Table] = [self._load({"entity": each}, to="arrow") for each in _entities()]
-        frame = convert(pa.concat_tables(parts).unify_dictionaries(), kind)
+        frame = convert(_together(parts), kind)
         return frame
+
+
+def _together(parts: list[pa.Table]) -> pa.Table:
+    """Put tables together as if they were one load: each enum's categories are those of all its rows."""
+    table = pa.concat_tables(parts)
+    for place, source in enumerate(sources_of(CUSTOM_FIELDS.record)):
+        if source.column.kind == "enum":
+            encoded, _ = encode_enum(table.column(place).to_pylist(), source.column.values)
+            table = table.set_column(place, source.column.field, encoded)
+    return table
 
 
 def _entities() -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from billframes.api.custom_fields import CustomColumn, read_values
 from billframes.api.records import Pagination
 from billframes.api.resources import MAX_OFFSET, Resource
 from billframes.errors import DecodeError, UnknownValueWarning
-from billframes.frames.columns import ARROW_TYPES, Column, schema_of
+from billframes.frames.columns import ARROW_TYPES, Column, encode_enum, schema_of
 
 __all__ = ["Page", "build_table", "decode_page", "decode_single", "parse_instant", "parse_time"]
 
@@ -216,22 +216,10 @@ def _array(values: list[Any], column: Column, records: Sequence[Any], id_attribu
 
 
 def _enum_array(values: list[Any], column: Column, unknown: _Unknown) -> pa.Array:
-    """
-    Encode enum text against the declared values, without regard to case.
-
-    Other values are appended as they came, in order of their text, so that the order of rows does not matter.
-    """
-    encoded = pa.array(values, pa.string()).dictionary_encode()
-    came = encoded.dictionary.to_pylist()
-    known = {value.casefold(): i for i, value in reversed(list(enumerate(column.values)))}
-    known |= {value: i for i, value in enumerate(column.values)}
-    places = {value: known.get(value, known.get(value.casefold())) for value in came}
-    strays = sorted(value for value, place in places.items() if place is None)
+    encoded, strays = encode_enum(values, column.values)
     if strays:
         unknown.found.setdefault(column.name, set()).update(strays)
-        places |= {value: len(column.values) + i for i, value in enumerate(strays)}
-    indices = pa.array([places[value] for value in came], pa.int32()).take(encoded.indices)
-    return pa.DictionaryArray.from_arrays(indices, pa.array([*column.values, *strays], pa.string()))
+    return encoded
 
 
 def _text_array(values: list[Any], column: Column, name_of: Callable[[int], Any], resource: str) -> pa.Array:

@@ -376,3 +376,15 @@ def test_a_name_in_a_record_is_put_together_too(fake, connect):
     row = entry(user={"firstName": "Ann", "lastName": "Lee"}, matter={}, client={})
     fake.answers["/v2/time-entries/t1"] = {"data": row}
     assert connect().time_entries.get("t1").user.name == "Ann Lee"
+
+
+def test_unseen_values_of_several_loads_put_together_are_in_one_order(fake, connect):
+    def serve(request):
+        entity = request.url.params["entity"]
+        stray = {"client": "zeta", "matter": "alpha", "user": "text"}[entity]
+        return {"data": [{"id": entity, "entity": entity, "name": "Field", "valueType": stray}]}
+
+    fake.answers["/v2/custom-fields"] = serve
+    with pytest.warns(bf.UnknownValueWarning):
+        frame = connect().custom_fields()
+    assert frame["value_type"].cat.categories.tolist()[-2:] == ["alpha", "zeta"]
