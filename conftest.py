@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Set before anything imports matplotlib or platformdirs: tests draw without a screen and read no one's profile.
 os.environ["MPLBACKEND"] = "agg"
 
-# In CI the same examples each time: what a random one finds is found at a desk.
-settings.register_profile("ci", derandomize=True)
+# In CI the same examples each time, however slow the machine: what a random one finds is found at a desk.
+settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 if os.environ.get("CI"):
     settings.load_profile("ci")
 
