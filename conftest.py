@@ -90,3 +90,27 @@ def browser():
         running = playwright.chromium.launch(executable_path=chromium, headless=True, args=flags)
         yield running
         running.close()
+
+
+@pytest.fixture
+def ring():
+    """A keyring in memory, in place of the machine's."""
+    import keyring
+    from keyring.backend import KeyringBackend
+
+    class Ring(KeyringBackend):
+        priority = 1
+
+        def __init__(self):
+            self.kept = {}
+
+        def get_password(self, service, username):
+            return self.kept.get((service, username))
+
+        def set_password(self, service, username, password):
+            self.kept[service, username] = password
+
+    before, memory = keyring.get_keyring(), Ring()
+    keyring.set_keyring(memory)
+    yield memory
+    keyring.set_keyring(before)

@@ -4,36 +4,16 @@ from __future__ import annotations
 
 import stat
 
-import keyring
 import pytest
-from keyring.backend import KeyringBackend
 
 import billframes as bf
 from billframes.cli import main
 from billframes.settings.connection import KEYRING_SERVICE, config_file
 
 
-class Ring(KeyringBackend):
-    """A keyring in memory."""
-
-    priority = 1
-
-    def __init__(self):
-        self.kept = {}
-
-    def get_password(self, service, username):
-        return self.kept.get((service, username))
-
-    def set_password(self, service, username, password):
-        self.kept[service, username] = password
-
-
-@pytest.fixture
-def ring():
-    before, ring = keyring.get_keyring(), Ring()
-    keyring.set_keyring(ring)
-    yield ring
-    keyring.set_keyring(before)
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    yield
     config_file().unlink(missing_ok=True)
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-import keyring
 import pytest
-from keyring.backend import KeyringBackend
 
 import billframes as bf
 from billframes.settings.connection import KEYRING_SERVICE, config_file, resolve_connection
@@ -26,29 +24,6 @@ def profile():
 
     yield write
     config_file().unlink(missing_ok=True)
-
-
-class Ring(KeyringBackend):
-    """A keyring in memory."""
-
-    priority = 1
-
-    def __init__(self) -> None:
-        self.kept = {}
-
-    def get_password(self, service, username):
-        return self.kept.get((service, username))
-
-    def set_password(self, service, username, password):
-        self.kept[service, username] = password
-
-
-@pytest.fixture
-def ring():
-    before, ring = keyring.get_keyring(), Ring()
-    keyring.set_keyring(ring)
-    yield ring
-    keyring.set_keyring(before)
 
 
 def test_with_nothing_configured_the_error_says_how_to_connect():
