@@ -1,0 +1,72 @@
+"""The frames of a book: what every analysis of a period draws on, each loaded when first needed."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from billframes.api.client import Client
+from billframes.errors import ParameterError
+from billframes.periods import DateLike, Period, resolve
+from billframes.settings.firm import FirmSettings
+
+__all__ = ["BookFrames", "By"]
+
+By = str | Sequence[str] | None
+
+
+class BookFrames:
+    """A period, the firm's settings, and frames wide enough for any analysis of the period."""
+
+    def __init__(self, period: Period, *, settings: FirmSettings | None, client: Client) -> None:
+        self.period = period
+        self.settings = settings
+        self._client = client
+
+    @functools.cached_property
+    def time_entries(self) -> pd.DataFrame:
+        """All time entries, whatever their date."""
+        return self._client.time_entries()
+
+    @functools.cached_property
+    def expenses(self) -> pd.DataFrame:
+        """All expenses, whatever their date."""
+        return self._client.expenses()
+
+    @functools.cached_property
+    def fixed_fees(self) -> pd.DataFrame:
+        """All fixed fees, whatever their date."""
+        return self._client.fixed_fees()
+
+    @functools.cached_property
+    def invoices(self) -> pd.DataFrame:
+        """All invoices, whatever their date and state."""
+        return self._client.invoices()
+
+    @functools.cached_property
+    def matters(self) -> pd.DataFrame:
+        """All matters."""
+        return self._client.matters()
+
+    @functools.cached_property
+    def clients(self) -> pd.DataFrame:
+        """All clients."""
+        return self._client.clients()
+
+    @functools.cached_property
+    def users(self) -> pd.DataFrame:
+        """All users."""
+        return self._client.users()
+
+    def _span(self, start: DateLike | None, end: DateLike | None) -> tuple[Any, Any]:
+        span = self.period if start is None and end is None else resolve(start, end)
+        return span.start, span.end
+
+    def _day(self, as_of: DateLike | None) -> DateLike:
+        day = as_of if as_of is not None else self.period.end
+        if day is None:
+            raise ParameterError("as_of is needed: the book's period has no last day.")
+        return day
