@@ -33,6 +33,7 @@ from billframes.api.loaders import (
 )
 from billframes.errors import ParameterError
 from billframes.frames.enrich import ENTITIES, join_details
+from billframes.settings.secret import Secret, hidden, hidden_headers
 
 if TYPE_CHECKING:
     from billframes.sandbox import Sandbox
@@ -62,11 +63,11 @@ _default: list[Client] = []
 
 def connect(
     base_url: str | None = None,
-    token: str | None = None,
+    token: str | Secret | None = None,
     *,
     profile: str | None = None,
     auth: Auth | None = None,
-    headers: Mapping[str, str] | None = None,
+    headers: Mapping[str, str | Secret] | None = None,
     acting_user: str | None = None,
     acting_user_header: str = "x-service-userid",
     timeout: float = 30.0,
@@ -109,6 +110,7 @@ rate_limit, progress, health_path, verify, transport
     >>> bf.practice_areas()["default"].sum()
     np.int64(1)
     """
+    token, headers = hidden(token), hidden_headers(headers)
     if base_url == "sandbox":
         sandbox = _sandbox()
         base_url, token = sandbox.base_url, token or sandbox.tokens["full"]

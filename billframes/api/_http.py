@@ -1,26 +1,31 @@
 """HTTP: the one module that knows httpx.
 
 Sends a request, tries again where that is safe, and turns every outcome but a 2xx into the contract's error.
-The credential is put on the request by an auth hook that holds it as a `Secret`; redirects are never followed,
-because custom headers would go along. Queries stay out of messages: they can hold client names.
+Credentials are put on a copy of the request by an auth hook that holds them as `Secret`s; redirects are never followed,
+because custom headers would go along. Queries stay out of messages and logs: they can hold client names. Who wants to
+see requests sets the logger "billframes" to DEBUG.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import logging
 import socket
 import ssl
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import time
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import msgspec
 import truststore
 
 from billframes._version import __version__
+from billframes.api._discretion import Discretion, chain_of, quieten
 from billframes.api._retry import PASSING_STATUSES, Gate, backoff, retry_after
 from billframes.errors import (
     AccessDeniedError,
@@ -34,6 +39,7 @@ from billframes.errors import (
     TransportError,
     UncertainWriteError,
 )
+from billframes.settings.connection import is_loopback
 from billframes.settings.secret import Secret
 
 __all__ = ["Auth", "BaseTransport", "Http", "Query", "Response"]
@@ -43,6 +49,7 @@ BaseTransport = httpx.BaseTransport
 Query = Sequence[tuple[str, str]]
 
 LONGEST_QUOTE = 500
+_log = logging.getLogger("billframes")
 _NONE: Mapping[str, str] = MappingProxyType({})
 # A request that failed this way never left this machine.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
@@ -63,6 +70,29 @@ class _Failure:
     error: ApiError
     passing: bool
     wait: float | None = None
+
+
+class _Credentials(httpx.Auth):
+    """Sends a copy of each request that has the user's headers and `Authorization`; the request itself has neither."""
+
+    def __init__(self, headers: Mapping[str, Secret], auth: httpx.Auth | None, usual: httpx.Headers) -> None:
+        self._headers = headers
+        self._auth = auth or httpx.Auth()
+        self._usual = usual
+
+    def sync_auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        signed = httpx.Request(
+            request.method,
+            request.url,
+            headers=request.headers,
+            stream=request.stream,
+            extensions=request.extensions,
+        )
+        for name, value in self._headers.items():
+            # A header of this very request goes before the user's.
+            if request.headers.get(name) == self._usual.get(name):
+                signed.headers[name] = value.reveal()
+        yield from self._auth.sync_auth_flow(signed)
 
 
 class _Bearer(httpx.Auth):
@@ -86,7 +116,7 @@ class Http:
     token : Secret, optional
     auth : httpx.Auth, optional
         Goes before `token`.
-    headers : mapping, optional
+    headers : mapping of str to Secret, optional
         Sent with every request.
     timeout : float
         Seconds of silence after which a request counts as failed.
@@ -108,7 +138,7 @@ class Http:
         *,
         token: Secret | None,
         auth: httpx.Auth | None,
-        headers: Mapping[str, str] | None,
+        headers: Mapping[str, Secret] | None,
         timeout: float,
         retries: int,
         concurrency: int,
@@ -118,20 +148,21 @@ class Http:
     ) -> None:
         self.base_url = base_url
         self._retries = retries
+        self._secrets = [*(headers or {}).values(), *([token] if token else [])]
         self._gate = Gate(rate_limit)
         self._client = httpx.Client(
-            auth=auth or (_Bearer(token) if token else None),
-            headers={
-                "User-Agent": f"billframes/{__version__}",
-                "Accept": "application/json",
-                **(headers or {}),
-            },
+            headers={"User-Agent": f"billframes/{__version__}", "Accept": "application/json"},
             timeout=timeout,
             limits=httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency),
             verify=_tls(verify) if transport is None else True,
             transport=transport,
             follow_redirects=False,
+            # No proxy stands before this machine itself, where http:// is allowed.
+            trust_env=not is_loopback(urlsplit(base_url).hostname or ""),
         )
+        auth = auth or (_Bearer(token) if token else None)
+        self._client.auth = _Credentials(headers or {}, auth, self._client.headers)
+        quieten()
 
     def close(self) -> None:
         """Close the connections. Safe to call twice."""
@@ -173,19 +204,24 @@ class Http:
             if isinstance(outcome, Response):
                 return outcome
             if not outcome.passing or attempt >= self._retries:
-                raise outcome.error
+                raise self._masked(outcome.error)
             self._gate.close_for(backoff(attempt) if outcome.wait is None else outcome.wait)
             attempt += 1
 
     def _try(self, request: httpx.Request, resource: str) -> Response | _Failure:
         reads = request.method == "GET"
+        begun = time.monotonic()
         try:
-            answer = self._client.send(request)
+            with Discretion():
+                answer = self._client.send(request)
         except httpx.RequestError as failure:
+            _log.debug("%s %s: no answer, %s", request.method, request.url.path, type(failure).__name__)
             error = _unreachable(failure, request, resource)
             if isinstance(failure, _NOT_SENT):
                 return _Failure(error, _passes(failure))
             return _Failure(error, _passes(failure)) if reads else _Failure(_uncertain(error, request, resource), False)
+        seconds = time.monotonic() - begun
+        _log.debug("%s %s: %d in %.3f s", request.method, request.url.path, answer.status_code, seconds)
         if answer.is_success:
             return Response(answer.content, _date(answer.headers.get("date")))
         refusal = _refusal(answer, request.url.path, resource)
@@ -193,6 +229,13 @@ class Http:
             return _Failure(_uncertain(refusal, request, resource), False)
         wait = retry_after(answer.headers.get("retry-after"), answer.headers.get("date"))
         return _Failure(refusal, answer.status_code in PASSING_STATUSES, wait)
+
+    def _masked(self, error: ApiError) -> ApiError:
+        """Take credentials out of what the server said: some repeat them."""
+        for secret in self._secrets:
+            error.args = tuple(map(secret.masked, error.args))
+            error.body, error.trace_id = secret.masked(error.body), secret.masked(error.trace_id or "") or None
+        return error
 
 
 def _tls(verify: bool | str | ssl.SSLContext) -> bool | ssl.SSLContext:
@@ -210,13 +253,7 @@ def _passes(failure: httpx.RequestError) -> bool:
     """Whether a failure may pass by itself: not where TLS or the address is wrong."""
     if isinstance(failure, httpx.UnsupportedProtocol | httpx.ProxyError):
         return False
-    return not any(map(_stays, _causes(failure)))
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
+    return not any(map(_stays, chain_of(failure)))
 
 
 def _stays(cause: BaseException) -> bool:
@@ -225,7 +262,9 @@ def _stays(cause: BaseException) -> bool:
 
 
 def _unreachable(failure: httpx.RequestError, request: httpx.Request, resource: str) -> ApiError:
-    reason = str(failure) or type(failure).__name__
+    # What could not be sent is not quoted: it may be a credential of an `auth=` object.
+    reason = "" if isinstance(failure, httpx.LocalProtocolError) else str(failure)
+    reason = reason or type(failure).__name__
     if isinstance(failure, httpx.TimeoutException):
         advice = "The server was silent for too long: try again, or raise timeout=."
     elif "certificate" in reason.lower():

@@ -7,7 +7,9 @@ import weakref
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import urlsplit
 
+from billframes._warn import warn
 from billframes.api._http import Auth, BaseTransport, Http, Query, Response
 from billframes.api._progress import Progress
 from billframes.api.loaders import (
@@ -26,8 +28,9 @@ from billframes.api.loaders import (
     Users,
 )
 from billframes.api.parameters import page_size as checked_page_size
-from billframes.errors import ParameterError
-from billframes.settings.connection import resolve_connection
+from billframes.errors import BillframesWarning, ParameterError
+from billframes.settings.connection import is_loopback, resolve_connection
+from billframes.settings.secret import Secret, check_headers, hidden, hidden_headers
 
 __all__ = ["Client"]
 
@@ -105,11 +108,11 @@ class Client:
     def __init__(
         self,
         base_url: str | None = None,
-        token: str | None = None,
+        token: str | Secret | None = None,
         *,
         profile: str | None = None,
         auth: Auth | None = None,
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, str | Secret] | None = None,
         acting_user: str | None = None,
         acting_user_header: str = "x-service-userid",
         timeout: float = 30.0,
@@ -122,6 +125,8 @@ class Client:
         verify: bool | str | ssl.SSLContext = True,
         transport: BaseTransport | None = None,
     ) -> None:
+        # First of all: whatever fails from here on, no frame of its traceback holds a credential as text.
+        token, headers = hidden(token), hidden_headers(headers)
         connection = resolve_connection(
             base_url, token, profile=profile, wants_token=auth is None, known_options=frozenset(DEFAULTS)
         )
@@ -143,6 +148,8 @@ class Client:
             for name, value in given.items()
         }
         _check(options)
+        check_headers(options["headers"] or {})
+        _warn_unverified(connection.base_url, options["verify"])
         self.base_url = connection.base_url
         self.profile = connection.profile
         self.progress = progress
@@ -256,12 +263,21 @@ class Client:
         return f"Client({self.base_url!r}, token from {self.sources['token']})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The credential stays behind: it is found again where the client is unpickled.
-        return _reconnect, (self.base_url, self.profile, self.options)
+        # Credentials stay behind, headers too: those of the profile are found again where the client is unpickled.
+        return _reconnect, (self.base_url, self.profile, {**self.options, "headers": None})
 
 
 def _reconnect(base_url: str, profile: str | None, options: dict[str, Any]) -> Client:
     return Client(base_url, profile=profile, **options)
+
+
+def _warn_unverified(base_url: str, verify: bool | str | ssl.SSLContext) -> None:
+    if verify is False and not is_loopback(urlsplit(base_url).hostname or ""):
+        warn(
+            f"verify=False: whoever stands between here and {base_url} can pass for it, read the credential and change "
+            "what it answers. Give verify= the path of the server's certificate authority.",
+            BillframesWarning,
+        )
 
 
 def _check(options: Mapping[str, Any]) -> None:

@@ -100,7 +100,7 @@ def read_values(
                 raise DecodeError(
                     f"{resource}: record {getattr(record, id_attribute)} breaks the API's description at "
                     f"$.customFields[id={value.id}].value: {error}."
-                ) from error
+                ) from None
     if undefined:
         warn(
             f"{resource}: records hold values of custom fields that have no definition and so no column: "
@@ -146,4 +146,12 @@ def _typed(value: CustomFieldValue, custom: CustomColumn) -> Any:
         return str(raw)
     if type(raw) is not expected:
         raise ValueError(f"{kind} expected, got {type(raw).__name__}")
-    return dt.datetime.fromisoformat(str(raw)).date() if kind == "date" else raw
+    return _date(str(raw)) if kind == "date" else raw
+
+
+def _date(text: str) -> dt.date:
+    try:
+        return dt.datetime.fromisoformat(text).date()
+    except ValueError:
+        # Python's own words quote the text, which may be anything.
+        raise ValueError("what came is no date") from None

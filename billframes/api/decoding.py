@@ -237,7 +237,7 @@ def _text_array(values: list[Any], column: Column, name_of: Callable[[int], Any]
         except ValueError:
             raise DecodeError(
                 f"{resource}: record {name_of(row)} breaks the API's description at column {column.name!r}: "
-                f"{value!r} is no {'date-time' if column.kind == 'instant' else 'time'}."
+                f"what came is no {'date-time' if column.kind == 'instant' else 'time'}."
             ) from None
     return pa.array(parsed, kind)
 

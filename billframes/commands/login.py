@@ -11,6 +11,7 @@ import getpass
 import importlib
 import json
 import os
+import tempfile
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 from billframes.api.client import Client
 from billframes.errors import ConfigError
 from billframes.settings.connection import KEYRING_SERVICE, config_file
+from billframes.settings.secret import Secret, hidden
 
 __all__ = ["add_arguments", "run"]
 
@@ -32,16 +34,13 @@ def run(args: argparse.Namespace) -> int:
     """Ask, try with one call, keep; return the exit code."""
     keyring = _keyring()
     base_url = (args.base_url or input("Address of the billing API: ")).strip()
-    token = getpass.getpass("Token (not shown): ").strip()
-    if not token:
+    token = hidden(getpass.getpass("Token (not shown): "))
+    if token is None:
         raise ConfigError("No token was given, so nothing was kept.")
     with Client(base_url, token) as client:
         areas = client.practice_areas()
         _keep_profile(config_file(), args.profile, client.base_url)
-    try:
-        keyring.set_password(KEYRING_SERVICE, args.profile, token)
-    except keyring.errors.KeyringError as error:
-        raise ConfigError(f"The system's keyring did not take the token: {error}.") from None
+    _keep_token(keyring, args.profile, token)
     print(f"Signed in: {len(areas)} practice areas there. Kept as profile {args.profile!r}.")  # noqa: T201
     return 0
 
@@ -54,6 +53,20 @@ def _keyring() -> Any:
             "billframes login keeps the token in the system's keyring: pip install 'billframes[keyring]'. "
             "Without it, set BILLFRAMES_BASE_URL and BILLFRAMES_TOKEN."
         ) from None
+
+
+def _keep_token(keyring: Any, name: str, token: Secret) -> None:
+    try:
+        keyring.set_password(KEYRING_SERVICE, name, token.reveal())
+    except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which raise what they like
+        said = token.masked(f"{type(error).__name__}: {error}")
+    else:
+        return
+    # Out here, so that the keyring's frames, which hold the token, are no part of the error.
+    raise ConfigError(
+        f"The system's keyring did not take the token ({said.rstrip(': .')}). Unlock or install one, or set "
+        "BILLFRAMES_BASE_URL and BILLFRAMES_TOKEN."
+    )
 
 
 def _keep_profile(path: Path, name: str, base_url: str) -> None:
@@ -76,7 +89,13 @@ def _keep_profile(path: Path, name: str, base_url: str) -> None:
 
 
 def _write_privately(path: Path, text: str) -> None:
-    part = path.with_suffix(".part")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-    part.replace(path)
+    """Write a file for its owner alone, in one go; a link stays one, and what it points at is written."""
+    path = path.resolve()
+    handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(part).replace(path)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise

@@ -133,7 +133,8 @@ def _as_raised(error: Any) -> BillframesError:
     words = _ANSI.sub("", str(error.evalue)).strip()
     if isinstance(kind, type) and issubclass(kind, BillframesError):
         return kind(words)
-    return BillframesError(f"The report's notebook stopped with {error.ename}: {words}")
+    # Its words may hold what the frames hold; they are in the cause, which --debug shows.
+    return BillframesError(f"The report's notebook stopped with {error.ename}; --debug shows where and why.")
 
 
 def _page(notebook: Any, title: str) -> str:

@@ -1,10 +1,22 @@
-"""A credential that shows itself to nobody: not in a repr, a log, a traceback or a pickle."""
+"""A credential that shows itself to nobody: not in a repr, a log, a traceback or a pickle.
+
+What a user types is wrapped where it comes in, before anything can fail, so that no variable of billframes holds it
+as text. Headers are wrapped too: keys of gateways are given as such.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import NoReturn
 
-__all__ = ["Secret"]
+from billframes.errors import ConfigError
+
+__all__ = ["Secret", "check_headers", "check_token", "hidden", "hidden_headers"]
+
+# What is shorter is found in any text by chance, and masking it would only garble what a server says.
+LEAST_MASKED = 4
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class Secret:
@@ -23,8 +35,19 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """Return the text. Only the request's auth hook calls this."""
+        """Return the text. Only the request's auth hook and the keyring call this."""
         return self._text
+
+    def masked(self, text: str) -> str:
+        """
+        Return `text` without the secret: servers and keyrings may repeat it in what they say.
+
+        Examples
+        --------
+        >>> Secret("t0ken").masked("The key t0ken has expired.")
+        'The key *** has expired.'
+        """
+        return text.replace(self._text, "***") if len(self._text) >= LEAST_MASKED else text
 
     def __repr__(self) -> str:
         return "Secret(***)"
@@ -33,3 +56,47 @@ class Secret:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("A credential is not pickled; connect again where the object is used.")
+
+
+def hidden(token: object) -> Secret | None:
+    """
+    Return a token out of sight, None where it is blank.
+
+    Nothing fails here: what can't be sent is found by `check_token`, when no frame holds the text any more.
+    """
+    if token is None or isinstance(token, Secret):
+        return token
+    secret = _wrapped(token)
+    return secret if secret.reveal() else None
+
+
+def hidden_headers(headers: object) -> dict[str, Secret] | None:
+    """Return headers with their values out of sight. Nothing fails here: see `check_headers`."""
+    if headers is None:
+        return None
+    pairs = headers.items() if isinstance(headers, Mapping) else [("", headers)]
+    return {name: value if isinstance(value, Secret) else _wrapped(value) for name, value in pairs}
+
+
+def check_token(token: Secret, source: str) -> None:
+    """Raise `ConfigError` where this can't be a token, such as one that was copied with a line break."""
+    if not _sendable(token) or " " in token.reveal():
+        raise ConfigError(f"The token (from {source}) holds characters no token has; copy it again, whole.")
+
+
+def check_headers(headers: Mapping[str, Secret]) -> None:
+    """Raise `ConfigError` where a name or a value can't be sent."""
+    for name, value in headers.items():
+        if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
+            raise ConfigError("headers= takes a mapping of headers' names to their texts.")
+        if not _sendable(value):
+            raise ConfigError(f"headers[{name!r}] is no text that a header can have; copy it again, whole.")
+
+
+def _wrapped(text: object) -> Secret:
+    # What is no text becomes one that can't be sent.
+    return Secret(text.strip() if isinstance(text, str) else "\0")
+
+
+def _sendable(secret: Secret) -> bool:
+    return secret.reveal().isascii() and secret.reveal().isprintable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import stat
 
 import pytest
@@ -50,6 +51,35 @@ def test_what_does_not_work_is_not_kept(sandbox, ring, typed, capsys):
     assert ring.kept == {}
     assert not config_file().exists()
     assert "wrong" not in capsys.readouterr().err.replace("wrong credential", "")
+
+
+def test_a_keyring_that_takes_no_token_is_said_without_it(sandbox, ring, typed, monkeypatch, capsys):
+    def fail(_service, _account, password):
+        raise OSError(f"can't store {password}")
+
+    monkeypatch.setattr(ring, "set_password", fail)
+    typed(sandbox.tokens["full"])
+    assert main(["login", "--base-url", sandbox.base_url]) == 2
+    said = capsys.readouterr().err
+    assert "did not take the token (OSError: can't store ***)" in said
+    assert sandbox.tokens["full"] not in said
+
+
+def test_the_settings_file_is_for_its_owner_alone(sandbox, ring, typed, tmp_path):
+    typed(sandbox.tokens["full"])
+    kept = tmp_path / "dotfiles.toml"
+    kept.write_text("# mine\n")
+    kept.chmod(0o644)
+    shutil.rmtree(config_file().parent, ignore_errors=True)
+    main(["login", "--base-url", sandbox.base_url, "--profile", "first"])
+    assert stat.S_IMODE(config_file().parent.stat().st_mode) == 0o700
+    config_file().unlink()
+    config_file().symlink_to(kept)
+    assert main(["login", "--base-url", sandbox.base_url, "--profile", "second"]) == 0
+    assert config_file().is_symlink()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert kept.read_text().startswith('default_profile = "second"\n# mine')
+    assert [each.name for each in config_file().parent.iterdir()] == [config_file().name]
 
 
 def test_login_says_how_to_get_a_keyring(monkeypatch, capsys):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import sys
 
+import keyring.errors
 import pytest
 
 import billframes as bf
@@ -20,6 +23,7 @@ def profile():
 
     def write(text: str) -> None:
         config_file().parent.mkdir(parents=True, exist_ok=True)
+        config_file().touch(mode=0o600)
         config_file().write_text(text, encoding="utf-8")
 
     yield write
@@ -84,6 +88,22 @@ def test_a_file_that_is_no_toml_is_named(profile):
         ("http://billing.example.com", "refused"),
         ("http://localhost.example.com", "refused"),
         ("http://127.evil.example.com.x", "refused"),
+        ("http://127.evil.example.com", "refused"),
+        ("http://127.0.0.1.example.com", "refused"),
+        ("http://0x7f.1", "refused"),
+        ("http://2130706433", "refused"),
+        ("http://0.0.0.0", "refused"),
+        ("http://[::2]", "refused"),
+        ("http://localhost%2eexample.com", "refused"),
+        ("http://localhost@example.com", "user name or password"),
+        ("http://localhost\\@example.com", "user name or password"),
+        ("http://localhost\\.example.com", "no URL"),
+        ("http://example.com#@localhost", "user name or password"),
+        ("http://exa\nmple.com", "no URL"),
+        ("http://[::1", "no URL"),
+        ("http://localhost:99999", "no URL"),
+        ("https://billing.example.com?", "query"),
+        ("t0ken-abc", "no URL"),
         ("https://ann:pass@billing.example.com", "user name or password"),
         ("https://billing.example.com?key=abc", "query"),
         ("sandbox", "no URL"),
@@ -91,7 +111,7 @@ def test_a_file_that_is_no_toml_is_named(profile):
 )
 def test_an_address_that_cannot_be_used_is_refused_without_showing_a_secret(url, said):
     with pytest.raises(bf.ConfigError, match=said) as raised:
-        resolve_connection(url)
+        resolve_connection(url, "t0ken")
     assert "pass" not in str(raised.value).replace("password", "")
     assert "abc" not in str(raised.value)
 
@@ -106,6 +126,68 @@ def test_a_token_with_impossible_characters_is_refused_unseen(token):
     with pytest.raises(bf.ConfigError, match="token") as raised:
         resolve_connection(URL, token)
     assert token not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "headers", [{"x-api-key": "a\nb-zwölf"}, {"x-api-key": 77077}, {"x api key": "zwölf"}, {7: "zwölf"}, "zwölf"]
+)
+def test_a_header_that_cannot_be_sent_is_refused_unseen(headers):
+    with pytest.raises(bf.ConfigError, match="headers") as raised:
+        bf.Client(URL, "t0ken", headers=headers)
+    assert "zwölf" not in str(raised.value)
+    assert "77077" not in str(raised.value)
+
+
+def test_a_profile_must_be_a_table_and_its_token_a_text(profile):
+    profile("[profiles]\nfirm = 3")
+    with pytest.raises(bf.ConfigError, match="a profile is a table"):
+        resolve_connection()
+    profile(f'[profiles.firm]\nbase_url = "{URL}"\ntoken = 77077')
+    with pytest.raises(bf.ConfigError, match="token") as raised:
+        resolve_connection(profile="firm")
+    assert "77077" not in str(raised.value)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+@pytest.mark.parametrize("held", ['token = "abc"', 'headers = {x-api-key = "abc"}'])
+def test_a_file_with_a_credential_that_others_can_read_is_warned_of(profile, held):
+    profile(f'[profiles.firm]\nbase_url = "{URL}"\n{held}')
+    resolve_connection(profile="firm", known_options=frozenset({"headers"}))
+    config_file().chmod(0o640)
+    with pytest.warns(bf.BillframesWarning, match="chmod 600"):
+        resolve_connection(profile="firm", known_options=frozenset({"headers"}))
+    profile(f'[profiles.firm]\nbase_url = "{URL}"')
+    resolve_connection(profile="firm")
+
+
+def test_without_a_keyring_there_is_no_token_and_no_complaint(monkeypatch):
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    assert resolve_connection(URL).token is None
+
+
+def test_a_keyring_without_a_backend_is_none(ring, monkeypatch):
+    def none(_service, _account):
+        raise keyring.errors.NoKeyringError("install one")
+
+    monkeypatch.setattr(ring, "get_password", none)
+    assert resolve_connection(URL).token is None
+
+
+@pytest.mark.parametrize("error", [keyring.errors.KeyringLocked("locked"), OSError("no bus"), RuntimeError("t0ken")])
+def test_a_keyring_that_cannot_be_read_is_named_and_not_quoted(ring, monkeypatch, error):
+    def fail(_service, _account):
+        raise error
+
+    monkeypatch.setattr(ring, "get_password", fail)
+    with pytest.warns(bf.BillframesWarning, match=rf"keyring could not be read \({type(error).__name__}\)") as given:
+        assert resolve_connection(URL).token is None
+    assert "t0ken" not in str(given[0].message)
+
+
+def test_unverified_certificates_are_warned_of_beyond_this_machine():
+    with pytest.warns(bf.BillframesWarning, match="verify=False"):
+        bf.Client(URL, "t0ken", verify=False).close()
+    bf.Client("https://localhost", "t0ken", verify=False).close()
 
 
 def test_a_secret_is_neither_shown_nor_pickled():

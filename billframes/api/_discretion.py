@@ -1,0 +1,50 @@
+"""What of a request is seen by others: neither the log of the HTTP library nor the frames of a traceback.
+
+httpx logs each address with its query, where clients are named, and httpcore the headers of each answer. Filters on
+their loggers let nothing through while a request of billframes is under way in the same thread; what other code sends
+with httpx is logged as ever. The frames below billframes hold a request's headers in their variables, and some
+tracebacks show variables: an error leaves them behind, and keeps its text and its causes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextvars import ContextVar, Token
+from types import TracebackType
+
+__all__ = ["Discretion", "chain_of", "quieten"]
+
+_under_way: ContextVar[bool] = ContextVar("billframes_request_under_way", default=False)
+
+
+class Discretion:
+    """A block in which a request is sent and answered."""
+
+    def __enter__(self) -> None:
+        self._before: Token[bool] = _under_way.set(True)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _under_way.reset(self._before)
+        for each in chain_of(error):
+            each.__traceback__ = None
+
+
+def chain_of(error: BaseException | None) -> Iterator[BaseException]:
+    """Return an error, its cause, the cause's cause, and so on."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def quieten() -> None:
+    """Put the filter on every logger of httpx and httpcore; both must be imported. Safe to call again."""
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in {"httpx", "httpcore"}:
+            logging.getLogger(name).addFilter(_of_others)
+
+
+def _of_others(_record: logging.LogRecord) -> bool:
+    return not _under_way.get()
