@@ -127,6 +127,8 @@ class Client:
     ) -> None:
         # First of all: whatever fails from here on, no frame of its traceback holds a credential as text.
         token, headers = hidden(token), hidden_headers(headers)
+        # Tracebacks that show variables ask also a client that is half made for its repr.
+        self.base_url, self.sources = "", {"token": "none"}
         connection = resolve_connection(
             base_url, token, profile=profile, wants_token=auth is None, known_options=frozenset(DEFAULTS)
         )
