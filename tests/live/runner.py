@@ -86,6 +86,9 @@ def writing(address: str, writers: int, pause: float = 0.0) -> Iterator[Counter[
     try:
         for each in at_work:
             assert each.stdout.readline() == "ready\n"
+        for each in at_work:
+            each.stdin.write("go\n")
+            each.stdin.flush()
         yield did
     finally:
         for each in at_work:

@@ -42,12 +42,12 @@ def test_loads_beside_eight_writers_keep_their_promises_and_bare_pages_lose_reco
     with writing(address, 8) as did:
         ours = load_for(2, billframes_load(client), audit)
         with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {TOKEN}"}) as http:
-            theirs = load_for(2, bare_load(http, PAGE), audit)
+            losing = any(load_for(0, bare_load(http, PAGE), audit)[0].verdict.lost for _ in range(20))
     assert [(outcome.said, outcome.verdict.broken) for outcome in ours if outcome.said or outcome.verdict.broken] == []
     assert min(outcome.changes for outcome in ours) > 0
     assert min(did[kind] for kind in ("insert", "edit", "move", "delete")) > 0
     assert [kind for kind in did if kind not in {"insert", "edit", "move", "delete"}] == []
-    assert sum(len(outcome.verdict.lost) for outcome in theirs) > 0
+    assert losing
 
 
 def test_a_load_after_the_writers_left_is_what_the_sandbox_holds(served, client):

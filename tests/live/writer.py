@@ -67,10 +67,11 @@ class Writer:
 
 def main() -> None:
     address, token, number, pause = sys.argv[1:]
-    end = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), end.set()), daemon=True).start()
-    writer = Writer(address, token, int(number))
+    writer, end = Writer(address, token, int(number)), threading.Event()
     print("ready", flush=True)
+    # Nobody writes before everybody has read which entries are theirs.
+    sys.stdin.readline()
+    threading.Thread(target=lambda: (sys.stdin.read(), end.set()), daemon=True).start()
     while not end.wait(float(pause)):
         writer.write()
     print(json.dumps(writer.did), flush=True)
