@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from billframes._names import snake_case
 from billframes._warn import warn
 from billframes.api.columns import Source
-from billframes.api.decoding import parse_instant
+from billframes.api.decoding import earlier, parse_instant
 from billframes.api.parameters import ListRequest
 from billframes.errors import DecodeError, DetailsMissingWarning, RatesHiddenWarning
 
@@ -33,7 +33,7 @@ def check_filters(table: pa.Table, request: ListRequest) -> None:
     since = next((text for query in request.streams[:1] for name, text in query if name == "modifiedSince"), None)
     if since and "modifiedSince" not in request.extra and "modified_at" in table.column_names:
         # Some servers show instants cut to whole seconds.
-        mark = pa.scalar(parse_instant(since) - dt.timedelta(seconds=1), pa.timestamp("us", "UTC"))
+        mark = pa.scalar(earlier(parse_instant(since), dt.timedelta(seconds=1)), pa.timestamp("us", "UTC"))
         _all_true(
             table, pc.fill_null(pc.greater_equal(table.column("modified_at"), mark), True), request, "modifiedSince"
         )

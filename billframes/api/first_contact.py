@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from billframes.api.connection import Connection
-from billframes.api.decoding import decode_page, parse_instant
+from billframes.api.decoding import decode_page, earlier, parse_instant
 from billframes.api.findings import FirstContact
 from billframes.api.looks import FEW, Reply, Seen, findings
 from billframes.api.resources import TIME_ENTRIES
-from billframes.errors import RefusedError
+from billframes.errors import DecodeError, RefusedError
 
 __all__ = ["look"]
 
@@ -71,6 +71,8 @@ class _Asking:
             return Reply(now, refused=f"refused with {error.status}")
         seconds = time.monotonic() - begun
         page = decode_page(response.body, TIME_ENTRIES)
+        for row in page.data or ():
+            _check_instants(row)
         return Reply(now + dt.timedelta(seconds=seconds / 2), page.data or (), page.pagination, response.date, seconds)
 
 
@@ -82,7 +84,7 @@ def _see(ask: _Asking, page_size: int) -> Seen:
     day = record.date.isoformat() if record is not None else ""
     modified = parse_instant(record.meta.modified_at) if record is not None and record.meta else None
     narrow, kind = _narrow(record), _rarest([*newest.rows, *oldest.rows, *middle.rows])
-    before = ask(narrow | _since(modified and modified - SECOND))
+    before = ask(narrow | _since(modified and earlier(modified, SECOND)))
     # Asking for a full page shows the limit granted; only where filters are honoured are the rows few all the same.
     few = not before.refused and len(before.rows) < FEW
     return Seen(
@@ -108,6 +110,16 @@ def _narrow(record: Any) -> dict[str, str]:
         return {}
     day = record.date.isoformat()
     return {"startDate": day, "endDate": day, "matterId": record.matter_id, "userId": record.user_id}
+
+
+def _check_instants(row: Any) -> None:
+    try:
+        _ = row.meta and (parse_instant(row.meta.created_at), parse_instant(row.meta.modified_at))
+    except ValueError:
+        raise DecodeError(
+            f"check: the metadata of time entry {row.time_entry_id} hold an instant that can't be read, so no load can "
+            "read it either."
+        ) from None
 
 
 def _rarest(rows: Sequence[Any]) -> str:

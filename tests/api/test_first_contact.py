@@ -11,7 +11,7 @@ import pytest
 
 import billframes as bf
 from billframes.errors import AuthenticationError, DecodeError, PagingError, RefusedError
-from tests.api.conftest import entry
+from tests.api.conftest import entries, entry, paged
 
 PAGE = 200
 NAMES = [
@@ -237,6 +237,31 @@ def test_what_no_data_show_is_said_to_be_unknown(fake, connect, rows):
         None
     ] * 5
     assert contact.requests == len(fake.requests) == 10
+
+
+@pytest.mark.parametrize(("modified", "holds"), [("0001-01-01T00:00:00Z", True), ("yesterday", None)])
+def test_odd_instants_are_no_traceback(fake, connect, modified, holds):
+    row = entry(meta={"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": modified})
+    fake.answers["/v2/time-entries"] = {"data": [row], "pagination": {"limit": 10, "offset": 0, "total": 1}}
+    with connect() as client:
+        if holds:
+            assert client.check()["metadata"].holds
+        else:
+            with pytest.raises(DecodeError, match="t0001"):
+                client.check()
+
+
+def test_an_instant_that_cannot_be_read_names_its_record_in_long_lists_too(fake, connect):
+    meta = {"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": "yesterday"}
+    rows = paged([{**each, "meta": meta} for each in entries(30)])
+    headers = {"date": "Sat, 31 Oct 2026 20:00:30 GMT"}
+    fake.answers["/v2/time-entries"] = lambda request: httpx.Response(200, json=rows(request), headers=headers)
+    with connect(page_size=10) as client, pytest.raises(DecodeError, match="record t00.. breaks .*'yesterday'"):
+        client.time_entries()
+
+
+def test_an_instant_before_the_calendar_begins_is_asked_for_as_it_is(client):
+    assert len(client.time_entries("2026-10", modified_since="0001-01-01")) == client.time_entries.count("2026-10")
 
 
 def test_it_shows_itself(meet):
