@@ -5,6 +5,7 @@ A server that ignores a filter it does not know answers with everything; that is
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 from billframes._names import snake_case
 from billframes._warn import warn
 from billframes.api.columns import Source
+from billframes.api.decoding import earlier, parse_instant
 from billframes.api.parameters import ListRequest
 from billframes.errors import DecodeError, DetailsMissingWarning, RatesHiddenWarning
 
@@ -28,6 +30,13 @@ def check_filters(table: pa.Table, request: ListRequest) -> None:
             _all_true(table, pc.greater_equal(dates, pa.scalar(period.start)), request, "startDate")
         if period.end:
             _all_true(table, pc.less_equal(dates, pa.scalar(period.end)), request, "endDate")
+    since = next((text for query in request.streams[:1] for name, text in query if name == "modifiedSince"), None)
+    if since and "modifiedSince" not in request.extra and "modified_at" in table.column_names:
+        # Some servers show instants cut to whole seconds.
+        mark = pa.scalar(earlier(parse_instant(since), dt.timedelta(seconds=1)), pa.timestamp("us", "UTC"))
+        _all_true(
+            table, pc.fill_null(pc.greater_equal(table.column("modified_at"), mark), True), request, "modifiedSince"
+        )
     for name, values in request.asked.items():
         column = table.column(snake_case(name))
         if pa.types.is_dictionary(column.type):

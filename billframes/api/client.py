@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 from billframes._warn import warn
 from billframes.api._http import Auth, BaseTransport, Http, Query, Response
 from billframes.api._progress import Progress
+from billframes.api.findings import FirstContact
+from billframes.api.first_contact import look
 from billframes.api.loaders import (
     ClientBalances,
     Clients,
@@ -248,6 +250,36 @@ class Client:
             Whichever of its kind fits the outcome.
         """
         return self._http.write(method, path, body, resource=resource, headers=headers or {})
+
+    def check(self) -> FirstContact:
+        """
+        Find out what this server really does, with ten small requests that read time entries and write nothing.
+
+        Loads are proved by what the API's description says of lists. This tells beforehand whether the server keeps to
+        it, and what billframes does where it does not; loads hold every answer against what was asked for either way.
+
+        Returns
+        -------
+        FirstContact
+            `.findings`, each with `name`, `found`, `holds` (None where the data there are can't tell) and `instead`;
+            `.failing` are those that do not hold. It shows itself as a table.
+
+        Raises
+        ------
+        ApiError
+            The server does not answer, or refuses the credential.
+        DecodeError
+            Its answers are not those of the API, so that no load could read them.
+
+        Examples
+        --------
+        >>> contact = bf.connect("sandbox").check()
+        >>> contact.requests, contact.failing
+        (10, ())
+        >>> contact["strictness"].found
+        'strict: a record is not changed since its own modified date'
+        """
+        return look(self, self.base_url)
 
     def close(self) -> None:
         """Close the connections. Safe to call twice."""

@@ -28,7 +28,7 @@ from billframes.api.resources import MAX_OFFSET, Resource
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.frames.columns import ARROW_TYPES, Column, encode_enum, schema_of
 
-__all__ = ["Page", "build_table", "decode_page", "decode_single", "parse_instant", "parse_time"]
+__all__ = ["Page", "build_table", "decode_page", "decode_single", "earlier", "parse_instant", "parse_time"]
 
 T = TypeVar("T")
 _INDEX = re.compile(r"\$(?:\.data)?\[(\d+)\]")
@@ -249,6 +249,14 @@ def parse_instant(text: str) -> dt.datetime:
         return instant.replace(tzinfo=dt.UTC)
     try:
         return instant.astimezone(dt.UTC)
+    except OverflowError:
+        return instant
+
+
+def earlier(instant: dt.datetime, by: dt.timedelta) -> dt.datetime:
+    """Return an instant so much earlier; itself where the calendar begins later, as servers write "never"."""
+    try:
+        return instant - by
     except OverflowError:
         return instant
 

@@ -24,7 +24,7 @@ from billframes.api.ordering import in_order, orderable
 from billframes.api.paging import Listing, Loaded, Reader
 from billframes.api.parameters import ALL_FORMATS, ListRequest
 from billframes.api.resources import CUSTOM_FIELDS, Resource
-from billframes.errors import ParameterError
+from billframes.errors import PagingError, ParameterError
 from billframes.frames.convert import convert
 
 # Parameters by which a list is proved whole; where the caller sets one by `params`, it can't be.
@@ -78,7 +78,11 @@ def total_of(client: Connection, request: ListRequest) -> int:
     for query in request.streams:
         body = client.fetch(resource.path, (*query, ("limit", "1"), ("offset", "0")), resource=resource.name).body
         page = decode_page(body, resource)
-        total += page.pagination.total if page.pagination else len(page.data or ())
+        if page.pagination is None:
+            raise PagingError(
+                f"{resource.name}: the server does not say how many records match. Load them, and count the rows."
+            )
+        total += page.pagination.total
     return total
 
 

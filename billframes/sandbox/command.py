@@ -43,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="go wrong on purpose: faults=SHARE,fault_kinds=503+drop,shuffled_ties,late_commits=SHARE,late_seconds=N,"
         "still_edits=SHARE,most_granted=N,ignored=NAME+NAME,writes_per_second=N,seed=N, or some of these",
     )
+    parser.add_argument("--audit", action="store_true", help="keep every change in the database's table audit")
     parser.add_argument("--json", action="store_true", help="say where it is as one line of JSON")
 
 
@@ -69,6 +70,7 @@ def _sandbox(args: argparse.Namespace) -> Sandbox:
         trouble=sandbox.Trouble.read(args.trouble) if args.trouble else None,
         throttle=sandbox.Throttle.read(args.throttle) if args.throttle else None,
         latency_ms=args.latency_ms,
+        audit=args.audit,
     )
 
 

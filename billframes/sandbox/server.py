@@ -64,6 +64,8 @@ class Sandbox:
         How many calls are taken before 429.
     latency_ms : float
         Milliseconds every call takes longer.
+    audit : bool
+        Whether every change of a record is kept, in the order of commits, in the database's table `audit`.
 
     Raises
     ------
@@ -83,6 +85,7 @@ class Sandbox:
         trouble: Trouble | None = None,
         throttle: Throttle | None = None,
         latency_ms: float = 0.0,
+        audit: bool = False,
     ) -> None:
         self._size = size
         self._seed = seed
@@ -93,6 +96,7 @@ class Sandbox:
         self._trouble = trouble or Trouble()
         self._throttle = throttle
         self._latency_ms = latency_ms
+        self._audit = audit
         self._colleague: Colleague | None = None
         self._store: Store | None = None
         self._server: uvicorn.Server | None = None
@@ -150,7 +154,7 @@ class Sandbox:
             return self
         listener = _listen(self._host, self._port)
         try:
-            self._store = Store(self._db, self._plant)
+            self._store = Store(self._db, self._plant, audit=self._audit)
             self._port = listener.getsockname()[1]
             self._serve(listener)
             if self._trouble.writes_per_second:

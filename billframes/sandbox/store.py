@@ -20,6 +20,7 @@ from pathlib import Path
 from queue import Empty, LifoQueue
 
 from billframes.errors import ConfigError
+from billframes.sandbox.audit import keep_audit
 from billframes.sandbox.clock import Clock, instant_text
 from billframes.sandbox.counting import CountingConnection
 from billframes.sandbox.schema import SCHEMA
@@ -46,6 +47,8 @@ class Store:
         removes.
     plant : callable
         Fills the empty tables of a new database through the connection it is given.
+    audit : bool
+        Whether every change is kept in the table `audit`.
 
     Raises
     ------
@@ -53,7 +56,7 @@ class Store:
         The file is something else, or was left unfinished.
     """
 
-    def __init__(self, path: str | Path | None, plant: Plant) -> None:
+    def __init__(self, path: str | Path | None, plant: Plant, *, audit: bool = False) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="billframes-sandbox-")) if path is None else None
         self.path = Path(path) if self._folder is None and path is not None else Path(f"{self._folder}/firm.db")
         self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
@@ -63,9 +66,18 @@ class Store:
             if not self.path.exists() or self.path.stat().st_size == 0:
                 _create(self.path, plant)
             self.clock = _clock(self.path)
+            if audit:
+                self._keep_audit()
         except BaseException:
             self.close()
             raise
+
+    def _keep_audit(self) -> None:
+        connection = self._borrow()
+        try:
+            keep_audit(connection)
+        finally:
+            self._give_back(connection)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:

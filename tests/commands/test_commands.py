@@ -88,7 +88,7 @@ def test_login_says_how_to_get_a_keyring(monkeypatch, capsys):
     assert "billframes[keyring]" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("token", "rates"), [("full", "visible"), ("norates", "hidden")])
+@pytest.mark.parametrize(("token", "rates"), [("full", "ok visible"), ("norates", "NO hidden")])
 def test_doctor_says_what_answers_and_from_where(sandbox, monkeypatch, capsys, token, rates):
     monkeypatch.setenv("BILLFRAMES_BASE_URL", sandbox.base_url)
     monkeypatch.setenv("BILLFRAMES_TOKEN", sandbox.tokens[token])
@@ -98,6 +98,7 @@ def test_doctor_says_what_answers_and_from_where(sandbox, monkeypatch, capsys, t
     assert "there (from BILLFRAMES_TOKEN)" in shown
     assert f"rates          {rates}" in shown
     assert "s behind this machine's" in shown or "agree" in shown
+    assert ("→ rate and amount are missing, never zero" in shown) == (token == "norates")
     assert sandbox.tokens[token] not in shown
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from billframes._names import snake_case
 from billframes.api.decoding import parse_instant
 from billframes.api.resources import Resource
+from billframes.errors import DecodeError
 
 __all__ = ["Listing", "Query", "asked", "changed"]
 
@@ -104,12 +105,20 @@ class Listing:
         get = attrgetter(".".join(snake_case(part) for part in path.split(".")))
         if not path.startswith("meta."):
             return get
-        return lambda record: parse_instant(get(record))
+        return lambda record: self._instant(record, get(record))
 
     def modified(self, record: Any) -> dt.datetime | None:
         """Return when a record was last changed; None where it does not say."""
         meta = getattr(record, "meta", None)
-        return parse_instant(meta.modified_at) if meta is not None else None
+        return self._instant(record, meta.modified_at) if meta is not None else None
+
+    def _instant(self, record: Any, text: str) -> dt.datetime:
+        try:
+            return parse_instant(text)
+        except ValueError:
+            raise DecodeError(
+                f"{self.name}: record {self.id_of(record)} breaks the API's description: {text!r} is no date-time."
+            ) from None
 
 
 def _value_of(attribute: str) -> Callable[[Any], str]:

@@ -1,0 +1,147 @@
+"""A sandbox in a process of its own, writers in theirs, and loads beside them that are judged one by one."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+import billframes as bf
+from billframes.errors import PagingError
+from billframes.sandbox.seed import plant
+from billframes.sandbox.store import Store
+from tests.live.judge import Audit, Verdict, Version, judge, rows_of_answer, rows_of_frame
+
+TOKEN = "sandbox-full"
+PAGE = 1000
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a load ended."""
+
+    proof: str
+    rows: int = 0
+    requests: int = 0
+    seconds: float = 0.0
+    changes: int = 0
+    said: str = ""
+    verdict: Verdict = field(default_factory=Verdict)
+
+
+Load = Callable[[], tuple[list[tuple[str, Version]], str, int]]
+
+
+def make_firm(path: Path, rows: int) -> None:
+    """Leave this many time entries in a firm, the small one where there is none: fewer, or copies on no invoice."""
+    store = Store(path, plant)
+    with store.writing() as (connection, _):
+        connection.create_function("new_id", 0, lambda: str(uuid.uuid4()))
+        while (missing := rows - connection.execute("SELECT count(*) FROM time_entry").fetchone()[0]) > 0:
+            _copy(connection, missing)
+        connection.execute("DELETE FROM time_entry WHERE rowid IN (SELECT rowid FROM time_entry LIMIT ?)", (-missing,))
+    store.close()
+
+
+def _copy(connection: sqlite3.Connection, most: int) -> None:
+    names = [row[1] for row in connection.execute("PRAGMA table_info(time_entry)")]
+    own = {"time_entry_id": "new_id()", "invoice_id": "NULL"}
+    values = ", ".join(own.get(name, name) for name in names)
+    connection.execute(
+        f"INSERT INTO time_entry ({', '.join(names)}) SELECT {values} FROM time_entry ORDER BY rowid LIMIT ?", (most,)
+    )
+
+
+@contextmanager
+def serving(database: Path) -> Iterator[str]:
+    """Run a sandbox on a database; yield its address."""
+    command = [sys.executable, "-m", "billframes", "sandbox", "--db", str(database), "--audit", "--json"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        yield json.loads(server.stdout.readline())["base_url"]
+    finally:
+        server.terminate()
+        server.communicate(timeout=30)
+
+
+@contextmanager
+def writing(address: str, writers: int, pause: float = 0.0) -> Iterator[Counter[str]]:
+    """Have writers work, at full speed or with a pause after each write; what they did is in the counter afterwards."""
+    command = [sys.executable, "-m", "tests.live.writer", address, TOKEN]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    at_work = [subprocess.Popen([*command, str(number), str(pause)], **pipes) for number in range(writers)]
+    did: Counter[str] = Counter()
+    try:
+        for each in at_work:
+            assert each.stdout.readline() == "ready\n"
+        for each in at_work:
+            each.stdin.write("go\n")
+            each.stdin.flush()
+        yield did
+    finally:
+        for each in at_work:
+            each.stdin.close()
+        for each in at_work:
+            did.update(json.loads(each.stdout.read() or "{}"))
+            each.stdout.close()
+            each.wait(30)
+
+
+def billframes_load(client: bf.Client) -> Load:
+    """Return what loads all time entries with billframes."""
+
+    def load() -> tuple[list[tuple[str, Version]], str, int]:
+        frame = client.time_entries(progress=False)
+        told = frame.attrs["load"]
+        return rows_of_frame(frame), told["proof"], told["requests"]
+
+    return load
+
+
+def bare_load(http: httpx.Client, page: int = PAGE) -> Load:
+    """Return what loads all time entries as most clients do: pages by offset, side by side."""
+
+    def ask(offset: int) -> dict[str, Any]:
+        query = {"sort": "date", "select": "meta", "limit": page, "offset": offset}
+        return http.get("/v2/time-entries", params=query).raise_for_status().json()
+
+    def load() -> tuple[list[tuple[str, Version]], str, int]:
+        first = ask(0)
+        offsets = range(page, first["pagination"]["total"], page)
+        with ThreadPoolExecutor(8) as pool:
+            answers = [first, *pool.map(ask, offsets)]
+        return [row for each in answers for row in rows_of_answer(each["data"])], "complete", len(answers)
+
+    return load
+
+
+def load_for(seconds: float, load: Load, audit: Audit) -> list[Outcome]:
+    """Load again and again for some time, once at least, and judge each load."""
+    outcomes, end = [], time.monotonic() + seconds
+    while not outcomes or time.monotonic() < end:
+        audit.advance(audit.now())
+        outcomes.append(_judged(load, audit))
+    return outcomes
+
+
+def _judged(load: Load, audit: Audit) -> Outcome:
+    begun = time.monotonic()
+    try:
+        rows, proof, requests = load()
+    except PagingError as error:
+        return Outcome("raised", seconds=time.monotonic() - begun, said=str(error))
+    seconds = time.monotonic() - begun
+    changes = audit.changes(audit.now())
+    return Outcome(proof, len(rows), requests, seconds, len(changes), verdict=judge(audit.state, changes, rows, proof))
