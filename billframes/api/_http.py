@@ -13,7 +13,6 @@ import ssl
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from types import MappingProxyType
 from typing import TypeAlias
 from urllib.parse import urlsplit
@@ -212,8 +211,8 @@ class Http:
         return Task(self.limits.longest_load)
 
     def _send(self, sent: Sent, task: Task, settle: Settle | None = None) -> Response:
-        started, unsure = time.monotonic(), False
-        for attempt in count():
+        started, unsure, attempt = time.monotonic(), False, 0
+        while True:
             outcome = self._try(sent, task)
             if isinstance(outcome, Response):
                 self._quota.earn()
@@ -231,7 +230,7 @@ class Http:
             if attempt >= self._retries or task.over or not self._quota.spend(timed_out=outcome.timed_out):
                 raise outcome.error
             self._gate.close_for(backoff(attempt) if outcome.wait is None else outcome.wait)
-        raise AssertionError
+            attempt += 1
 
     def _try(self, sent: Sent, task: Task) -> Response | _Failure:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 import ssl
 import tracemalloc
@@ -13,7 +14,8 @@ import billframes as bf
 from billframes.api import _http
 from tests.faults.cases import ENDPOINTS, OPTIONS, RETRIES, applies, connect, judged, try_out
 from tests.faults.kinds import KINDS, LARGEST, Kind, gzip_bomb
-from tests.faults.server import Server, well
+from tests.faults.mixed import mixture
+from tests.faults.server import Server
 
 
 @pytest.fixture(autouse=True)
@@ -43,16 +45,8 @@ def test_a_fault_that_stays_ends_in_its_error_within_the_retries(kind):
 @pytest.mark.parametrize("seed", range(8))
 def test_faults_mixed_never_give_a_wrong_result(seed):
     dice = random.Random(seed)
-    quick = [kind for kind in KINDS if not kind.waits and not kind.slow]
-
-    def fault(exchange):
-        does = dice.choice(quick).does if dice.random() < 0.3 else well
-        # What only pages have breaks other answers in its own way.
-        paged = {kind.does for kind in quick if kind.paged}
-        (well if does in paged and exchange.path.endswith(("e1", "expenses", "areas", "fields")) else does)(exchange)
-
     for endpoint in ENDPOINTS:
-        with Server(fault) as server:
+        with Server(mixture(dice, counting=endpoint.name == "count")) as server:
             outcome = judged(server, endpoint, retries=6)
             assert not outcome.wrong, (endpoint.name, outcome)
 
@@ -87,8 +81,6 @@ def test_tls_that_is_right(authority):
 
 @pytest.mark.parametrize("wrong", ["another authority", "another host", "expired"])
 def test_tls_failures_are_named_and_not_tried_again(authority, wrong):
-    import datetime as dt
-
     names = ["elsewhere.test"] if wrong == "another host" else ["localhost"]
     past = {"not_after": dt.datetime(2020, 1, 1, tzinfo=dt.UTC)} if wrong == "expired" else {}
     issuer = trustme.CA() if wrong == "another authority" else authority
