@@ -26,6 +26,8 @@ BillframesWarning(UserWarning)
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     "AccessDeniedError",
     "ApiError",
@@ -158,7 +160,22 @@ class TransportError(ApiError):
 
 
 class UncertainWriteError(ApiError):
-    """A write was sent and no answer came: it may or may not have happened."""
+    """
+    A write was sent and no answer came: it may or may not have happened.
+
+    Parameters
+    ----------
+    message : str
+        What is not known, and how to look.
+    sent : mapping, optional
+        What was sent, by the API's names; None for a deletion. Not in the message: it can hold names and narratives.
+    **known
+        As for `ApiError`.
+    """
+
+    def __init__(self, message: str, *, sent: object = None, **known: Any) -> None:
+        super().__init__(message, **known)
+        self.sent = sent
 
 
 class BillframesWarning(UserWarning):

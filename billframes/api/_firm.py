@@ -263,7 +263,7 @@ class Health(Loader):
             raise ConfigError(
                 "The API's description does not show where its health check is; connect with health_path=… to use it."
             )
-        body = client.fetch(client.health_path, resource="health").body
+        body = client.fetch(client.health_path, resource="health", may_be_empty=True).body
         record = _health(body)
         sources = [
             source if source.column.name != "version" else Source(Column("version", "text"), "version_text")

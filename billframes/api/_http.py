@@ -2,74 +2,59 @@
 
 Sends a request, tries again where that is safe, and turns every outcome but a 2xx into the contract's error.
 Credentials are put on a copy of the request by an auth hook that holds them as `Secret`s; redirects are never followed,
-because custom headers would go along. Queries stay out of messages and logs: they can hold client names. Who wants to
-see requests sets the logger "billframes" to DEBUG.
+because custom headers would go along. An answer is read piece by piece, so that neither its size nor its time is the
+server's to choose. Queries stay out of messages and logs: they can hold client names. Who wants to see requests sets
+the logger "billframes" to DEBUG.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import logging
-import socket
 import ssl
 import time
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-import msgspec
-import truststore
 
 from billframes._version import __version__
-from billframes.api._discretion import Discretion, chain_of, quieten
-from billframes.api._retry import PASSING_STATUSES, Gate, backoff, retry_after
-from billframes.errors import (
-    AccessDeniedError,
-    ApiError,
-    AuthenticationError,
-    ConfigError,
-    NotFoundError,
-    RateLimitedError,
-    RefusedError,
-    ServerError,
-    TransportError,
-    UncertainWriteError,
+from billframes.api._body import ENCODINGS, BodyError, TooLargeError, read_body
+from billframes.api._discretion import Discretion, quieten
+from billframes.api._lines import CutError, Line, Lines, Watch
+from billframes.api._outcome import Failure, Response, Settle, settled
+from billframes.api._refusals import (
+    Refusal,
+    Sent,
+    ends_early,
+    is_json,
+    not_json,
+    refused,
+    too_large,
+    uncertain,
+    unreachable,
 )
+from billframes.api._retry import LONGEST_RETRY_AFTER, PASSING_STATUSES, Gate, Quota, backoff, http_date, retry_after
+from billframes.api._task import Task
+from billframes.api._trust import stays, trusted
+from billframes.errors import ApiError, BillframesError, NotFoundError
 from billframes.settings.connection import is_loopback
+from billframes.settings.limits import Limits
 from billframes.settings.secret import Secret
 
-__all__ = ["Auth", "BaseTransport", "Http", "Query", "Response"]
+__all__ = ["Auth", "BaseTransport", "Http", "Query", "Response", "Settle"]
 
 Auth = httpx.Auth
 BaseTransport = httpx.BaseTransport
 Query = Sequence[tuple[str, str]]
 
-LONGEST_QUOTE = 500
 _log = logging.getLogger("billframes")
 _NONE: Mapping[str, str] = MappingProxyType({})
 # A request that failed this way never left this machine.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """A 2xx answer: its body, and the server's time where it says so."""
-
-    body: bytes
-    date: dt.datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """A request that failed: how, whether trying again may help, and the wait the server asked for."""
-
-    error: ApiError
-    passing: bool
-    wait: float | None = None
+_NOT_WHOLE = "The answer was not whole. Try again; if it stays, tell whoever runs the server or your network."
 
 
 class _Credentials(httpx.Auth):
@@ -130,6 +115,8 @@ class Http:
         True checks certificates against the operating system's trust store; a text is the path of a CA file.
     transport : httpx.BaseTransport, optional
         Sends the requests in place of the network.
+    limits : Limits
+        What bounds answers, requests and loads.
     """
 
     def __init__(
@@ -145,30 +132,46 @@ class Http:
         rate_limit: float | None,
         verify: bool | str | ssl.SSLContext,
         transport: httpx.BaseTransport | None,
+        limits: Limits,
     ) -> None:
         self.base_url = base_url
+        self.limits = limits
+        self._timeout = timeout
         self._retries = retries
-        self._secrets = [*(headers or {}).values(), *([token] if token else [])]
         self._gate = Gate(rate_limit)
-        self._client = httpx.Client(
-            headers={"User-Agent": f"billframes/{__version__}", "Accept": "application/json"},
-            timeout=timeout,
-            limits=httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency),
-            verify=_tls(verify) if transport is None else True,
-            transport=transport,
-            follow_redirects=False,
-            # No proxy stands before this machine itself, where http:// is allowed.
-            trust_env=not is_loopback(urlsplit(base_url).hostname or ""),
-        )
-        auth = auth or (_Bearer(token) if token else None)
-        self._client.auth = _Credentials(headers or {}, auth, self._client.headers)
-        quieten()
+        self._quota = Quota()
+        self._watch = Watch()
+        self._secrets = [*(headers or {}).values(), *([token] if token else [])]
+        checked = trusted(verify) if transport is None else True
+
+        def make() -> httpx.Client:
+            client = httpx.Client(
+                headers={
+                    "User-Agent": f"billframes/{__version__}",
+                    "Accept": "application/json",
+                    "Accept-Encoding": ENCODINGS,
+                },
+                timeout=timeout,
+                limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
+                verify=checked,
+                transport=transport,
+                follow_redirects=False,
+                # No proxy stands before this machine itself, where http:// is allowed.
+                trust_env=not is_loopback(urlsplit(base_url).hostname or ""),
+            )
+            client.auth = _Credentials(headers or {}, auth or (_Bearer(token) if token else None), client.headers)
+            quieten()
+            return client
+
+        self._lines = Lines(int(concurrency), make)
 
     def close(self) -> None:
         """Close the connections. Safe to call twice."""
-        self._client.close()
+        self._lines.close()
 
-    def get(self, path: str, query: Query = (), *, resource: str) -> Response:
+    def get(
+        self, path: str, query: Query = (), *, resource: str, task: Task | None = None, may_be_empty: bool = False
+    ) -> Response:
         """
         Send a GET, again where it fails in a way that passes.
 
@@ -176,14 +179,24 @@ class Http:
         ------
         ApiError
             Whichever of its kind fits the outcome.
+        DecodeError
+            The answer is no JSON.
         """
-        return self._send(self._client.build_request("GET", self.base_url + path, params=list(query)), resource)
+        sent = Sent(resource, "GET", path, query, may_be_empty=may_be_empty)
+        return self._answered(sent, task or self.task())
 
     def write(
-        self, method: str, path: str, body: bytes | None = None, *, resource: str, headers: Mapping[str, str] = _NONE
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        resource: str,
+        headers: Mapping[str, str] = _NONE,
+        settle: Settle | None = None,
     ) -> Response:
         """
-        Send a POST, PUT or DELETE; again only where it surely did nothing: not sent, or 429.
+        Send a POST, PUT or DELETE; again only where it surely did nothing: not sent, 429, or a look showed it.
 
         Raises
         ------
@@ -193,184 +206,153 @@ class Http:
             Whichever of its kind fits the outcome.
         """
         kind = {"Content-Type": "application/json"} if body is not None else {}
-        request = self._client.build_request(method, self.base_url + path, content=body, headers={**kind, **headers})
-        return self._send(request, resource)
+        sent = Sent(resource, method, path, body=body, headers={**kind, **headers}, may_be_empty=True)
+        return self._answered(sent, self.task(), settle)
 
-    def _send(self, request: httpx.Request, resource: str) -> Response:
-        attempt = 0
+    def task(self) -> Task:
+        """Return what the requests of a new load belong to."""
+        return Task(self.limits.longest_load)
+
+    def _answered(self, sent: Sent, task: Task, settle: Settle | None = None) -> Response:
+        outcome = self._send(sent, task, settle)
+        if isinstance(outcome, Response):
+            return outcome
+        raise self._masked(outcome)
+
+    def _send(self, sent: Sent, task: Task, settle: Settle | None = None) -> Response | BillframesError:
+        started, unsure, attempt = time.monotonic(), False, 0
         while True:
-            self._gate.wait()
-            outcome = self._try(request, resource)
+            outcome = self._try(sent, task)
             if isinstance(outcome, Response):
+                self._quota.earn()
                 return outcome
-            if not outcome.passing or attempt >= self._retries:
-                raise self._masked(outcome.error)
+            if unsure and sent.method == "DELETE" and isinstance(outcome.error, NotFoundError):
+                # The first one did it after all.
+                return Response(b"", None)
+            if outcome.lost and settle is not None:
+                unsure = True
+                self._gate.close_for(backoff(attempt))
+                if (seen := settled(settle, started, outcome.error)) is not None:
+                    return seen
+            elif not outcome.passing:
+                return outcome.error
+            if attempt >= self._retries or task.over or not self._quota.spend(timed_out=outcome.timed_out):
+                return outcome.error
             self._gate.close_for(backoff(attempt) if outcome.wait is None else outcome.wait)
             attempt += 1
 
-    def _try(self, request: httpx.Request, resource: str) -> Response | _Failure:
-        reads = request.method == "GET"
+    def _try(self, sent: Sent, task: Task) -> Response | Failure:
         begun = time.monotonic()
         try:
-            with Discretion():
-                answer = self._client.send(request)
-        except httpx.RequestError as failure:
-            _log.debug("%s %s: no answer, %s", request.method, request.url.path, type(failure).__name__)
-            error = _unreachable(failure, request, resource)
-            if isinstance(failure, _NOT_SENT):
-                return _Failure(error, _passes(failure))
-            return _Failure(error, _passes(failure)) if reads else _Failure(_uncertain(error, request, resource), False)
-        seconds = time.monotonic() - begun
-        _log.debug("%s %s: %d in %.3f s", request.method, request.url.path, answer.status_code, seconds)
+            answer, body = self._exchange(sent, task)
+        except TooLargeError:
+            return self._lost(Failure(too_large(sent, self.limits.largest_answer), passing=False), sent)
+        except (BodyError, CutError, httpx.RequestError) as failure:
+            _log.debug("%s %s: no answer, %s", sent.method, sent.path, type(failure).__name__)
+            return self._failed(failure, sent)
+        _log.debug("%s %s: %d in %.3f s", sent.method, sent.path, answer.status_code, time.monotonic() - begun)
         if answer.is_success:
-            return Response(answer.content, _date(answer.headers.get("date")))
-        refusal = _refusal(answer, request.url.path, resource)
-        if not reads and answer.is_server_error:
-            return _Failure(_uncertain(refusal, request, resource), False)
+            return self._taken(answer, body, sent)
         wait = retry_after(answer.headers.get("retry-after"), answer.headers.get("date"))
-        return _Failure(refusal, answer.status_code in PASSING_STATUSES, wait)
+        too_long = wait is not None and wait > LONGEST_RETRY_AFTER
+        error = refused(Refusal(answer.status_code, answer.headers, body), sent, wait=wait if too_long else None)
+        refusal = Failure(error, answer.status_code in PASSING_STATUSES and not too_long, wait)
+        return self._lost(refusal, sent) if answer.is_server_error else refusal
 
-    def _masked(self, error: ApiError) -> ApiError:
+    def _exchange(self, sent: Sent, task: Task) -> tuple[httpx.Response, bytes]:
+        """Send a request once; return the answer and its body."""
+        with self._lines.one(task) as line:
+            # The line comes first: many that wait for one must not pass the gate at once when it is free.
+            self._gate.wait(task)
+            with Discretion(), line.used(self._watch, self._longest, task):
+                return self._talk(line, sent)
+
+    def _talk(self, line: Line[httpx.Client], sent: Sent) -> tuple[httpx.Response, bytes]:
+        request = line.client.build_request(
+            sent.method,
+            self.base_url + sent.path,
+            params=list(sent.query),
+            content=sent.body,
+            headers=dict(sent.headers),
+            extensions={"trace": line.trace},
+        )
+        answer = line.client.send(request, stream=True)
+        try:
+            return answer, self._body(answer)
+        finally:
+            answer.close()
+
+    def _body(self, answer: httpx.Response) -> bytes:
+        # A transport of the caller's may have read it already.
+        pieces, packing = answer.iter_raw(), answer.headers.get("content-encoding", "")
+        if answer.is_stream_consumed:
+            pieces, packing = iter((answer.content,)), ""
+        try:
+            return read_body(pieces, packing, self.limits.largest_answer)
+        except (BodyError, TooLargeError):
+            if answer.is_success:
+                raise
+            return b""
+
+    @property
+    def _longest(self) -> float:
+        return self.limits.longest_request or 4 * self._timeout
+
+    def _taken(self, answer: httpx.Response, body: bytes, sent: Sent) -> Response | Failure:
+        """Take a 2xx answer, if it is the API's: JSON, or nothing where nothing may come."""
+        if is_json(body) or (sent.may_be_empty and not body.strip()):
+            return Response(body, http_date(answer.headers.get("date")))
+        cut_short = unreachable(sent, _origin(self.base_url), "it ends in the middle", _NOT_WHOLE)
+        error = cut_short if ends_early(body) else not_json(sent.resource, body)
+        return self._lost(Failure(error, passing=True), sent)
+
+    def _failed(self, failure: Exception, sent: Sent) -> Failure:
+        slow = isinstance(failure, CutError | httpx.TimeoutException)
+        if isinstance(failure, CutError):
+            reason = f"the answer was not whole after {self._longest:g} seconds"
+        else:
+            # What could not be sent is not quoted: it may be a credential of an `auth=` object.
+            reason = "" if isinstance(failure, httpx.LocalProtocolError) else str(failure)
+            reason = reason or type(failure).__name__
+        error = unreachable(sent, _origin(self.base_url), reason, _advice(failure, reason))
+        passing = not isinstance(failure, httpx.RequestError) or _passes(failure)
+        outcome = Failure(error, passing, timed_out=slow)
+        return outcome if isinstance(failure, _NOT_SENT) else self._lost(outcome, sent)
+
+    def _lost(self, failure: Failure, sent: Sent) -> Failure:
+        """Return the failure of a request that was sent: of a write, nobody knows then what became of it."""
+        if sent.reads:
+            return failure
+        return replace(failure, error=uncertain(failure.error, sent), passing=False, lost=True)
+
+    def _masked(self, error: BillframesError) -> BillframesError:
         """Take credentials out of what the server said: some repeat them."""
         for secret in self._secrets:
             error.args = tuple(map(secret.masked, error.args))
-            error.body, error.trace_id = secret.masked(error.body), secret.masked(error.trace_id or "") or None
+            if isinstance(error, ApiError):
+                error.body, error.trace_id = secret.masked(error.body), secret.masked(error.trace_id or "") or None
         return error
-
-
-def _tls(verify: bool | str | ssl.SSLContext) -> bool | ssl.SSLContext:
-    if verify is True:
-        return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    if isinstance(verify, str):
-        try:
-            return ssl.create_default_context(cafile=verify)
-        except OSError as error:
-            raise ConfigError(f"verify={verify!r} is no file of certificates that can be read: {error}.") from None
-    return verify
 
 
 def _passes(failure: httpx.RequestError) -> bool:
     """Whether a failure may pass by itself: not where TLS or the address is wrong."""
     if isinstance(failure, httpx.UnsupportedProtocol | httpx.ProxyError):
         return False
-    return not any(map(_stays, chain_of(failure)))
+    return not stays(failure, connecting=isinstance(failure, httpx.ConnectError))
 
 
-def _stays(cause: BaseException) -> bool:
-    unknown_host = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
-    return unknown_host or isinstance(cause, ssl.SSLError) or "CERTIFICATE_VERIFY" in str(cause)
-
-
-def _unreachable(failure: httpx.RequestError, request: httpx.Request, resource: str) -> ApiError:
-    # What could not be sent is not quoted: it may be a credential of an `auth=` object.
-    reason = "" if isinstance(failure, httpx.LocalProtocolError) else str(failure)
-    reason = reason or type(failure).__name__
+def _advice(failure: Exception, reason: str) -> str:
+    if isinstance(failure, CutError):
+        return "The server is too slow: ask for less, try again, or raise client.limits.longest_request."
     if isinstance(failure, httpx.TimeoutException):
-        advice = "The server was silent for too long: try again, or raise timeout=."
-    elif "certificate" in reason.lower():
-        advice = "Its TLS certificate is not trusted on this machine: ask your IT for the right address or authority."
-    else:
-        advice = "Check the address and your network connection."
-    where = f"{request.url.scheme}://{request.url.netloc.decode()}"
-    return TransportError(
-        f"{resource}: no usable answer from {where} ({reason}). {advice}", method=request.method, path=request.url.path
-    )
+        return "The server was silent for too long: try again, or raise timeout=."
+    if "certificate" in reason.lower():
+        return "Its TLS certificate is not trusted on this machine: ask your IT for the right address or authority."
+    if isinstance(failure, httpx.ConnectError):
+        return "Check the address and your network connection."
+    return _NOT_WHOLE
 
 
-def _uncertain(cause: ApiError, request: httpx.Request, resource: str) -> ApiError:
-    done = {"POST": "created", "PUT": "changed", "DELETE": "deleted"}[request.method]
-    return UncertainWriteError(
-        f"{resource}: it is not known whether the record was {done}. {cause} Look the record up before sending this "
-        "again, so that nothing is done twice.",
-        status=cause.status,
-        method=request.method,
-        path=request.url.path,
-        body=cause.body,
-        trace_id=cause.trace_id,
-    )
-
-
-def _refusal(answer: httpx.Response, path: str, resource: str) -> ApiError:
-    status, method = answer.status_code, answer.request.method
-    words = _own_words(answer)
-    kind, message = _explain(status, resource, words)
-    return kind(
-        message,
-        status=status,
-        method=method,
-        path=path,
-        body=answer.text,
-        trace_id=_trace_id(answer),
-    )
-
-
-def _explain(status: int, resource: str, words: str) -> tuple[type[ApiError], str]:
-    said = f" The server says: {words}" if words else ""
-    if status == 401:
-        return AuthenticationError, (
-            f"{resource}: the server does not accept the credential (401).{said} Check the token, or connect again."
-        )
-    if status == 403:
-        return AccessDeniedError, (
-            f"{resource}: access denied (403).{said} The credential may lack permission; on some servers a wrong "
-            "credential looks like this too."
-        )
-    if status == 404:
-        return NotFoundError, (
-            f"{resource}: not found (404).{said} Check the id, and that the address is the API's own."
-        )
-    if status in {400, 409, 422}:
-        return RefusedError, f"{words or 'The server gave no reason.'} ({resource}: refused with {status}.)"
-    if status == 429:
-        return RateLimitedError, (
-            f"{resource}: too many requests (429), also after waiting.{said} Try later, or lower rate_limit= and "
-            "concurrency=."
-        )
-    if status >= 500:
-        return (
-            ServerError,
-            f"{resource}: the server failed ({status}), also after trying again.{said} Try later.",
-        )
-    if 300 <= status < 400:
-        return TransportError, (
-            f"{resource}: the server points elsewhere ({status}); redirects are not followed, so that credentials "
-            "go nowhere else. Connect to the final address."
-        )
-    return ApiError, f"{resource}: the server answered {status}.{said}"
-
-
-def _own_words(answer: httpx.Response) -> str:
-    """Return what the server says of a refusal: a problem's title, detail and errors, or its text."""
-    try:
-        problem: Any = msgspec.json.decode(answer.content)
-    except msgspec.DecodeError:
-        plain = answer.headers.get("content-type", "").startswith("text/plain")
-        return answer.text.strip()[:LONGEST_QUOTE] if plain else ""
-    if not isinstance(problem, dict):
-        return ""
-    words = [problem.get(key) for key in ("detail", "message", "title", "error")]
-    first = next((word for word in words if isinstance(word, str) and word), "")
-    return " ".join([first, *_listed(problem.get("errors"))]).strip()[:LONGEST_QUOTE]
-
-
-def _listed(errors: Any) -> list[str]:
-    if not isinstance(errors, list):
-        return []
-    return [
-        ": ".join(str(error[key]) for key in ("parameter", "pointer", "detail") if error.get(key))
-        if isinstance(error, dict)
-        else str(error)
-        for error in errors
-    ]
-
-
-def _trace_id(answer: httpx.Response) -> str | None:
-    names = ("x-request-id", "x-correlation-id", "x-trace-id", "traceparent")
-    return next((answer.headers[name] for name in names if name in answer.headers), None)
-
-
-def _date(text: str | None) -> dt.datetime | None:
-    try:
-        return parsedate_to_datetime(text) if text else None
-    except (TypeError, ValueError):
-        return None
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,9 +1,10 @@
 """When a request is tried again, and how long to wait before.
 
-GETs are repeated on failures that pass: connection errors, timeouts, 429 and 500, 502, 503, 504. The wait is
-exponential with full jitter, capped at 20 s; a `Retry-After` of the server goes before it, up to a ceiling. One
-gate for the whole client slows every connection together, because independent retries against a limit of calls a
-minute make more surplus calls than calls.
+GETs are repeated on failures that pass: connection errors, timeouts, 429 and 500, 502, 503, 504, bodies cut short and
+bodies that are not JSON. The wait is exponential with full jitter, capped at 20 s; a `Retry-After` of the server goes
+before it. One gate for the whole client slows every connection together, because independent retries against a limit
+of calls a minute make more surplus calls than calls. A quota, shared too, ends a storm: a server that fails most
+requests is not asked several times for each.
 """
 
 from __future__ import annotations
@@ -14,11 +15,16 @@ import threading
 import time
 from email.utils import parsedate_to_datetime
 
-__all__ = ["PASSING_STATUSES", "Gate", "backoff", "retry_after"]
+from billframes.api._task import Task
+
+__all__ = ["LONGEST_RETRY_AFTER", "PASSING_STATUSES", "Gate", "Quota", "backoff", "http_date", "retry_after"]
 
 PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
 LONGEST_WAIT = 20.0
+# Whoever is asked to wait longer is told so at once: a limit of calls a day is not waited for.
 LONGEST_RETRY_AFTER = 120.0
+# Requests are spaced a little wider than the limit, so that those held up on their way don't exceed it on arrival.
+_SLACK = 1.05
 
 
 def backoff(attempt: int) -> float:
@@ -41,15 +47,19 @@ def retry_after(value: str | None, server_date: str | None = None) -> float | No
     """
     if value is None:
         return None
-    if value.strip().isdigit():
-        return min(float(value), LONGEST_RETRY_AFTER)
+    if value.strip().isascii() and value.strip().isdigit():
+        return float(value)
+    until, now = http_date(value), http_date(server_date) or dt.datetime.now(dt.UTC)
+    return None if until is None else max((until - now).total_seconds(), 0.0)
+
+
+def http_date(text: str | None) -> dt.datetime | None:
+    """Return a header's date; None where there is none that can be read. One without a zone is in UTC."""
     try:
-        until = parsedate_to_datetime(value)
-        now = parsedate_to_datetime(server_date) if server_date else dt.datetime.now(dt.UTC)
-        seconds = (until - now).total_seconds()
+        date = parsedate_to_datetime(text) if text else None
     except (TypeError, ValueError):
         return None
-    return min(max(seconds, 0.0), LONGEST_RETRY_AFTER)
+    return date.replace(tzinfo=dt.UTC) if date is not None and date.tzinfo is None else date
 
 
 class Gate:
@@ -63,19 +73,58 @@ class Gate:
     """
 
     def __init__(self, rate_limit: float | None) -> None:
-        self._spacing = 1 / rate_limit if rate_limit else 0.0
+        self._spacing = _SLACK / rate_limit if rate_limit else 0.0
         self._lock = threading.Lock()
         self._opens = 0.0
 
-    def wait(self) -> None:
-        """Return when the next request may be sent."""
-        with self._lock:
-            now = time.monotonic()
-            turn = max(now, self._opens)
-            self._opens = turn + self._spacing
-        time.sleep(max(0.0, turn - now))
+    def wait(self, task: Task) -> None:
+        """Return when the next request may be sent; raise `StoppedError` where its task is stopped before."""
+        while True:
+            task.check()
+            with self._lock:
+                now = time.monotonic()
+                if now >= self._opens:
+                    self._opens = now + self._spacing
+                    return
+                left = self._opens - now
+            # Nobody has a turn before it comes: the gate may have been closed meanwhile.
+            task.sleep(left)
 
     def close_for(self, seconds: float) -> None:
         """Hold back every request for so long: the server asked for it."""
         with self._lock:
             self._opens = max(self._opens, time.monotonic() + seconds)
+
+
+class Quota:
+    """
+    How many retries a client has, all its requests together.
+
+    Examples
+    --------
+    >>> quota = Quota()
+    >>> sum(quota.spend(timed_out=False) for _ in range(200))
+    100
+    """
+
+    FULL = 500
+    RETRY = 5
+    TIMEOUT = 10
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._left = self.FULL
+
+    def spend(self, *, timed_out: bool) -> bool:
+        """Take what a retry costs; False where there is not enough left."""
+        cost = self.TIMEOUT if timed_out else self.RETRY
+        with self._lock:
+            if self._left < cost:
+                return False
+            self._left -= cost
+            return True
+
+    def earn(self) -> None:
+        """Give back a little: a request went well."""
+        with self._lock:
+            self._left = min(self.FULL, self._left + 1)

@@ -11,7 +11,10 @@ from typing import Any
 from msgspec import UNSET
 
 from billframes._names import snake_case
+from billframes.api._http import Response
 from billframes.api._loader import Id, Loader
+from billframes.api._refusals import Sent, uncertain
+from billframes.api._settling import change_settled, deletion_settled
 from billframes.api.decoding import decode_single
 from billframes.api.loading import definitions_of
 from billframes.api.parameters import identifier, segment
@@ -30,16 +33,25 @@ class Verbs(Loader):
         self, request: type[Request], values: Mapping[str, Any], *, headers: Mapping[str, str] | None = None
     ) -> Record | None:
         body = self._body(request, values)
-        response = self._client().send("POST", self.resource.path, body, resource=self.resource.name, headers=headers)
-        return self._record(response.body) if response.body.strip() else None
+        path, name = self.resource.path, self.resource.name
+        response = self._client().send("POST", path, body, resource=name, headers=headers)
+        try:
+            return self._record(response.body) if response.body.strip() else None
+        except DecodeError as error:
+            # The server did something: who takes this for a failure might send it again.
+            raise uncertain(error, Sent(name, "POST", path, body=body)) from None
 
     def _update(self, id: Id, request: type[Request], values: Mapping[str, Any]) -> Record | None:  # noqa: A002
         path = self._path(id)
         if all(value is UNSET for value in values.values()):
             raise ParameterError(f"update was given nothing to change; it takes {', '.join(values)}.")
         body = self._body(request, values)
-        response = self._client().send("PUT", path, body, resource=self.resource.name)
+        settle = change_settled(lambda: self._look(path), body, self.resource.name) if self.resource.detail else None
+        response = self._client().send("PUT", path, body, resource=self.resource.name, settle=settle)
         return self._record(response.body, str(id)) if response.body.strip() else None
+
+    def _look(self, path: str) -> Response:
+        return self._client().fetch(path, resource=self.resource.name)
 
     def _path(self, id: Id) -> str:  # noqa: A002
         return f"{self.resource.path}/{segment(identifier(id, 'id'))}"
@@ -94,8 +106,7 @@ class RecordVerbs(Verbs):
         >>> entry.hours > 0, entry.matter.name is not None
         (True, True)
         """
-        response = self._client().fetch(self._path(id), resource=self.resource.name)
-        return self._record(response.body, str(id))
+        return self._record(self._look(self._path(id)).body, str(id))
 
     def delete(self, id: Id) -> None:  # noqa: A002
         """
@@ -114,6 +125,8 @@ class RecordVerbs(Verbs):
             A rule of the API is against it: a client with matters, a matter with time entries, expenses or invoices
             (archive it instead), an item that is billed, a fixed fee that time entries are assigned to.
         UncertainWriteError
-            No answer came: look before sending it again.
+            No answer came, and the record can't be read: look before sending it again.
         """
-        self._client().send("DELETE", self._path(id), resource=self.resource.name)
+        path = self._path(id)
+        settle = deletion_settled(lambda: self._look(path))
+        self._client().send("DELETE", path, resource=self.resource.name, settle=settle)

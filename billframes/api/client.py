@@ -10,8 +10,9 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from billframes._warn import warn
-from billframes.api._http import Auth, BaseTransport, Http, Query, Response
+from billframes.api._http import Auth, BaseTransport, Http, Query, Response, Settle
 from billframes.api._progress import Progress
+from billframes.api._task import Task
 from billframes.api.findings import FirstContact
 from billframes.api.first_contact import look
 from billframes.api.loaders import (
@@ -32,6 +33,7 @@ from billframes.api.loaders import (
 from billframes.api.parameters import page_size as checked_page_size
 from billframes.errors import BillframesWarning, ParameterError
 from billframes.settings.connection import is_loopback, resolve_connection
+from billframes.settings.limits import LIMITS, Limits
 from billframes.settings.secret import Secret, check_headers, hidden, hidden_headers
 
 __all__ = ["Client"]
@@ -132,7 +134,7 @@ class Client:
         # Tracebacks that show variables ask also a client that is half made for its repr.
         self.base_url, self.sources = "", {"token": "none"}
         connection = resolve_connection(
-            base_url, token, profile=profile, wants_token=auth is None, known_options=frozenset(DEFAULTS)
+            base_url, token, profile=profile, wants_token=auth is None, known_options=LIMITS | DEFAULTS.keys()
         )
         given: dict[str, Any] = {
             "headers": headers,
@@ -175,6 +177,7 @@ class Client:
             rate_limit=options["rate_limit"],
             verify=options["verify"],
             transport=transport,
+            limits=Limits.of(connection.options),
         )
         # Connections are closed when nobody holds the client any more, or the interpreter ends.
         weakref.finalize(self, self._http.close)
@@ -198,7 +201,18 @@ class Client:
         self.time_entries = TimeEntries(here)
         self.users = Users(here)
 
-    def fetch(self, path: str, query: Query = (), *, resource: str) -> Response:
+    @property
+    def limits(self) -> Limits:
+        """Bounds on answers, requests and loads, beside `timeout` and `retries`; can be changed."""
+        return self._http.limits
+
+    def task(self) -> Task:
+        """Return what the requests of one load belong to; leaving its `with` block ends them."""
+        return self._http.task()
+
+    def fetch(
+        self, path: str, query: Query = (), *, resource: str, task: Task | None = None, may_be_empty: bool = False
+    ) -> Response:
         """
         Send one GET and return its answer as bytes.
 
@@ -210,13 +224,19 @@ class Client:
             Query parameters.
         resource : str
             What is asked for, in the words of error messages.
+        task : Task, optional
+            The load it is part of.
+        may_be_empty : bool
+            Whether an answer without a body will do.
 
         Raises
         ------
         ApiError
             Whichever of its kind fits the outcome.
+        DecodeError
+            The answer is no JSON.
         """
-        return self._http.get(path, query, resource=resource)
+        return self._http.get(path, query, resource=resource, task=task, may_be_empty=may_be_empty)
 
     def send(
         self,
@@ -226,6 +246,7 @@ class Client:
         *,
         resource: str,
         headers: Mapping[str, str] | None = None,
+        settle: Settle | None = None,
     ) -> Response:
         """
         Send one POST, PUT or DELETE and return its answer as bytes.
@@ -241,15 +262,17 @@ class Client:
             What is written, in the words of error messages.
         headers : mapping of str to str, optional
             Sent with this request alone.
+        settle : callable, optional
+            Looks what became of it where no answer says so.
 
         Raises
         ------
         UncertainWriteError
-            The request was sent and no answer says what became of it; it is not sent again.
+            The request was sent and nothing says what became of it; it is not sent again.
         ApiError
             Whichever of its kind fits the outcome.
         """
-        return self._http.write(method, path, body, resource=resource, headers=headers or {})
+        return self._http.write(method, path, body, resource=resource, headers=headers or {}, settle=settle)
 
     def check(self) -> FirstContact:
         """

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from billframes.api._http import Query, Response
+from billframes.api._http import Query, Response, Settle
 from billframes.api._progress import Progress
+from billframes.api._task import Task
 
 __all__ = ["Connection"]
 
@@ -38,7 +39,12 @@ class Connection(Protocol):
     def acting_user_header(self) -> str:
         """The header that names them."""
 
-    def fetch(self, path: str, query: Query = (), *, resource: str) -> Response:
+    def task(self) -> Task:
+        """Return what the requests of one load belong to; leaving its `with` block ends them."""
+
+    def fetch(
+        self, path: str, query: Query = (), *, resource: str, task: Task | None = None, may_be_empty: bool = False
+    ) -> Response:
         """Send one GET."""
 
     def send(
@@ -49,5 +55,6 @@ class Connection(Protocol):
         *,
         resource: str,
         headers: Mapping[str, str] | None = None,
+        settle: Settle | None = None,
     ) -> Response:
         """Send one POST, PUT or DELETE."""

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from billframes._names import snake_case
 from billframes._warn import warn
+from billframes.api._refusals import not_json
 from billframes.api.columns import Source
 from billframes.api.custom_fields import CustomColumn, read_values
 from billframes.api.records import Pagination
@@ -130,7 +131,7 @@ def _decode(body: bytes, shape: Any, resource: str, id_name: str, asked: str | N
         # The values stay out of the message and the chain: a body can hold client names.
         message = _explain(error, body, resource, id_name, asked)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        message = f"{resource}: the server's answer is not valid JSON."
+        raise not_json(resource, body) from None
     raise DecodeError(message)
 
 

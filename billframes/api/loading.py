@@ -15,6 +15,8 @@ import pyarrow as pa
 from billframes._names import closest
 from billframes.api._http import Response
 from billframes.api._progress import Progress, reporting
+from billframes.api._refusals import TooLargeAnswerError
+from billframes.api._task import Task
 from billframes.api.checks import check_details, check_filters, check_rates
 from billframes.api.columns import sources_of
 from billframes.api.connection import Connection
@@ -22,6 +24,8 @@ from billframes.api.custom_fields import CustomColumn, columns_from
 from billframes.api.decoding import build_table, decode_page
 from billframes.api.ordering import in_order, orderable
 from billframes.api.paging import Listing, Loaded, Reader
+from billframes.api.paging.answers import Ask, check
+from billframes.api.paging.listing import Query, asked, changed
 from billframes.api.parameters import ALL_FORMATS, ListRequest
 from billframes.api.resources import CUSTOM_FIELDS, Resource
 from billframes.errors import PagingError, ParameterError
@@ -74,16 +78,23 @@ def definitions_of(client: Connection, entity: str) -> tuple[CustomColumn, ...]:
 def total_of(client: Connection, request: ListRequest) -> int:
     """Return how many records match, with one small request a stream."""
     resource = request.resource
-    total = 0
-    for query in request.streams:
-        body = client.fetch(resource.path, (*query, ("limit", "1"), ("offset", "0")), resource=resource.name).body
-        page = decode_page(body, resource)
+    return sum(_total(client, resource, query) for query in request.streams)
+
+
+def _total(client: Connection, resource: Resource, query: Query) -> int:
+    """Return the total of one list, from an answer that agrees with itself; asked for twice at most."""
+    ask = Ask(query, 1)
+    for _ in range(2):
+        page = decode_page(client.fetch(resource.path, ask.sent, resource=resource.name).body, resource)
         if page.pagination is None:
             raise PagingError(
                 f"{resource.name}: the server does not say how many records match. Load them, and count the rows."
             )
-        total += page.pagination.total
-    return total
+        wrong = check(ask, page, Listing(resource)) if resource.paginated else None
+        if wrong is None:
+            return page.pagination.total
+        error = wrong
+    raise error
 
 
 def _custom_columns(client: Connection, request: ListRequest) -> tuple[CustomColumn, ...]:
@@ -97,13 +108,14 @@ def _read(
     resource = request.resource
     times: list[dt.datetime] = []
 
-    def fetch(query: tuple[tuple[str, str], ...]) -> Response:
-        response = client.fetch(resource.path, query, resource=resource.name)
+    def fetch(query: Query) -> Response:
+        response = _fetch_fitting(client, resource, query, task)
         if response.date:
             times.append(response.date)
         return response
 
-    with reporting(client.progress if progress is None else progress, resource.name) as report:
+    told = client.progress if progress is None else progress
+    with client.task() as task, reporting(told, resource.name) as report:
         reader = Reader(
             fetch=fetch,
             decode=lambda body: decode_page(body, resource),
@@ -118,6 +130,18 @@ def _read(
         )
         loaded = reader.read(request.streams, request.limit)
     return loaded, min(times, default=None)
+
+
+def _fetch_fitting(client: Connection, resource: Resource, query: Query, task: Task) -> Response:
+    """Fetch a page, with fewer rows where it is too large: the reader goes on as if the server had granted fewer."""
+    while True:
+        try:
+            return client.fetch(resource.path, query, resource=resource.name, task=task)
+        except TooLargeAnswerError:
+            limit = int(asked(query, "limit") or 0)
+            if limit < 2:
+                raise
+            query = changed(query, limit=str(limit // 2), offset=asked(query, "offset"))
 
 
 def _finish(

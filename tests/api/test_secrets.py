@@ -184,7 +184,7 @@ FAULTS = {
     "pointing elsewhere": (lambda _: (302, b"", {"Location": "http://elsewhere.test/"}), bf.TransportError),
     "hanging up": (lambda _: None, bf.TransportError),
     "silent": (lambda _: time.sleep(0.4), bf.TransportError),
-    "no JSON": (lambda _: (200, b"{"), bf.DecodeError),
+    "no JSON": (lambda _: (200, b"no record"), bf.DecodeError),
     "not as described": (lambda _: (200, json.dumps({"data": [{"label": NAME}]}).encode()), bf.DecodeError),
 }
 

@@ -216,7 +216,11 @@ def test_unknown_custom_fields_options_and_contact_fields_are_named(own):
 
 @pytest.mark.parametrize("failure", [httpx.ReadTimeout("slow"), httpx.RemoteProtocolError("gone"), 500, 503])
 @pytest.mark.parametrize("verb", ["create", "update", "delete"])
-def test_a_write_without_an_answer_is_uncertain_and_not_repeated(fake, connect, failure, verb):
+def test_a_write_without_an_answer_is_uncertain_and_not_repeated(fake, connect, failure, verb, monkeypatch):
+    from billframes.api import _http
+
+    monkeypatch.setattr(_http, "backoff", lambda _attempt: 0.0)
+
     def fail(_request):
         if isinstance(failure, int):
             return httpx.Response(failure)
@@ -229,9 +233,13 @@ def test_a_write_without_an_answer_is_uncertain_and_not_repeated(fake, connect, 
         "update": lambda: loader.update("e1", amount=2),
         "delete": lambda: loader.delete("e1"),
     }[verb]
-    with pytest.raises(bf.UncertainWriteError, match="not known whether"):
+    with pytest.raises(bf.UncertainWriteError, match="not known whether") as raised:
         call()
-    assert len(fake.requests) == 1
+    writes = [request for request in fake.requests if request.method != "GET"]
+    assert len(writes) == 1
+    assert raised.value.sent == (json.loads(writes[0].content) if writes[0].content else None)
+    assert "Copies" not in str(raised.value)
+    assert pickle.loads(pickle.dumps(raised.value)).sent == raised.value.sent
 
 
 def test_a_write_that_was_surely_not_sent_or_held_off_is_sent_again(fake, connect, monkeypatch):

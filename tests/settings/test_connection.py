@@ -195,3 +195,20 @@ def test_a_secret_is_neither_shown_nor_pickled():
     assert "abc" not in f"{secret} {secret!r} {[secret]}"
     with pytest.raises(TypeError, match="not pickled"):
         pickle.dumps(secret)
+
+
+def test_a_profile_can_set_the_bounds_of_answers_requests_and_loads(profile):
+    profile(f'[profiles.firm]\nbase_url = "{URL}"\nlargest_answer = 1000\nlongest_request = 2.5')
+    with bf.Client(profile="firm", token="t0ken") as client:
+        assert (client.limits.largest_answer, client.limits.longest_request) == (1000, 2.5)
+        assert client.limits.longest_load == 3600
+    profile(f'[profiles.firm]\nbase_url = "{URL}"\nlongest_load = 0')
+    with pytest.raises(bf.ConfigError, match="longest_load=0"):
+        bf.Client(profile="firm", token="t0ken")
+
+
+def test_a_closed_client_says_so():
+    client = bf.Client(URL, token="t0ken")
+    client.close()
+    with pytest.raises(bf.ConfigError, match="closed"):
+        client.practice_areas()

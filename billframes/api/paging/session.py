@@ -10,18 +10,18 @@ from __future__ import annotations
 import datetime as dt
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any, Protocol
 
+from billframes.api._task import PIECE
 from billframes.api.decoding import Page
 from billframes.api.paging.answers import Answer, Ask, check
 from billframes.api.paging.listing import Listing, Query
 from billframes.errors import BillframesError, DecodeError, PagingError
 
 __all__ = ["Answered", "Session", "Threads", "Wire"]
-
-# Waiting is cut into pieces, so that Ctrl-C gets through on every platform.
-PIECE = 0.5
 
 
 class Answered(Protocol):
@@ -50,28 +50,55 @@ class Wire(Protocol):
 
 
 class Threads:
-    """The wire in use: a pool of threads that fetch."""
+    """
+    The wire in use: threads that fetch.
+
+    They are daemons, so that neither Ctrl-C nor the interpreter's end waits for an answer.
+    """
 
     def __init__(self, fetch: Callable[[Query], Answered], concurrency: int) -> None:
         self._fetch = fetch
-        self._pool = ThreadPoolExecutor(concurrency, thread_name_prefix="billframes")
-        self._pending: dict[Future[Answered], int] = {}
+        self._most = concurrency
+        self._threads = 0
+        self._under_way = 0
+        self._asks: SimpleQueue[tuple[int, Query] | None] = SimpleQueue()
+        self._answers: SimpleQueue[tuple[int, Answered | BaseException]] = SimpleQueue()
 
     def send(self, ticket: int, query: Query) -> None:
         """Send a query from one of the threads."""
-        self._pending[self._pool.submit(self._fetch, query)] = ticket
+        self._under_way += 1
+        if self._threads < min(self._under_way, self._most):
+            self._threads += 1
+            Thread(target=self._work, name=f"billframes {self._threads}", daemon=True).start()
+        self._asks.put((ticket, query))
 
     def receive(self) -> tuple[int, Answered]:
         """Wait for the next answer."""
         while True:
-            done = wait(self._pending, timeout=PIECE, return_when=FIRST_COMPLETED).done
-            if done:
-                future = next(iter(done))
-                return self._pending.pop(future), future.result()
+            try:
+                ticket, answer = self._answers.get(timeout=PIECE)
+            except Empty:
+                continue
+            self._under_way -= 1
+            if isinstance(answer, BaseException):
+                raise answer
+            return ticket, answer
 
     def close(self) -> None:
         """Let go: on Ctrl-C or an error, what has not been sent is not sent."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        while not self._asks.empty():
+            with suppress(Empty):
+                self._asks.get_nowait()
+        for _ in range(self._threads):
+            self._asks.put(None)
+
+    def _work(self) -> None:
+        while (asked := self._asks.get()) is not None:
+            ticket, query = asked
+            try:
+                self._answers.put((ticket, self._fetch(query)))
+            except BaseException as error:  # noqa: BLE001 - raised where the answer is waited for
+                self._answers.put((ticket, error))
 
 
 class Session:

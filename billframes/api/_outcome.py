@@ -1,0 +1,48 @@
+"""How a request ends: with an answer, or with a failure that says whether trying again may help."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from billframes.errors import ApiError, BillframesError, DecodeError
+
+__all__ = ["Failure", "Response", "Settle", "settled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A 2xx answer: its body, and the server's time where it says so."""
+
+    body: bytes
+    date: dt.datetime | None
+
+
+# Looks what became of a write: an answer where it happened, None where it did not and may be sent again, an error where
+# that can't be told. Is given when the write was first sent, by this machine's monotonic clock.
+Settle: TypeAlias = Callable[[float], Response | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """
+    A request that failed: how, and whether trying again may help.
+
+    `wait` is what the server asked for; `lost` says that a write was sent and nobody knows what became of it.
+    """
+
+    error: BillframesError
+    passing: bool
+    wait: float | None = None
+    timed_out: bool = False
+    lost: bool = False
+
+
+def settled(settle: Settle, started: float, error: BillframesError) -> Response | None:
+    """Look what became of a write that failed with `error`, which is raised where that can't be told."""
+    try:
+        return settle(started)
+    except (ApiError, DecodeError) as reason:
+        raise error from reason

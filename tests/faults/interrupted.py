@@ -1,0 +1,34 @@
+"""A program that loads, is interrupted, and loads again with the same client: what a test gives a signal to."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import billframes as bf
+
+
+def main(url: str, how: str) -> None:
+    client = bf.Client(url, "t0ken", page_size=10, concurrency=4, timeout=60)
+    try:
+        if how == "one":
+            client.expenses.get("e1")
+        else:
+            client.time_entries(select="")
+    except KeyboardInterrupt:
+        print("stopped", flush=True)
+    # The test mends the server meanwhile.
+    sys.stdin.readline()
+    begun = time.monotonic()
+    print(len(client.time_entries(select="")), time.monotonic() - begun < 5, flush=True)
+    # The test makes the server silent meanwhile.
+    time.sleep(0.3)
+    try:
+        client.clients(select="")
+    except KeyboardInterrupt:
+        # Ends with requests still under way: nothing waits for them.
+        print("ending", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,279 @@
+"""Every fault, and the error it may end in where it stays."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import billframes as bf
+from tests.faults.server import Exchange, Fault, bomb
+
+LARGEST = 2**20
+
+
+@dataclass(frozen=True)
+class Kind:
+    """
+    A fault.
+
+    `errors` are what a load or read may end in where the fault stays; `passing` that a GET gets through once it is
+    over; `slow` that the client needs a small timeout, `paged` that only pages have it, `waits` that the server asks
+    for a wait.
+    """
+
+    name: str
+    does: Fault
+    errors: tuple[type[bf.BillframesError], ...]
+    passing: bool = True
+    slow: bool = False
+    paged: bool = False
+    waits: bool = False
+
+
+KINDS: list[Kind] = []
+
+
+def kind(*errors: type[bf.BillframesError], **traits: bool) -> Callable[[Fault], Fault]:
+    def keep(does: Fault) -> Fault:
+        KINDS.append(Kind(does.__name__.replace("_", " "), does, errors, **traits))
+        return does
+
+    return keep
+
+
+@kind(bf.TransportError)
+def reset_before_the_answer(exchange: Exchange) -> None:
+    exchange.work()
+    exchange.reset()
+
+
+@kind(bf.TransportError)
+def reset_before_the_work(exchange: Exchange) -> None:
+    exchange.reset()
+
+
+@kind(bf.TransportError)
+def reset_in_the_body(exchange: Exchange) -> None:
+    status, body = exchange.work()
+    exchange.send(status, body[: len(body) // 2], length=len(body) + 10)
+    exchange.reset()
+
+
+@kind(bf.TransportError)
+def truncated(exchange: Exchange) -> None:
+    status, body = exchange.work()
+    exchange.send(status, body[: len(body) // 2], length=len(body) + 10)
+    exchange.hang_up()
+
+
+@kind(bf.TransportError)
+def truncated_in_chunks(exchange: Exchange) -> None:
+    status, body = exchange.work()
+    half = body[: len(body) // 2]
+    exchange.raw(exchange.head(status, "Transfer-Encoding: chunked") + b"%x\r\n%s\r\n" % (len(half), half))
+    exchange.hang_up()
+
+
+@kind(bf.TransportError, bf.DecodeError)
+def truncated_without_length(exchange: Exchange) -> None:
+    status, body = exchange.work()
+    exchange.raw(exchange.head(status, "Connection: close") + body[: len(body) // 2])
+    exchange.hang_up()
+
+
+@kind()
+def overlong(exchange: Exchange) -> None:
+    """The answer is right, and what follows it is nobody's."""
+    status, body = exchange.work()
+    exchange.send(status, body + b"and more" * 40, length=len(body))
+
+
+@kind(bf.TransportError, slow=True)
+def silent(exchange: Exchange) -> None:
+    exchange.work()
+    exchange.server.closed.wait(2)
+
+
+@kind(bf.TransportError, slow=True)
+def a_byte_at_a_time(exchange: Exchange) -> None:
+    status, body = exchange.work()
+    exchange.raw(exchange.head(status, f"Content-Length: {len(body) or 99}"))
+    exchange.trickle(body or b" " * 99)
+
+
+@kind(bf.TransportError, slow=True)
+def headers_a_byte_at_a_time(exchange: Exchange) -> None:
+    status, _ = exchange.work()
+    exchange.trickle(exchange.head(status, "Content-Length: 0"))
+
+
+def _status(status: int, *errors: type[bf.BillframesError]) -> None:
+    def fail(exchange: Exchange) -> None:
+        exchange.send(status, b'{"title": "Said no"}', "Content-Type: application/problem+json")
+
+    fail.__name__ = str(status)
+    kind(*errors)(fail)
+
+
+_status(429, bf.RateLimitedError)
+for each in (500, 502, 503, 504):
+    _status(each, bf.ServerError)
+
+
+@kind(bf.ServerError)
+def worked_and_500(exchange: Exchange) -> None:
+    exchange.work()
+    exchange.send(500, b"")
+
+
+@kind(bf.RateLimitedError, waits=True)
+def wait_a_second_429(exchange: Exchange) -> None:
+    exchange.send(429, b"", "Retry-After: 1")
+
+
+@kind(bf.RateLimitedError, waits=True)
+def wait_until_429(exchange: Exchange) -> None:
+    head = "Date: Sat, 31 Oct 2026 20:00:00 GMT", "Retry-After: Sat, 31 Oct 2026 20:00:01 GMT"
+    exchange.raw("\r\n".join(["HTTP/1.1 429 Said", *head, "Content-Length: 0", "", ""]).encode())
+
+
+@kind(bf.RateLimitedError, passing=False)
+def wait_a_day_429(exchange: Exchange) -> None:
+    exchange.send(429, b"", "Retry-After: 86400")
+
+
+@kind(bf.DecodeError)
+def html(exchange: Exchange) -> None:
+    exchange.work()
+    exchange.send(200, b"<html><body>Sign in</body></html>", "Content-Type: text/html")
+
+
+@kind(bf.DecodeError)
+def empty(exchange: Exchange) -> None:
+    exchange.work()
+    exchange.send(200, b"")
+
+
+@kind(bf.DecodeError)
+def not_json(exchange: Exchange) -> None:
+    exchange.work()
+    exchange.send(200, b'{"data": [oops]}')
+
+
+def _changed(exchange: Exchange, change: Callable[[Any], None]) -> None:
+    """Answer with one thing changed; where nothing is answered with, with a record that is none."""
+    status, body = exchange.work()
+    shown = json.loads(body or b'{"data": {}}')
+    change(shown)
+    exchange.send(status, json.dumps(shown).encode())
+
+
+def _rows(shown: Any) -> list[Any]:
+    return shown["data"] if isinstance(shown["data"], list) else [shown["data"]]
+
+
+@kind(bf.DecodeError, passing=False)
+def wrong_types(exchange: Exchange) -> None:
+    _changed(exchange, lambda shown: [row.update({name: [7] for name in row}) for row in _rows(shown)])
+
+
+@kind(bf.DecodeError, passing=False)
+def missing_fields(exchange: Exchange) -> None:
+    _changed(exchange, lambda shown: [row.clear() for row in _rows(shown)])
+
+
+@kind(bf.PagingError, paged=True)
+def short_page(exchange: Exchange) -> None:
+    _changed(exchange, lambda shown: shown["data"].pop())
+
+
+@kind(bf.PagingError, paged=True)
+def total_too_small(exchange: Exchange) -> None:
+    _changed(exchange, lambda shown: shown["pagination"].update(total=1))
+
+
+@kind(bf.PagingError, bf.DecodeError, paged=True)
+def total_too_large(exchange: Exchange) -> None:
+    def add(shown: Any) -> None:
+        shown["pagination"]["total"] += 3
+
+    _changed(exchange, add)
+
+
+@kind(bf.PagingError, paged=True)
+def duplicate_ids(exchange: Exchange) -> None:
+    _changed(exchange, lambda shown: shown["data"].__setitem__(0, shown["data"][-1]))
+
+
+@kind(bf.DecodeError, paged=True)
+def another_offset(exchange: Exchange) -> None:
+    _changed(exchange, lambda shown: shown["pagination"].update(offset=shown["pagination"]["offset"] + 5))
+
+
+@kind(bf.TransportError, passing=False)
+def redirect_elsewhere(exchange: Exchange) -> None:
+    # The other address of this machine is another host; the server would see whoever followed.
+    exchange.send(307, b"", f"Location: http://localhost:{exchange.server.port}/followed")
+
+
+@kind(bf.TransportError)
+def length_too_small(exchange: Exchange) -> None:
+    status, body = exchange.work()
+    exchange.send(status, body or b'{"data": {"a": 1}}', length=max(1, len(body) // 2))
+
+
+@kind(bf.TransportError, slow=True)
+def length_too_large(exchange: Exchange) -> None:
+    status, body = exchange.work()
+    exchange.send(status, body, length=len(body) + 50)
+
+
+@kind(bf.TransportError)
+def length_nonsense(exchange: Exchange) -> None:
+    status, body = exchange.work()
+    exchange.send(status, body, length="many")
+
+
+@kind(bf.TransportError)
+def not_http(exchange: Exchange) -> None:
+    exchange.work()
+    exchange.raw(b"220 mail.example.com ESMTP\r\n\r\n")
+    exchange.hang_up()
+
+
+@kind(bf.TransportError)
+def broken_gzip(exchange: Exchange) -> None:
+    status, body = exchange.work()
+    packed = gzip.compress(body * 5)
+    exchange.send(status, packed[:15] + bytes(b ^ 0x5A for b in packed[15:]), "Content-Encoding: gzip")
+
+
+@kind(bf.TransportError)
+def truncated_gzip(exchange: Exchange) -> None:
+    status, body = exchange.work()
+    exchange.send(status, gzip.compress(body)[:-9], "Content-Encoding: gzip")
+
+
+@kind(bf.TransportError)
+def unknown_packing(exchange: Exchange) -> None:
+    status, body = exchange.work()
+    exchange.send(status, body, "Content-Encoding: br")
+
+
+_bomb = functools.cache(bomb)
+
+
+@kind(bf.TransportError, passing=False)
+def gzip_bomb(exchange: Exchange) -> None:
+    exchange.work()
+    exchange.send(200, _bomb(), "Content-Encoding: gzip")
+
+
+@kind(bf.TransportError, passing=False)
+def gzip_bomb_in_gzip(exchange: Exchange) -> None:
+    exchange.work()
+    exchange.send(200, gzip.compress(_bomb()), "Content-Encoding: gzip, gzip")

@@ -1,0 +1,140 @@
+"""Whatever a server does to HTTP, a call brings what it holds or the error of the contract, within bounds."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import ssl
+import tracemalloc
+
+import pytest
+import trustme
+
+import billframes as bf
+from billframes.api import _http
+from tests.faults.cases import ENDPOINTS, OPTIONS, RETRIES, applies, connect, judged, try_out
+from tests.faults.kinds import KINDS, LARGEST, Kind, gzip_bomb
+from tests.faults.mixed import mixture
+from tests.faults.server import Server
+
+
+@pytest.fixture(autouse=True)
+def little_waiting(monkeypatch):
+    monkeypatch.setattr(_http, "backoff", lambda _attempt: 0.01)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_fault_that_strikes_once_is_got_over_or_named(kind):
+    for endpoint in ENDPOINTS:
+        if applies(kind, endpoint):
+            outcome = try_out(kind, endpoint, stays=False)
+            assert not outcome.wrong, (endpoint.name, outcome)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.waits], ids=lambda kind: kind.name)
+def test_a_fault_that_stays_ends_in_its_error_within_the_retries(kind):
+    for endpoint in ENDPOINTS:
+        if applies(kind, endpoint):
+            outcome = try_out(kind, endpoint, stays=True)
+            assert not outcome.wrong, (endpoint.name, outcome)
+            # Lists have two requests under way; a lost write is followed by a look. A broken page is asked for twice.
+            assert outcome.requests <= 2 * (RETRIES + 2) or outcome.came == "right", (endpoint.name, outcome)
+            assert outcome.seconds < 6
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_faults_mixed_never_give_a_wrong_result(seed):
+    dice = random.Random(seed)
+    for endpoint in ENDPOINTS:
+        with Server(mixture(dice, counting=endpoint.name == "count")) as server:
+            outcome = judged(server, endpoint, retries=6)
+            assert not outcome.wrong, (endpoint.name, outcome)
+
+
+def test_nobody_listening():
+    server = Server()
+    server.__exit__()
+    for endpoint in ENDPOINTS:
+        outcome = judged(server, endpoint)
+        assert (outcome.came, outcome.wrong) == ("TransportError", "")
+
+
+@pytest.fixture(scope="module")
+def authority():
+    return trustme.CA()
+
+
+def over_tls(certificate, trusted):
+    """A server with this certificate, and a client that trusts that authority."""
+    serving, trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context()
+    certificate.configure_cert(serving)
+    trusted.configure_trust(trusting)
+    server = Server(tls=serving)
+    return server, bf.Client(f"https://localhost:{server.port}", timeout=2, verify=trusting, **OPTIONS)
+
+
+def test_tls_that_is_right(authority):
+    server, client = over_tls(authority.issue_cert("localhost"), authority)
+    with server, client:
+        assert len(client.time_entries(select="")) == 25
+
+
+@pytest.mark.parametrize("wrong", ["another authority", "another host", "expired"])
+def test_tls_failures_are_named_and_not_tried_again(authority, wrong):
+    names = ["elsewhere.test"] if wrong == "another host" else ["localhost"]
+    past = {"not_after": dt.datetime(2020, 1, 1, tzinfo=dt.UTC)} if wrong == "expired" else {}
+    issuer = trustme.CA() if wrong == "another authority" else authority
+    server, client = over_tls(issuer.issue_cert(*names, **past), authority)
+    with server, client:
+        for endpoint in ENDPOINTS:
+            before = server.connections
+            with pytest.raises(bf.TransportError, match=r"certificate is not trusted") as raised:
+                endpoint.call(client)
+            assert endpoint.resource in str(raised.value)
+            assert server.connections - before <= (2 if "pages" in endpoint.name else 1)
+        assert server.arrivals == []
+
+
+def test_a_server_that_does_not_speak_tls():
+    with Server() as server, bf.Client(f"https://localhost:{server.port}", timeout=1, **OPTIONS) as client:
+        with pytest.raises(bf.TransportError, match="practice_areas"):
+            client.practice_areas()
+        assert server.connections == 1
+
+
+def test_a_bomb_is_not_unpacked_beyond_the_bound():
+    with Server(gzip_bomb) as server, connect(server) as client:
+        with pytest.raises(bf.TransportError, match=r"larger than 1,048,576 bytes.*largest_answer"):
+            client.practice_areas()
+        tracemalloc.start()
+        with pytest.raises(bf.TransportError, match="larger than"):
+            client.practice_areas()
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 3 * LARGEST
+
+
+def test_a_page_that_is_too_large_is_asked_for_with_fewer_rows():
+    with Server() as server, connect(server, page_size=1000) as client:
+        client.limits.largest_answer = 2000
+        assert len(client.time_entries(select="")) == 25
+        limits = [head.split(b"limit=")[1].split(b"&")[0] for head in server.headers if b"time-entries" in head]
+        assert limits[0] == b"1000"
+        assert int(limits[-1]) < 25
+
+
+def test_the_credential_goes_nowhere_else():
+    with Server() as other:
+
+        def away(exchange):
+            exchange.send(308, b"", f"Location: http://localhost:{other.port}/v2/practice-areas")
+
+        refused = pytest.raises(bf.TransportError, match="redirects are not followed")
+        with Server(away) as server, connect(server, headers={"x-key": "k3y"}) as client, refused:
+            client.practice_areas()
+        assert other.connections == 0
+
+
+def test_every_kind_of_fault_is_tried():
+    assert len({kind.name for kind in KINDS}) == len(KINDS) > 35
+    assert all(isinstance(kind, Kind) for kind in KINDS)

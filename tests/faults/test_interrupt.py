@@ -1,0 +1,95 @@
+"""Ctrl-C ends a load at once, closes its connections, and leaves a client that works."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from tests.faults.server import Server, well
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="a process can't be sent Ctrl-C alone there"),
+]
+
+# A second on a machine that is not busy; the answers would take a minute.
+PROMPT = 5
+
+
+def silent(exchange):
+    exchange.server.closed.wait(60)
+
+
+def trickling(exchange):
+    exchange.raw(exchange.head(200, "Content-Length: 1000"))
+    exchange.trickle(b" " * 1000)
+
+
+def failing(exchange):
+    exchange.send(500, b"")
+
+
+def waiting(exchange):
+    exchange.send(429, b"", "Retry-After: 100")
+
+
+def first_pages_then_silent(exchange):
+    (silent if len(exchange.server.arrivals) > 2 else well)(exchange)
+
+
+def until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.01)
+
+
+CASES = [(fault, how) for fault in (silent, trickling, failing, waiting) for how in ("list", "one")]
+
+
+@pytest.mark.parametrize(("fault", "how"), [*CASES, (first_pages_then_silent, "list")])
+def test_ctrl_c_ends_a_load_at_once_and_leaves_a_client_that_works(fault, how):
+    with Server(fault) as server, running(server.url, how) as child:
+        until(lambda: len(server.arrivals) >= {failing: 3, first_pages_then_silent: 3}.get(fault, 1))
+        time.sleep(0.1)
+        assert interrupted(child) == "stopped"
+        if fault is trickling:
+            # It writes all the time, so it notices first that nobody listens.
+            until(lambda: server.open == 0, seconds=PROMPT)
+        server.fault = well
+        child.stdin.write("\n")
+        child.stdin.flush()
+        if fault is waiting:
+            # The server asked everyone to wait, and is obeyed after an interruption too.
+            return
+        assert child.stdout.readline().split() == ["25", "True"]
+        server.fault = silent
+        before = len(server.arrivals)
+        until(lambda: len(server.arrivals) > before)
+        assert interrupted(child) == "ending"
+        assert child.wait(timeout=PROMPT) == 0
+
+
+@contextmanager
+def running(url, how):
+    command = [sys.executable, "-m", "tests.faults.interrupted", url, how]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def interrupted(child):
+    """Interrupt the program; what it says within a second."""
+    begun = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    said = child.stdout.readline().strip()
+    assert time.monotonic() - begun < PROMPT
+    return said

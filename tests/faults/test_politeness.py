@@ -1,0 +1,104 @@
+"""`concurrency` and `rate_limit` are never exceeded, whichever threads call; all back off from a server together."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import pytest
+
+import billframes as bf
+from billframes.api import _http
+from billframes.api._retry import Gate, Quota
+from billframes.api._task import Task
+from tests.faults.cases import connect
+from tests.faults.server import Server, well
+
+
+def slowly(exchange):
+    time.sleep(0.02)
+    well(exchange)
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_never_more_requests_at_once_than_concurrency_across_threads(concurrency):
+    with Server(slowly) as server, connect(server, concurrency=concurrency) as client, ThreadPoolExecutor(6) as pool:
+        loads = [pool.submit(lambda: len(client.time_entries(select=""))) for _ in range(6)]
+        singles = [pool.submit(client.expenses.get, "e1") for _ in range(6)]
+        assert [load.result() for load in loads] == [25] * 6
+        assert all(single.result().amount == 1 for single in singles)
+        assert server.most_at_once == concurrency
+        assert server.connections <= concurrency
+
+
+def test_never_more_requests_a_second_than_the_rate_limit_across_threads():
+    with Server() as server, connect(server, rate_limit=20, concurrency=8) as client, ThreadPoolExecutor(8) as pool:
+        loads = [pool.submit(lambda: len(client.time_entries(select=""))) for _ in range(8)]
+        assert [load.result() for load in loads] == [25] * 8
+        came = [when for when, _, _ in server.arrivals]
+        assert len(came) > 20
+        assert max(sum(1 for when in came if start <= when < start + 1) for start in came) <= 20
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_all_connections_wait_together_where_the_server_asks_one_to(status):
+    asked = []
+
+    def fault(exchange):
+        if len(exchange.server.arrivals) >= 6 and not asked:
+            asked.append(time.monotonic())
+            exchange.send(status, b"", "Retry-After: 1")
+        else:
+            slowly(exchange)
+
+    with Server(fault) as server, connect(server, concurrency=4) as client, ThreadPoolExecutor(3) as pool:
+        loads = [pool.submit(lambda: len(client.time_entries(select=""))) for _ in range(3)]
+        assert [load.result() for load in loads] == [25] * 3
+        # What was on its way when the server asked still comes; then nobody calls for a second.
+        late = [when - asked[0] for when, _, _ in server.arrivals if when > asked[0]]
+        assert not [when for when in late if 0.1 < when < 0.95]
+
+
+def test_a_wait_that_is_too_long_is_told_at_once():
+    with Server(lambda exchange: exchange.send(429, b"", "Retry-After: 86400")) as server, connect(server) as client:
+        with pytest.raises(bf.RateLimitedError, match=r"asks to wait 86,400 seconds"):
+            client.practice_areas()
+        assert len(server.arrivals) == 1
+
+
+def test_who_waits_at_the_gate_waits_on_where_it_is_closed_meanwhile():
+    gate, task = Gate(10), Task(60)
+    gate.wait(task)
+    with ThreadPoolExecutor(3) as pool:
+        begun = time.monotonic()
+        passed = [pool.submit(lambda: (gate.wait(task), time.monotonic())[1]) for _ in range(3)]
+        gate.close_for(0.3)
+        times = sorted(each.result() - begun for each in passed)
+    assert times[0] >= 0.29
+    assert all(later - earlier >= 0.1 for earlier, later in pairwise(times))
+
+
+def test_a_quota_ends_a_storm_of_retries(monkeypatch):
+    monkeypatch.setattr(_http, "backoff", lambda _attempt: 0.0)
+    with Server(lambda exchange: exchange.send(503, b"")) as server, connect(server, retries=50) as client:
+        for _ in range(5):
+            with pytest.raises(bf.ServerError):
+                client.practice_areas()
+        assert len(server.arrivals) == 5 + Quota.FULL // Quota.RETRY
+        server.fault = well
+        for _ in range(Quota.RETRY):
+            client.practice_areas()
+        server.fault = lambda exchange: exchange.send(503, b"") if len(server.arrivals) % 2 else well(exchange)
+        assert len(client.practice_areas()) == 3
+
+
+def test_a_load_past_its_deadline_tries_nothing_again(monkeypatch):
+    monkeypatch.setattr(_http, "backoff", lambda _attempt: 0.05)
+    with Server(lambda exchange: exchange.send(503, b"")) as server, connect(server, retries=100) as client:
+        client.limits.longest_load = 0.3
+        begun = time.monotonic()
+        with pytest.raises(bf.ServerError, match="time_entries"):
+            client.time_entries(select="")
+        assert time.monotonic() - begun < 1.5
+        assert 2 <= len(server.arrivals) < 20

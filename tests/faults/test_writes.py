@@ -1,0 +1,102 @@
+"""A write is never done twice, and whoever is told that it failed can rely on it."""
+
+from __future__ import annotations
+
+import pytest
+
+import billframes as bf
+from billframes.api import _http
+from tests.faults.cases import connect
+from tests.faults.kinds import reset_before_the_answer, reset_before_the_work
+from tests.faults.server import OLD, Server, expense, well
+
+
+@pytest.fixture(autouse=True)
+def little_waiting(monkeypatch):
+    monkeypatch.setattr(_http, "backoff", lambda _attempt: 0.0)
+
+
+def first_write(fault):
+    """The first write meets the fault."""
+    met = []
+
+    def answer(exchange):
+        strikes = exchange.method != "GET" and not met
+        met.extend([1] * strikes)
+        (fault if strikes else well)(exchange)
+
+    return answer
+
+
+def methods(server):
+    return [method for _, method, _ in server.arrivals]
+
+
+def test_a_create_whose_answer_is_lost_is_uncertain_and_sent_once():
+    with Server(first_write(reset_before_the_answer)) as server, connect(server, retries=5) as client:
+        with pytest.raises(bf.UncertainWriteError, match=r"not known whether.*created.*Load expenses") as raised:
+            client.expenses.create(matter_id="m1", date="2026-10-02", description="Ada Lovelace's will", amount=7)
+        assert methods(server) == ["POST"]
+        assert len(server.firm.expenses) == 2
+    assert raised.value.sent["description"] == "Ada Lovelace's will"
+    assert "Lovelace" not in str(raised.value) + repr(raised.value)
+
+
+@pytest.mark.parametrize(("fault", "sent"), [(reset_before_the_answer, 1), (reset_before_the_work, 2)])
+def test_a_lost_deletion_is_looked_up_and_repeated_only_where_the_record_is_still_there(fault, sent):
+    with Server(first_write(fault)) as server, connect(server) as client:
+        client.expenses.delete("e1")
+        assert methods(server).count("DELETE") == sent
+        assert "e1" not in server.firm.expenses
+
+
+@pytest.mark.parametrize(("fault", "sent"), [(reset_before_the_answer, 1), (reset_before_the_work, 2)])
+def test_a_lost_change_is_looked_up_and_repeated_only_where_nothing_was_changed(fault, sent):
+    with Server(first_write(fault)) as server, connect(server) as client:
+        client.expenses.update("e1", amount=9, description="Copies", expense_code=None)
+        assert methods(server).count("PUT") == sent
+        assert server.firm.expenses["e1"]["amount"] == 9
+
+
+def test_a_lost_change_is_not_repeated_over_a_colleagues():
+    def fault(exchange):
+        now = "2100-01-01T00:00:00Z"
+        meta = {"createdAt": OLD, "modifiedAt": now}
+        exchange.server.firm.expenses["e1"] = expense(1, amount=50.0, meta=meta)
+        exchange.reset()
+
+    with Server(first_write(fault)) as server, connect(server) as client:
+        with pytest.raises(bf.UncertainWriteError, match="changed"):
+            client.expenses.update("e1", amount=9)
+        assert methods(server).count("PUT") == 1
+        assert server.firm.expenses["e1"]["amount"] == 50
+
+
+def test_a_deletion_done_late_counts_as_done_where_its_repetition_finds_nothing():
+    def fault(exchange):
+        if exchange.method == "GET":
+            well(exchange)
+            # Only now does the first deletion come through.
+            exchange.server.firm.expenses.clear()
+        elif methods(exchange.server).count("DELETE") == 1:
+            exchange.reset()
+        else:
+            well(exchange)
+
+    with Server(fault) as server, connect(server) as client:
+        client.expenses.delete("e1")
+        assert methods(server) == ["DELETE", "GET", "DELETE"]
+
+
+def test_a_change_of_a_user_can_not_be_looked_up():
+    with Server(lambda exchange: exchange.reset()) as server, connect(server) as client:
+        with pytest.raises(bf.UncertainWriteError, match="users"):
+            client.users.update("u1", custom_fields=None)
+        assert methods(server) == ["PUT"]
+
+
+def test_a_create_answered_with_no_json_may_have_happened():
+    with Server(first_write(lambda exchange: (exchange.work(), exchange.send(200, b"<html>")))) as server:
+        with connect(server) as client, pytest.raises(bf.UncertainWriteError, match="web page"):
+            client.expenses.create(matter_id="m1", date="2026-10-02", description="Will", amount=7)
+        assert methods(server) == ["POST"]
