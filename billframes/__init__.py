@@ -30,6 +30,7 @@ from billframes._session import (
 )
 from billframes._version import __version__
 from billframes.analysis import aging, realization, utilization
+from billframes.analysis.explain import explain
 from billframes.api.client import Client
 from billframes.api.resources import ALL_ZERO_ID as CLEAR
 from billframes.book import Book, book
@@ -59,7 +60,7 @@ from billframes.errors import (
 from billframes.settings.firm import FirmSettings
 
 if TYPE_CHECKING:
-    from billframes import plots
+    from billframes import plots, tables
 
 __all__ = [
     "CLEAR",
@@ -98,6 +99,7 @@ __all__ = [
     "custom_fields",
     "enrich",
     "expenses",
+    "explain",
     "fixed_fees",
     "health",
     "invoices",
@@ -105,6 +107,7 @@ __all__ = [
     "plots",
     "practice_areas",
     "realization",
+    "tables",
     "time_entries",
     "users",
     "utilization",
@@ -112,9 +115,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Plots bring matplotlib, so they are imported when first asked for.
-    if name == "plots":
-        return importlib.import_module("billframes.plots")
+    # Plots bring matplotlib and tables great-tables, so they are imported when first asked for.
+    if name in {"plots", "tables"}:
+        return importlib.import_module(f"billframes.{name}")
     raise AttributeError(f"module 'billframes' has no attribute {name!r}")
 
 

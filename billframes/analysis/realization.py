@@ -19,6 +19,7 @@ from billframes.analysis._billing import (
     warn_of_absent_items,
 )
 from billframes.analysis._checks import choice, within
+from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, collect_row, flag, mapped, nothing, open_frames, ratio
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_matter_type, with_times
 from billframes.analysis._keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key
@@ -27,7 +28,7 @@ from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 from billframes.periods import DateLike, Period, resolve
 from billframes.settings.firm import FirmSettings
 
-__all__ = ["realization"]
+__all__ = ["EXPLANATION", "realization"]
 
 C = nw.col
 
@@ -385,3 +386,37 @@ def _warn(work: Frame, asked: _Question) -> None:
             "Pass matters= (the loader matters(), archived ones too).",
             IncompleteDataWarning,
         )
+
+
+EXPLANATION = Explanation(
+    name="realization",
+    question="How much of what the work is worth was billed, and how much of that is settled?",
+    formula=(
+        "`billing_realization` = `billed_amount` ÷ `worked_amount`; "
+        "`overall_realization` = `billing_realization` × `settlement_ratio`"
+    ),
+    numerator=(
+        "`billed_amount`: net billed time fees, which are the invoice's amount less its expenses and fixed fees, "
+        "spread over its billable entries in proportion to `amount` (to hours where amounts are hidden). They follow "
+        "each entry's own matter, client and user."
+    ),
+    denominator=(
+        "`worked_amount`: worth at their rates of the billable entries on the final invoices counted: those dated in "
+        'the period, or with `basis="work_date"` those with work of the period.'
+    ),
+    left_out=(
+        "Time on contingency, pro bono and internal matters, whose worth at hourly rates is not what the firm expects "
+        "to bill: `left_out_hours`, `left_out_amount`, `left_out_billed_amount`; `matter_types=` chooses otherwise.",
+        "Fixed fees and expenses, and non-billable time, which is worth nothing. An invoice of fixed fees alone has no "
+        "billing realization: not 0, not 1.",
+        'With `basis="work_date"`, invoices without time. Work on no final invoice yet is in `unbilled_amount`, '
+        "`prebill_amount` and `unknown_amount`, not in `worked_amount`.",
+    ),
+    cannot_tell=(
+        "Payments from credits and write-offs: `settled_amount` is what is no longer open, whatever settled it, so it "
+        "is not called collected.",
+        "Hours as billed, and which entry a write-down was for: it is spread over the whole invoice.",
+        "Standard rates; the firm's settings can give them (`standard_amount`).",
+    ),
+)
+"""What `bf.explain("realization")` says."""

@@ -13,6 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from billframes._show import show
+
 __all__ = ["DARK", "INK", "MUTED", "PALE", "RAMP", "SIZE", "axes_for", "finish", "hours", "legend", "money", "percent"]
 
 # Shades of one blue: told apart by lightness alone, so also by the colour-blind and in black and white.
@@ -123,4 +125,4 @@ def percent(value: float) -> str:
     >>> [percent(value) for value in (0.745, 1.0, float("nan"))]
     ['74.5%', '100.0%', '–']
     """
-    return "–" if value != value else f"{value:.1%}".replace("-", "−")
+    return show(value, "ratio")

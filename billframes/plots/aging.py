@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from billframes.analysis._reading import Rows, rows_of
 from billframes.errors import MissingColumnError
 from billframes.plots._axes import DARK, INK, RAMP, SIZE, axes_for, finish, legend, money
 from billframes.plots._bars import height_for
-from billframes.plots._rows import Rows, rows_of
 
 __all__ = ["aging"]
 

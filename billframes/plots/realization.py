@@ -6,9 +6,9 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from billframes.analysis._reading import rows_of
 from billframes.plots._axes import axes_for, finish, money, percent
 from billframes.plots._bars import PartOfWhole, height_for, lying, standing
-from billframes.plots._rows import rows_of
 
 __all__ = ["realization"]
 
