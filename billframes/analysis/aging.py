@@ -289,10 +289,13 @@ def _shares(frames: dict[str, Frame], by: list[str]) -> Frame:
 EXPLANATION = Explanation(
     name="aging",
     question="Who owes what, and for how long has it been due?",
-    formula="days past due = `as_of` − due date; `overdue` = all of `total` that is at least one day past due",
+    formula=(
+        'days past due = `as_of` − due date (with `basis="invoice_date"`, days since the invoice\'s date); '
+        "`overdue` = what is at least one day past due"
+    ),
     numerator=(
         "Open balances of final invoices dated on or before `as_of`, each in the bucket of its days past due. Due on "
-        'the day itself is current. With `basis="invoice_date"` the days since the invoice\'s date count.'
+        "the day itself is current."
     ),
     left_out=(
         "Drafts and invoices in review or approved, which nobody owes yet; invoices dated after `as_of`; balances of "

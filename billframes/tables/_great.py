@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["great_table"]
 
+# Months, dates and numbers of invoices are read as one word, though they have hyphens.
+SHORT = 12
+
 
 def great_table(
     cells: pd.DataFrame,
@@ -59,10 +62,10 @@ def great_table(
     )
     for name, unit in units.items():
         table = table.fmt(functools.partial(_show, unit=unit), columns=name)
-    numbers = list(units)
-    table = table.sub_missing(missing_text=MISSING).cols_align("right", columns=numbers)
-    table = table.cols_align("left", columns=[name for name in cells.columns if name not in units])
-    table = table.tab_source_note(note)
+    names = [name for name in cells.columns if name not in units]
+    table = table.cols_align("right", columns=list(units)).cols_align("left", columns=names).tab_source_note(note)
+    table = table.tab_options(heading_align="left", heading_title_font_weight="bold", data_row_padding="4px")
+    table = _unbroken(table, first, [name for name in names if cells[name].str.len().max() <= SHORT])
     return _with_total(table, len(cells) - 1) if has_total else table
 
 
@@ -82,6 +85,14 @@ def _show(value: Any, unit: str) -> str:
     if unit == "date":
         return f"{pd.Timestamp(value):%Y-%m-%d}"
     return str(value) if unit == "text" else show(float(value), unit)
+
+
+def _unbroken(table: GT, stub: str, columns: list[str]) -> GT:
+    from great_tables import loc, style
+
+    body = [name for name in columns if name != stub]
+    places = [*([loc.stub()] if stub in columns else []), *([loc.body(columns=body)] if body else [])]
+    return table.tab_style(style.css("white-space: nowrap"), places) if places else table
 
 
 def _with_total(table: GT, row: int) -> GT:
