@@ -52,14 +52,13 @@ class Explanation:
     def parts(self) -> dict[str, tuple[str, ...]]:
         """What is said, by its heading and without what is empty; one heading may have several paragraphs."""
         parts = {
-            "Formula": (self.formula,),
             "Numerator" if self.denominator else "Counted": (self.numerator,),
             "Denominator": (self.denominator,),
             "Left out": self.left_out,
             "This API can’t tell": self.cannot_tell,
         }
-        said = {heading: tuple(filter(None, texts)) for heading, texts in parts.items()}
-        return {heading: texts for heading, texts in said.items() if texts}
+        said = {heading: tuple(_sentence(text) for text in texts if text) for heading, texts in parts.items()}
+        return {"Formula": (self.formula,)} | {heading: texts for heading, texts in said.items() if texts}
 
     def __repr__(self) -> str:
         lines = [self.title, "=" * len(self.title), *textwrap.wrap(self.question, _WIDTH)]
@@ -89,6 +88,10 @@ class Explanation:
         return (
             f'<div style="{style}"><h3>{as_html(self.title)}</h3><p>{as_html(self.question)}</p><dl>{rows}</dl></div>'
         )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}{'' if text[-1] in '.?!' else '.'}"
 
 
 def as_html(text: str) -> str:

@@ -78,7 +78,7 @@ def rows_of(result: Any, needs: Sequence[str], analysis: str, shown: str = "char
             f"The {shown} needs the column {missing[0]!r}, which the frame does not have; pass a result of "
             f"billframes.{analysis}(). It has: {', '.join(map(str, frame.columns))}."
         )
-    keys = _keys(list(itertools.takewhile(lambda name: name not in needs and measure(name) is None, frame.columns)))
+    keys = _keys(list(itertools.takewhile(lambda name: name not in needs and not _is_number(name), frame.columns)))
     over_time = len(keys) == 1 and keys[0] in TIMES
     texts = [[_text(value, over_time) for value in frame[key]] for key in keys]
     labels = [" · ".join(row) for row in zip(*texts, strict=True)] if keys else ["All"] * len(frame)
@@ -94,6 +94,11 @@ def _pandas(result: Any, analysis: str, shown: str) -> pd.DataFrame:
         ) from error
     collected = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     return collected.to_pandas().reset_index(drop=True)
+
+
+def _is_number(name: str) -> bool:
+    found = measure(name)
+    return found is not None and found.unit != "text"
 
 
 def _keys(columns: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ import math
 import pandas as pd
 
 from billframes.analysis._frames import RESIDUE
-from billframes.analysis.vocabulary import Measure, measure
+from billframes.analysis.vocabulary import MEASURES, Measure, measure
 
 __all__ = ["total_of"]
 
@@ -44,9 +44,9 @@ def _total(each: Measure, rows: pd.DataFrame) -> float:
     if each.adds_up:
         least = 1 if each.missing_is_none else 0
         return float(rows[each.name].sum(skipna=each.missing_is_none, min_count=least))
-    if each.ratio and set(each.ratio) <= set(rows.columns):
-        part, whole = (_total(found, rows) if (found := measure(name)) else math.nan for name in each.ratio)
-        return _divided(part, whole)
+    for pair in each.ratios:
+        if set(pair) <= set(rows.columns):
+            return _divided(*(_total(MEASURES[name], rows) for name in pair))
     if each.weight in rows.columns:
         weighted = rows[[each.name, each.weight]].dropna(subset=[each.weight]).astype("float64")
         products = weighted[each.name] * weighted[each.weight]

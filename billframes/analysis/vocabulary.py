@@ -60,8 +60,8 @@ class Measure:
     missing_is_none : bool
         Whether a missing value means that there is none, so that the sum is that of the others. Else one missing
         value makes the sum missing, too.
-    ratio : (str, str), optional
-        The columns that it is the ratio of, in any row and in the total.
+    ratios : tuple of (str, str)
+        The columns that it is the ratio of, in any row and in the total; of several pairs, the first that is there.
     weight : str, optional
         The column by which rows are averaged to a total, where the numerator is no column of its own.
     """
@@ -72,7 +72,7 @@ class Measure:
     meaning: str
     adds_up: bool = False
     missing_is_none: bool = False
-    ratio: tuple[str, str] | None = None
+    ratios: tuple[tuple[str, str], ...] = ()
     weight: str | None = None
 
 
@@ -109,12 +109,22 @@ def _sums(unit: Unit, **columns: tuple[str, str]) -> Iterable[Measure]:
     return (Measure(name, title, unit, meaning, adds_up=True) for name, (title, meaning) in columns.items())
 
 
-def _ratio(name: str, title: str, part: str, whole: str, meaning: str, unit: Unit = "ratio") -> Measure:
-    return Measure(name, title, unit, meaning, ratio=(part, whole))
+def _ratios(unit: Unit, **columns: tuple[str, str, str]) -> Iterable[Measure]:
+    """Declare ratios by "part / whole", and several such with "or" between them."""
+    return (
+        Measure(name, title, unit, meaning, ratios=tuple(_pair(pair) for pair in pairs.split(" or ")))
+        for name, (title, pairs, meaning) in columns.items()
+    )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    part, _, whole = text.partition(" / ")
+    return part, whole
 
 
 _HOURS = _sums(
     "hours",
+    hours=("Hours", "Hours worked; in work in progress, those of billable time."),
     billable_hours=("Billable hours", "Hours of billable time."),
     fixed_fee_hours=("Fixed-fee hours", "Hours of time under fixed fees."),
     non_billable_hours=("Non-billable hours", "Hours of non-billable time, internal matters included."),
@@ -122,10 +132,21 @@ _HOURS = _sums(
     client_hours=("Client hours", "Billable and fixed-fee hours, except on internal matters."),
     capacity_hours=("Available hours", "Working days × hours a day, less leave and days not employed."),
     left_out_hours=("Hours left out", "Hours on matters whose type does not count."),
-    hours=("Hours", "Hours worked."),
+    principal_hours=("Principals’ hours", "Client hours of principals."),
+    non_principal_hours=("Others’ hours", "Client hours of everyone whose role is known and not principal."),
+    unknown_role_hours=("Hours of unknown role", "Client hours of people whose role nothing tells."),
+    linked_hours=("Linked hours", "Hours of the time that names these fees, whenever worked."),
+    unrated_hours=("Hours without rate", "Linked hours of people without a standard rate."),
+    unlinked_hours=("Unlinked hours", "Fixed-fee time of the period that names no fee."),
+    uncosted_hours=("Hours without cost", "Hours of people without a cost rate."),
+    available_hours=("Hours a day", "The person's hours of that day."),
+    missing_hours=("Missing hours", "Hours a day less those entered."),
 )
-_TARGETS = (
-    _ratio("utilization", "Utilization", "client_hours", "capacity_hours", "Client hours ÷ available hours."),
+_UTILIZATION = (
+    *_ratios(
+        "ratio",
+        utilization=("Utilization", "client_hours / capacity_hours", "Client hours ÷ available hours."),
+    ),
     Measure(
         "target_hours",
         "Target hours",
@@ -136,7 +157,7 @@ _TARGETS = (
     ),
     Measure("pace", "Pace", "ratio", "Client hours of those who have a target ÷ target.", weight="target_hours"),
 )
-_FEES = _sums(
+_MONEY = _sums(
     "money",
     worked_amount=("Worked", "Worth of the billable time on the invoices counted, at its rates."),
     billed_amount=("Billed", "Net billed time fees: invoices less their expenses and fixed fees."),
@@ -146,38 +167,121 @@ _FEES = _sums(
     prebill_amount=("On prebills", "Worth of what is on a draft, review or approved invoice."),
     unknown_amount=("On unknown invoices", "Worth of what is on invoices that were not passed."),
     cohort_amount=("All worked", "Worth of all billable time of the period, invoiced or not."),
-    standard_amount=("At standard rates", "Hours × standard rates."),
+    standard_amount=("At standard rates", "Hours × standard rates; missing where someone has none."),
     left_out_amount=("Worth left out", "Worth of time on matters whose type does not count."),
     left_out_billed_amount=("Billed left out", "What time on matters whose type does not count was billed at."),
+    current=("Current", "The part not past due."),
+    total=("Total", "All buckets together."),
+    overdue=("Overdue", "The part at least one day past due."),
+    time_amount=("Time", "The part that is time."),
+    expense_amount=("Expenses", "The part that is expenses."),
+    fixed_fee_amount=("Fixed fees", "The part that is fixed fees."),
+    fee_amount=("Fees with hours", "Fixed fees that have linked time, invoiced or not."),
+    unlinked_fee_amount=("Fees without hours", "Fixed fees without linked time."),
+    fees_amount=("Fees", "Net billed time fees and fixed fees on final invoices."),
+    cost_amount=("Cost", "Hours × cost rates; missing where someone with hours has none."),
+    profit_amount=("Profit", "Fees − cost."),
 )
-_REALIZATION = (
-    _ratio("billing_realization", "Billing realization", "billed_amount", "worked_amount", "Billed ÷ worked."),
-    _ratio("settlement_ratio", "Settlement", "settled_amount", "billed_amount", "Settled ÷ billed."),
-    _ratio(
-        "overall_realization",
+_REALIZATION = _ratios(
+    "ratio",
+    billing_realization=("Billing realization", "billed_amount / worked_amount", "Billed ÷ worked."),
+    settlement_ratio=("Settlement", "settled_amount / billed_amount", "Settled ÷ billed."),
+    overall_realization=(
         "Overall realization",
-        "settled_amount",
-        "worked_amount",
+        "settled_amount / worked_amount",
         "Billing realization × settlement.",
     ),
-    _ratio("effective_rate", "Effective rate", "billed_amount", "billable_hours", "Billed ÷ hours.", "rate"),
-    _ratio("billed_to_worked", "Billed to worked", "billed_amount", "cohort_amount", "Billed ÷ all worked."),
-    _ratio(
-        "worked_to_standard", "Worked to standard", "worked_amount", "standard_amount", "Worked ÷ at standard rates."
+    billed_to_worked=("Billed to worked", "billed_amount / cohort_amount", "Billed ÷ all worked."),
+    worked_to_standard=("Worked to standard", "worked_amount / standard_amount", "Worked ÷ at standard rates."),
+    billed_to_standard=("Billed to standard", "billed_amount / standard_amount", "Billed ÷ at standard rates."),
+    fixed_fee_realization=(
+        "Fixed-fee realization",
+        "fee_amount / standard_amount",
+        "Fees with hours ÷ these hours at standard rates.",
     ),
-    _ratio(
-        "billed_to_standard", "Billed to standard", "billed_amount", "standard_amount", "Billed ÷ at standard rates."
+    margin_ratio=("Margin", "profit_amount / fees_amount", "Profit ÷ fees."),
+)
+_RATES = _ratios(
+    "rate",
+    effective_rate=(
+        "Effective rate",
+        "billed_amount / billable_hours or fee_amount / linked_hours",
+        "Fees ÷ hours: what an hour brought.",
+    ),
+)
+_PEOPLE = (
+    *_ratios(
+        "multiple",
+        hours_leverage=(
+            "Leverage in hours",
+            "non_principal_hours / principal_hours",
+            "Others’ hours ÷ principals’ hours.",
+        ),
+    ),
+    Measure("heads_leverage", "Leverage in heads", "multiple", "Others ÷ principals, by heads."),
+    Measure("principals", "Principals", "count", "Principals with work or available hours in the row."),
+    Measure("non_principals", "Others", "count", "People of another known role with work or available hours."),
+    Measure("unknown_role_people", "People of unknown role", "count", "People whose role nothing tells."),
+)
+_LAGS = (
+    *_sums(
+        "count",
+        entries=("Entries", "Entries counted; parts of them by originator."),
+        postdated_entries=("After the invoice", "Entries dated after their invoice; their days are negative."),
+    ),
+    *_sums(
+        "count",
+        same_day_entries=("Same day", "Entered on the day of the work or before it."),
+        next_day_entries=("By the next day", "Entered at most a day after the work."),
+        late_entries=("Late", "Entered more than 7 days after the work."),
+        future_dated_entries=("Future-dated", "Entered before the day of the work."),
+        unknown_entries=("Of unknown time", "Entries whose time of entry is not known."),
+    ),
+    *_ratios(
+        "ratio",
+        same_day_ratio=("Same day share", "same_day_entries / entries", "Same day ÷ entries."),
+        next_day_ratio=("Next day share", "next_day_entries / entries", "By the next day ÷ entries."),
+        late_ratio=("Late share", "late_entries / entries", "Late ÷ entries."),
+    ),
+    Measure("median_lag_days", "Median lag", "days", "Half of the entries came at most so many days after the work."),
+    Measure("p90_lag_days", "90th percentile", "days", "Nine in ten entries came at most so many days after the work."),
+    *_sums(
+        "days",
+        lag_days=("Days in all", "Days from work to invoice, of all entries."),
+        amount_days=("Days × worked", "Days from work to invoice × worth."),
+        hour_days=("Days × hours", "Days from work to invoice × hours."),
+    ),
+    *_ratios(
+        "days",
+        mean_lag_days=("Mean lag", "lag_days / entries", "Days from work to invoice of a mean entry."),
+        amount_weighted_lag_days=(
+            "Lag by worth",
+            "amount_days / worked_amount",
+            "Days from work to invoice, weighted by worth.",
+        ),
+        hours_weighted_lag_days=(
+            "Lag by hours",
+            "hour_days / billable_hours",
+            "Days from work to invoice, weighted by hours.",
+        ),
     ),
 )
 _AGES = (
-    *_sums(
-        "money",
-        current=("Current", "The part not past due."),
-        total=("Total", "All buckets together."),
-        overdue=("Overdue", "The part at least one day past due."),
-    ),
     Measure("weighted_days_overdue", "Days overdue", "days", "Days past due of what is overdue, weighted by balance."),
+    Measure("oldest_date", "Oldest", "date", "Date of the oldest item."),
+)
+_FINDINGS = (
+    Measure("threshold_hours", "Threshold", "hours", "Less than this is a finding."),
+    Measure("duplicate_group", "Group", "count", "Rows of one group are like each other; numbered from 1."),
+    Measure("item", "Item", "text", "Time entry, expense or fixed fee."),
+    Measure("item_id", "Item’s id", "text", "The id of the item."),
+    Measure("field", "Field", "text", "The field that the finding is about."),
+    Measure("code", "Code", "text", "The code found; missing where there is none."),
+    Measure("problem", "Problem", "text", "What is wrong with it."),
 )
 
-MEASURES: dict[str, Measure] = {each.name: each for each in (*_HOURS, *_TARGETS, *_FEES, *_REALIZATION, *_AGES)}
+MEASURES: dict[str, Measure] = {
+    each.name: each
+    for each in (*_HOURS, *_UTILIZATION, *_MONEY, *_REALIZATION, *_RATES, *_PEOPLE, *_LAGS, *_AGES, *_FINDINGS)
+}
 """Every measure by its column."""

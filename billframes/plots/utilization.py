@@ -7,8 +7,8 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from billframes.analysis._reading import rows_of
-from billframes.plots._axes import axes_for, finish, hours, percent
-from billframes.plots._bars import PartOfWhole, height_for, lying, standing
+from billframes.plots._axes import hours, percent
+from billframes.plots._bars import PartOfWhole, drawn
 
 __all__ = ["utilization"]
 
@@ -60,10 +60,4 @@ def utilization(result: Any, ax: Axes | None = None) -> Axes:
         ("Available hours", "Client hours"),
     )
     title = f"Client hours{' and available hours' if known else ''}{rows.by}"
-    if rows.over_time:
-        ax = axes_for(ax)
-        standing(ax, data)
-        return finish(ax, title, values="y", unit=hours)
-    ax = axes_for(ax, height=height_for(len(frame)))
-    lying(ax, data)
-    return finish(ax, title, values="x", unit=hours)
+    return drawn(rows, data, ax, title=title, unit=hours)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pandas as pd
 import pytest
 
@@ -36,8 +38,8 @@ def test_units_are_known_and_titles_are_unambiguous():
 
 def test_what_a_total_is_made_of_is_in_the_vocabulary():
     for each in MEASURES.values():
-        assert set(each.ratio or ()) | ({each.weight} - {None}) <= MEASURES.keys()
-        assert sum((each.adds_up, each.ratio is not None, each.weight is not None)) <= 1
+        assert {*itertools.chain(*each.ratios)} | ({each.weight} - {None}) <= MEASURES.keys()
+        assert sum((each.adds_up, bool(each.ratios), each.weight is not None)) <= 1
 
 
 @pytest.mark.parametrize(
