@@ -181,6 +181,16 @@ _MONEY = _sums(
     fees_amount=("Fees", "Net billed time fees and fixed fees on final invoices."),
     cost_amount=("Cost", "Hours × cost rates; missing where someone with hours has none."),
     profit_amount=("Profit", "Fees − cost."),
+    items_amount=("Items", "Time, expenses and fixed fees together."),
+    amount=("Amount", "Amount of the invoice."),
+    unexplained_amount=("Unexplained", "Amount − items; negative where time was written down."),
+    balance=("Balance", "What is open of the amount."),
+    budget_amount=("Budget", "The matter’s budget in the firm’s settings."),
+    used_amount=("Used", "Billed fees, prebills and unbilled time together."),
+    remaining_amount=("Remaining", "Budget − used."),
+    unbilled_fixed_fee_amount=("Unbilled fixed fees", "Fixed fees on no invoice; they do not count as used."),
+    wip_amount=("Work in progress", "Worth of the work in progress on the day."),
+    receivable_amount=("Receivables", "Open balances on the day."),
 )
 _REALIZATION = _ratios(
     "ratio",
@@ -199,7 +209,12 @@ _REALIZATION = _ratios(
         "fee_amount / standard_amount",
         "Fees with hours ÷ these hours at standard rates.",
     ),
+    budget_burn=("Budget used", "used_amount / budget_amount", "Used ÷ budget."),
     margin_ratio=("Margin", "profit_amount / fees_amount", "Profit ÷ fees."),
+)
+_SHARES = (
+    Measure("share", "Share", "ratio", "Fees ÷ the fees of all rows.", adds_up=True),
+    Measure("running_share", "Running share", "ratio", "Share of this row and of those above it."),
 )
 _RATES = _ratios(
     "rate",
@@ -208,6 +223,8 @@ _RATES = _ratios(
         "billed_amount / billable_hours or fee_amount / linked_hours",
         "Fees ÷ hours: what an hour brought.",
     ),
+    worked_rate=("Rate of the work", "worked_amount / billable_hours", "Worked ÷ hours: what an hour is worth."),
+    standard_rate=("Standard rate", "standard_amount / billable_hours", "Standard ÷ hours, of who did the work."),
 )
 _PEOPLE = (
     *_ratios(
@@ -268,9 +285,15 @@ _LAGS = (
 )
 _AGES = (
     Measure("weighted_days_overdue", "Days overdue", "days", "Days past due of what is overdue, weighted by balance."),
+    Measure("days", "Days of fees", "days", "How many days the fees are of."),
+    Measure("wip_days", "Days of work", "days", "Work in progress ÷ fees × days."),
+    Measure("receivable_days", "Days of receivables", "days", "Receivables ÷ fees × days."),
+    Measure("lockup_days", "Lock-up", "days", "Days of work and of receivables together."),
     Measure("oldest_date", "Oldest", "date", "Date of the oldest item."),
 )
 _FINDINGS = (
+    Measure("matter_count", "Matters", "count", "How many matters the items are on."),
+    Measure("left_out_matters", "Matters left out", "count", "How many matters have fees and no budget."),
     Measure("threshold_hours", "Threshold", "hours", "Less than this is a finding."),
     Measure("duplicate_group", "Group", "count", "Rows of one group are like each other; numbered from 1."),
     Measure("item", "Item", "text", "Time entry, expense or fixed fee."),
@@ -282,6 +305,17 @@ _FINDINGS = (
 
 MEASURES: dict[str, Measure] = {
     each.name: each
-    for each in (*_HOURS, *_UTILIZATION, *_MONEY, *_REALIZATION, *_RATES, *_PEOPLE, *_LAGS, *_AGES, *_FINDINGS)
+    for each in (
+        *_HOURS,
+        *_UTILIZATION,
+        *_MONEY,
+        *_REALIZATION,
+        *_SHARES,
+        *_RATES,
+        *_PEOPLE,
+        *_LAGS,
+        *_AGES,
+        *_FINDINGS,
+    )
 }
 """Every measure by its column."""

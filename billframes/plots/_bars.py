@@ -66,6 +66,8 @@ def _lying(ax: Axes, data: PartOfWhole) -> None:
     ends = np.maximum(np.maximum(whole, part), 0.0)
     for place, end, words in zip(places, ends, data.words, strict=True):
         ax.annotate(words, (end, place), (5, 0), textcoords="offset points", va="center", fontsize=SIZE, color=INK)
+    if (np.minimum(whole, part) < 0).any():
+        ax.axvline(0, color="#999999", linewidth=0.8)
     label_rows(ax, data.labels)
     ax.margins(x=0.16)
     legend(ax)

@@ -52,6 +52,8 @@ def stacked(
         right, left = right + np.maximum(values, 0.0), left + np.minimum(values, 0.0)
     for place, end, text in zip(places, right, words, strict=True):
         ax.annotate(text, (end, place), (5, 0), textcoords="offset points", va="center", fontsize=SIZE, color=INK)
+    if left.any():
+        ax.axvline(0, color="#999999", linewidth=0.8)
     label_rows(ax, rows.labels)
     ax.margins(x=0.14)
     legend(ax)
