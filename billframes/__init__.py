@@ -29,7 +29,19 @@ from billframes._session import (
     users,
 )
 from billframes._version import __version__
-from billframes.analysis import aging, realization, utilization
+from billframes.analysis import (
+    aging,
+    billing_lag,
+    code_check,
+    duplicates,
+    fixed_fee_realization,
+    leverage,
+    missing_time,
+    profitability,
+    realization,
+    timekeeping_lag,
+    utilization,
+)
 from billframes.analysis.explain import explain
 from billframes.api.client import Client
 from billframes.api.resources import ALL_ZERO_ID as CLEAR
@@ -90,25 +102,33 @@ __all__ = [
     "UnknownValueWarning",
     "__version__",
     "aging",
+    "billing_lag",
     "book",
     "client_balances",
     "clients",
+    "code_check",
     "code_sets",
     "codes",
     "connect",
     "custom_fields",
+    "duplicates",
     "enrich",
     "expenses",
     "explain",
+    "fixed_fee_realization",
     "fixed_fees",
     "health",
     "invoices",
+    "leverage",
     "matters",
+    "missing_time",
     "plots",
     "practice_areas",
+    "profitability",
     "realization",
     "tables",
     "time_entries",
+    "timekeeping_lag",
     "users",
     "utilization",
 ]
