@@ -264,13 +264,13 @@ _LAGS = (
     Measure("p90_lag_days", "90th percentile", "days", "Nine in ten entries came at most so many days after the work."),
     *_sums(
         "days",
-        lag_days=("Days in all", "Days from work to invoice, of all entries."),
+        total_lag_days=("Days in all", "Days from work to invoice, of all entries."),
         amount_days=("Days × worked", "Days from work to invoice × worth."),
         hour_days=("Days × hours", "Days from work to invoice × hours."),
     ),
     *_ratios(
         "days",
-        mean_lag_days=("Mean lag", "lag_days / entries", "Days from work to invoice of a mean entry."),
+        mean_lag_days=("Mean lag", "total_lag_days / entries", "Days from work to invoice of a mean entry."),
         amount_weighted_lag_days=(
             "Lag by worth",
             "amount_days / worked_amount",

@@ -87,7 +87,7 @@ def test_an_explanation_is_escaped_in_a_notebook():
     said = Explanation(name="x", question="<script>?", formula="`a` < b", left_out=("<i>", "<b>"))
     assert "<script>" not in said._repr_html_()
     assert "<dd><code>a</code> &lt; b</dd>" in said._repr_html_()
-    assert "- <i>\n- <b>" in said._repr_markdown_()
+    assert "- <i>.\n- <b>." in said._repr_markdown_()
 
 
 def test_each_question_is_another_one():
