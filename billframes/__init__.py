@@ -29,7 +29,19 @@ from billframes._session import (
     users,
 )
 from billframes._version import __version__
-from billframes.analysis import aging, realization, utilization
+from billframes.analysis import (
+    aging,
+    budget_burn,
+    contribution,
+    effective_rates,
+    lockup,
+    normalize_balances,
+    origination,
+    realization,
+    reconcile,
+    utilization,
+    wip,
+)
 from billframes.api.client import Client
 from billframes.api.resources import ALL_ZERO_ID as CLEAR
 from billframes.book import Book, book
@@ -90,24 +102,32 @@ __all__ = [
     "__version__",
     "aging",
     "book",
+    "budget_burn",
     "client_balances",
     "clients",
     "code_sets",
     "codes",
     "connect",
+    "contribution",
     "custom_fields",
+    "effective_rates",
     "enrich",
     "expenses",
     "fixed_fees",
     "health",
     "invoices",
+    "lockup",
     "matters",
+    "normalize_balances",
+    "origination",
     "plots",
     "practice_areas",
     "realization",
+    "reconcile",
     "time_entries",
     "users",
     "utilization",
+    "wip",
 ]
 
 

@@ -14,9 +14,11 @@ from billframes.analysis._billing import (
     billable_time,
     billed_at,
     invoice_terms,
+    say_unknown,
     state_of,
     time_on_invoices,
     warn_of_absent_items,
+    warn_of_unknown_invoices,
 )
 from billframes.analysis._checks import choice, within
 from billframes.analysis._frames import Frame, close, collect_row, flag, mapped, nothing, open_frames, ratio
@@ -234,7 +236,7 @@ def _answer(frames: dict[str, Frame], asked: _Question) -> Frame:
         work = _followed(time, terms, asked)
     else:
         final = within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", asked.period)
-        _warn_of_unknown_invoices(on_invoices, terms, asked.period)
+        warn_of_unknown_invoices(on_invoices, terms, asked.period)
         work = _invoiced(time, final, asked)
     _warn(work, asked)
     totals = add_up(attach(_measured(work, asked), asked.keys, asked.sources, _MEASURES), asked.keys, _MEASURES)
@@ -344,24 +346,6 @@ def _columns(asked: _Question) -> Sequence[str]:
     )
 
 
-def _warn_of_unknown_invoices(on_invoices: Frame, terms: Frame, period: Period) -> None:
-    """Warn of entries whose invoice was not passed, unless they say that it is of another period."""
-    lost = on_invoices.join(terms.select("invoice_id"), on="invoice_id", how="anti")
-    if "_named_date" in lost.collect_schema():
-        undated = lost.filter(C("_named_date").is_null())
-        lost = nw.concat([undated, within(lost.filter(~C("_named_date").is_null()), "_named_date", period)])
-    _say_unknown(int(collect_row(lost, rows=C("_rows").sum())["rows"]), "left out")
-
-
-def _say_unknown(count: int, what: str) -> None:
-    if count:
-        warn(
-            f"{count} billable time entries name an invoice that is not among those passed; they are {what}. "
-            "Load invoices over a wider window, by the ids that the work refers to.",
-            IncompleteDataWarning,
-        )
-
-
 def _warn(work: Frame, asked: _Question) -> None:
     """Say what could be counted and not placed, or not be known."""
     count = collect_row(
@@ -370,7 +354,7 @@ def _warn(work: Frame, asked: _Question) -> None:
         unknown=nw.when(C("_state") == "unknown").then(C("_rows")).otherwise(nw.lit(0.0)).sum(),
         untyped=nw.when(C("_type") == UNKNOWN).then(C("_rows")).otherwise(nw.lit(0.0)).sum(),
     )
-    _say_unknown(int(count["unknown"]), "counted in unknown_amount")
+    say_unknown(int(count["unknown"]), "counted in unknown_amount")
     if count["hidden"]:
         warn(
             f"{int(count['hidden'])} billable time entries have no amount (the credential lacks read.rates); "
