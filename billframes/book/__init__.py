@@ -12,18 +12,19 @@ from billframes.api.client import Client
 from billframes.book._matters import MatterAnalyses
 from billframes.book._money import MoneyAnalyses
 from billframes.book._people import PeopleAnalyses
+from billframes.book._waiting import WaitingAnalyses
 from billframes.periods import DateLike, resolve
 from billframes.settings.firm import FirmSettings
 
 __all__ = ["Book", "book"]
 
 
-class Book(PeopleAnalyses, MatterAnalyses, MoneyAnalyses):
+class Book(PeopleAnalyses, MatterAnalyses, MoneyAnalyses, WaitingAnalyses):
     """
     The frames that one period's analyses need, and the analyses as methods.
 
     Made by `book`. The frames are attributes, each loaded on first use: `time_entries`, `expenses`, `fixed_fees`,
-    `invoices`, `matters`, `clients`, `users`, `codes`, `code_sets`.
+    `invoices`, `matters`, `clients`, `users`, `codes`, `code_sets`, `client_balances`.
     """
 
     def __repr__(self) -> str:

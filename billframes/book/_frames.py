@@ -71,6 +71,11 @@ class BookFrames:
         """All sets of LEDES codes."""
         return self._client.code_sets()
 
+    @functools.cached_property
+    def client_balances(self) -> pd.DataFrame:
+        """What all clients owe today, as the server adds it up."""
+        return self._client.client_balances()
+
     def _span(self, start: DateLike | None, end: DateLike | None) -> tuple[Any, Any]:
         span = self.period if start is None and end is None else resolve(start, end)
         return span.start, span.end
