@@ -289,6 +289,9 @@ _AGES = (
     Measure("wip_days", "Days of work", "days", "Work in progress ÷ fees × days."),
     Measure("receivable_days", "Days of receivables", "days", "Receivables ÷ fees × days."),
     Measure("lockup_days", "Lock-up", "days", "Days of work and of receivables together."),
+    Measure("as_of", "As of", "date", "The day that amounts are of."),
+    Measure("fees_start", "Fees from", "date", "First day of the fees."),
+    Measure("fees_end", "Fees to", "date", "Last day of the fees."),
     Measure("oldest_date", "Oldest", "date", "Date of the oldest item."),
 )
 _FINDINGS = (

@@ -36,14 +36,15 @@ def points(
     first, second = (rows.frame[name].astype("float64").to_numpy() for name in columns)
     ax.hlines(places, first, second, color=PALE, linewidth=4)
     for each, name, marker, face in zip((first, second), columns.values(), "oD", (DARK, "white"), strict=True):
-        ax.plot(each, places, marker, markersize=6.5, markerfacecolor=face, markeredgecolor=DARK, label=name)
+        ax.plot(each, places, marker, label=name, markersize=6.5, markerfacecolor=face, markeredgecolor=DARK, zorder=3)
     words = words or [f"{show(float(value), 'days')} days" if value == value else MISSING for value in first]
     ends = np.nan_to_num(np.fmax(first, second))
     for place, end, text in zip(places, ends, words, strict=True):
         ax.annotate(text, (end, place), (9, 0), textcoords="offset points", va="center", fontsize=SIZE, color=INK)
     label_rows(ax, rows.labels)
     ax.margins(x=0.12)
-    # Days are read from 0, and a point below it is not cut off.
-    ax.set_xlim(left=min(0.0, ax.get_xlim()[0] if (np.fmin(first, second) < 0).any() else 0.0))
+    # Days are read from 0, and no point is cut off at the border or lies on a name.
+    left, right = ax.get_xlim()
+    ax.set_xlim(left=left if (np.fmin(first, second) < 0).any() else -0.025 * right)
     legend(ax)
     return finish(ax, title, values="x", unit=hours)

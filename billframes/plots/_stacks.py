@@ -24,6 +24,7 @@ def stacked(
     *,
     title: str,
     unit: Any,
+    reach: str | None = None,
 ) -> Axes:
     """
     Draw a row a bar.
@@ -41,6 +42,8 @@ def stacked(
     title : str
     unit : callable
         Formats a value of the axis.
+    reach : str, optional
+        A column up to which the words leave room, too, for what is drawn over the bars.
     """
     ax = axes_for(ax, height=height_for(len(rows.frame)))
     places = np.arange(len(rows.frame))
@@ -50,7 +53,8 @@ def stacked(
         starts = np.where(values < 0, left, right)
         ax.barh(places, values, left=starts, height=0.66, color=colour, edgecolor=INK, linewidth=0.4, label=name)
         right, left = right + np.maximum(values, 0.0), left + np.minimum(values, 0.0)
-    for place, end, text in zip(places, right, words, strict=True):
+    ends = right if reach is None else np.fmax(right, rows.frame[reach].astype("float64").to_numpy())
+    for place, end, text in zip(places, ends, words, strict=True):
         ax.annotate(text, (end, place), (5, 0), textcoords="offset points", va="center", fontsize=SIZE, color=INK)
     if left.any():
         ax.axvline(0, color="#999999", linewidth=0.8)

@@ -46,6 +46,8 @@ def billing_lag(result: Any, ax: Axes | None = None) -> Axes:
     needs = ("mean_lag_days", "amount_weighted_lag_days", "hours_weighted_lag_days")
     rows = rows_of(result, needs, "billing_lag")
     known = bool(rows.frame["amount_weighted_lag_days"].notna().any())
-    weighted = ("amount_weighted_lag_days", "Weighted by worth") if known else ("hours_weighted_lag_days", "By hours")
-    columns = {"mean_lag_days": "Mean entry", **dict([weighted])}
+    weights = (
+        {"amount_weighted_lag_days": "Weighted by worth"} if known else {"hours_weighted_lag_days": "Weighted by hours"}
+    )
+    columns = {"mean_lag_days": "Mean entry", **weights}
     return points(rows, columns, ax, title=f"Days from work to invoice{rows.by}")

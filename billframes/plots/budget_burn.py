@@ -61,7 +61,7 @@ def budget_burn(result: Any, ax: Axes | None = None) -> Axes:
     drawn = {name: title for name, title in _PARTS.items() if name not in _RARE or frame[name].fillna(0.0).any()}
     parts = dict(zip(drawn.values(), shades(len(drawn))[::-1], strict=True))
     words = [percent(value) for value in frame["budget_burn"]]
-    ax = stacked(rows, tuple(drawn), parts, words, ax, title=f"Budget used{rows.by}", unit=money)
+    ax = stacked(rows, tuple(drawn), parts, words, ax, title=f"Budget used{rows.by}", unit=money, reach="budget_amount")
     budgets, places = frame["budget_amount"].astype("float64"), np.arange(len(frame))
     ax.vlines(budgets, places - 0.42, places + 0.42, color=INK, linewidth=2.2, label="Budget")
     legend(ax)

@@ -84,7 +84,19 @@ wip = TableOf(
 lockup = TableOf(
     "lockup",
     "Lock-up",
-    ("wip_amount", "receivable_amount", "fees_amount", "days", "wip_days", "receivable_days", "lockup_days"),
+    (
+        "as_of",
+        "wip_amount",
+        "receivable_amount",
+        "fees_amount",
+        "fees_start",
+        "fees_end",
+        "days",
+        "wip_days",
+        "receivable_days",
+        "lockup_days",
+    ),
+    where_there=("as_of", "fees_start", "fees_end"),
     adds_up=False,
 )
 effective_rates = TableOf(

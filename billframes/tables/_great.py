@@ -92,7 +92,7 @@ def _unbroken(table: GT, stub: str, columns: list[str]) -> GT:
 
     body = [name for name in columns if name != stub]
     places = [*([loc.stub()] if stub in columns else []), *([loc.body(columns=body)] if body else [])]
-    return table.tab_style(style.css("white-space: nowrap"), places) if places else table
+    return table.tab_style(style.css("white-space: nowrap;"), places) if places else table
 
 
 def _with_total(table: GT, row: int) -> GT:
