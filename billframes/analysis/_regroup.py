@@ -12,7 +12,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes.analysis._frames import Frame, nothing, take
-from billframes.analysis._group import add_up, result_columns
+from billframes.analysis._group import add_up, finish, result_columns
 from billframes.analysis._keys import Key
 
 __all__ = ["items_by", "ordered", "stacked", "together"]
@@ -27,12 +27,18 @@ def together(parts: Sequence[Frame], keys: Sequence[Key], measures: Sequence[str
     names = result_columns(keys)
     rows = [
         part.select(
-            *names,
+            *[expr for key in keys for expr in _own_labels(key)],
             *[C(name) if name in part.collect_schema() else nw.lit(0.0).alias(name) for name in measures],
         )
         for part in parts
     ]
     return add_up(stacked(rows, names), keys, measures)
+
+
+def _own_labels(key: Key) -> Iterable[nw.Expr]:
+    """Give a key's columns without labels that only stand in: an id must not win over another part's name."""
+    id_ = C(key.columns[0])
+    return [id_, *[nw.when(C(label) != id_).then(C(label)).alias(label) for label in key.columns[1:]]]
 
 
 def stacked(parts: Sequence[Frame], names: Sequence[str]) -> Frame:
@@ -50,10 +56,9 @@ def _typed(part: Frame, names: Sequence[str], types: Mapping[str, Any]) -> Frame
 
 
 def ordered(frame: Frame, keys: Sequence[Key], columns: Sequence[str]) -> Frame:
-    """Sort finished rows by label then id, and put columns in order."""
-    order = [column for key in keys for column in reversed(key.columns)]
-    frame = frame.sort(*order, nulls_last=True) if order else frame
-    return frame.select(*result_columns(keys), *columns)
+    """Finish rows whose months, quarters and years have their names already."""
+    named = [Key(key.columns, key.columns, (key.columns,)) if key.time else key for key in keys]
+    return finish(frame, named, columns)
 
 
 def items_by(frame: Frame, name: str, columns: Iterable[str], by: Iterable[str]) -> Frame:

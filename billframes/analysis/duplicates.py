@@ -96,7 +96,7 @@ def duplicates(
     period = resolve(start, end)
     compared = within(take(entries, "time_entries", ("time_entry_id", "date", *columns)), "date", period)
     numbers = _numbers(_suspects(compared, columns), columns)
-    found = entries.with_columns(duplicate_group=mapped("time_entry_id", numbers, None, nw.Int64))
+    found = entries.with_columns(duplicate_group=mapped("time_entry_id", numbers, None, nw.Float64))
     found = found.filter(~C("duplicate_group").is_null()).sort("duplicate_group", "date", "time_entry_id")
     names = [name for name in found.collect_schema() if name != "duplicate_group"]
     return cast("IntoFrameT", close(found.select(C("duplicate_group").cast(nw.Int64), *names)))
