@@ -29,7 +29,28 @@ from billframes._session import (
     users,
 )
 from billframes._version import __version__
-from billframes.analysis import aging, realization, utilization
+from billframes.analysis import (
+    aging,
+    billing_lag,
+    budget_burn,
+    code_check,
+    contribution,
+    duplicates,
+    effective_rates,
+    fixed_fee_realization,
+    leverage,
+    lockup,
+    missing_time,
+    normalize_balances,
+    origination,
+    profitability,
+    realization,
+    reconcile,
+    timekeeping_lag,
+    utilization,
+    wip,
+)
+from billframes.analysis.explain import explain
 from billframes.api.client import Client
 from billframes.api.resources import ALL_ZERO_ID as CLEAR
 from billframes.book import Book, book
@@ -59,7 +80,7 @@ from billframes.errors import (
 from billframes.settings.firm import FirmSettings
 
 if TYPE_CHECKING:
-    from billframes import plots
+    from billframes import plots, tables
 
 __all__ = [
     "CLEAR",
@@ -89,32 +110,50 @@ __all__ = [
     "UnknownValueWarning",
     "__version__",
     "aging",
+    "billing_lag",
     "book",
+    "budget_burn",
     "client_balances",
     "clients",
+    "code_check",
     "code_sets",
     "codes",
     "connect",
+    "contribution",
     "custom_fields",
+    "duplicates",
+    "effective_rates",
     "enrich",
     "expenses",
+    "explain",
+    "fixed_fee_realization",
     "fixed_fees",
     "health",
     "invoices",
+    "leverage",
+    "lockup",
     "matters",
+    "missing_time",
+    "normalize_balances",
+    "origination",
     "plots",
     "practice_areas",
+    "profitability",
     "realization",
+    "reconcile",
+    "tables",
     "time_entries",
+    "timekeeping_lag",
     "users",
     "utilization",
+    "wip",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    # Plots bring matplotlib, so they are imported when first asked for.
-    if name == "plots":
-        return importlib.import_module("billframes.plots")
+    # Plots bring matplotlib and tables great-tables, so they are imported when first asked for.
+    if name in {"plots", "tables"}:
+        return importlib.import_module(f"billframes.{name}")
     raise AttributeError(f"module 'billframes' has no attribute {name!r}")
 
 

@@ -75,3 +75,72 @@ def test_settings_that_name_people_by_e_mail_reach_every_analysis(client):
     assert len(book.aging()) == 1
     assert not book.aging(by="user").empty
     assert "standard_amount" in book.realization(by="user")
+
+
+def test_work_in_progress_is_what_no_final_invoice_has(book, sql):
+    day = "2026-08-31"
+    total = 0
+    for table, worth in (("time_entry", "billing_type = 'billable'"), ("expense", "true"), ("fixed_fee", "true")):
+        rows = sql(
+            f"""
+            select coalesce(sum(i.amount), 0) from {table} i left join invoice v using (invoice_id)
+            where {worth} and date <= ? and not (v.invoice_id is not null
+              and v.invoice_state = 'final' and v.invoice_date <= ?)
+            """,
+            day,
+            day,
+        )
+        total += rows[0][0]
+    assert book.wip(as_of=day)["total"].sum() == pytest.approx(total / 10_000)
+    assert book.wip(by=["practice_area", "originator"], as_of=day)["total"].sum() == pytest.approx(total / 10_000)
+
+
+def test_lockup_says_which_fees_it_measures_with(book, sql):
+    ((fees,),) = sql(
+        """
+        select sum(i.amount - coalesce((select sum(amount) from expense where invoice_id = i.invoice_id), 0))
+        from invoice i where invoice_state = 'final' and invoice_date between '2025-10-01' and '2026-09-30'
+        """
+    )
+    (row,) = book.lockup().to_dict("records")
+    assert [str(row[name].date()) for name in ("as_of", "fees_start", "fees_end")] == [
+        "2026-09-30",
+        "2025-10-01",
+        "2026-09-30",
+    ]
+    assert row["fees_amount"] == pytest.approx(fees / 10_000)
+    assert row["lockup_days"] == pytest.approx(
+        (book.wip()["total"].iloc[0] + book.aging()["total"].iloc[0]) / row["fees_amount"] * 365
+    )
+    assert book.contribution(start="2025-10-01", end="2026-09-30")["fees_amount"].sum() == pytest.approx(fees / 10_000)
+
+
+def test_the_invoices_of_the_period_are_reconciled(book, sql):
+    ((count, amount),) = sql(
+        "select count(*), sum(amount) from invoice where invoice_date between '2026-09-01' and '2026-09-30'"
+    )
+    rows = book.reconcile()
+    assert (len(rows), rows["amount"].sum()) == (count, pytest.approx(amount / 10_000))
+    everything = book.reconcile(start="2020-01-01")
+    assert (everything["items_amount"] + everything["unexplained_amount"] - everything["amount"]).abs().max() < 1e-6
+
+
+def test_fees_are_told_the_same_way_by_all(book):
+    rates, rows = book.effective_rates(by=None), book.realization()
+    assert rates["effective_rate"].tolist() == rows["effective_rate"].tolist()
+    assert book.origination()["fees_amount"].sum() == pytest.approx(book.contribution(by="user")["fees_amount"].sum())
+    matter = book.matters["matter_id"].iloc[0]
+    burned = book.budget_burn(settings=bf.FirmSettings(budgets={matter: 1e6}))
+    assert burned["matter_id"].tolist() == [matter]
+
+
+@pytest.mark.parametrize("field_set", ["A", "B"])
+def test_balances_of_either_set_are_the_receivables_by_client(field_set):
+    from billframes.sandbox import Sandbox
+
+    with Sandbox(balances=field_set) as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
+        october = bf.book("2026-10", client=client)
+        sums = october.normalize_balances().sum(numeric_only=True)
+        owed = october.aging().iloc[0]
+    for name in ("total", "overdue", "91+"):
+        assert sums[name] == pytest.approx(owed[name]), name

@@ -12,17 +12,21 @@ from collections.abc import Iterable
 import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
-from billframes.analysis._frames import RESIDUE, Frame, flag, nothing, take
+from billframes.analysis._checks import within
+from billframes.analysis._frames import RESIDUE, Frame, collect_row, flag, nothing, take
 from billframes.errors import IncompleteDataWarning
+from billframes.periods import Period
 
 __all__ = [
     "billable_time",
     "billed_at",
     "billed_items",
     "invoice_terms",
+    "say_unknown",
     "state_of",
     "time_on_invoices",
     "warn_of_absent_items",
+    "warn_of_unknown_invoices",
 ]
 
 C = nw.col
@@ -170,6 +174,25 @@ def warn_of_absent_items(**items: object) -> None:
         warn(
             f"No {' and '.join(absent)} were passed, so the invoices are taken to have none, and what they "
             f"have is not told apart. Pass {' and '.join(f'{each}=' for each in absent)}, empty if there are none.",
+            IncompleteDataWarning,
+        )
+
+
+def warn_of_unknown_invoices(on_invoices: Frame, terms: Frame, period: Period) -> None:
+    """Warn of entries whose invoice was not passed, unless they say that it is of another period."""
+    lost = on_invoices.join(terms.select("invoice_id"), on="invoice_id", how="anti")
+    if "_named_date" in lost.collect_schema():
+        undated = lost.filter(C("_named_date").is_null())
+        lost = nw.concat([undated, within(lost.filter(~C("_named_date").is_null()), "_named_date", period)])
+    say_unknown(int(collect_row(lost, rows=C("_rows").sum())["rows"]), "left out")
+
+
+def say_unknown(count: int, what: str) -> None:
+    """Warn of entries whose invoice was not passed, and say what became of them."""
+    if count:
+        warn(
+            f"{count} billable time entries name an invoice that is not among those passed; they are {what}. "
+            "Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
 

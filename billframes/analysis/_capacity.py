@@ -13,7 +13,7 @@ from typing import cast
 from billframes.periods import Period, month_end, months_between
 from billframes.settings.firm import WEEKDAYS, FirmSettings
 
-__all__ = ["Part", "available_hours", "parts_of", "target_hours", "working_days"]
+__all__ = ["Part", "available_hours", "days_here", "parts_of", "target_hours", "working_days"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,17 @@ def target_hours(settings: FirmSettings, first: dt.date, last: dt.date) -> dict[
     return {user: target["hours"] * shares[target["period"]] for user, target in settings.targets.items()}
 
 
-def _hours_of(user: str, days: frozenset[dt.date], settings: FirmSettings) -> float:
+def days_here(user: str, days: Iterable[dt.date], settings: FirmSettings) -> list[dt.date]:
+    """Those of the days that a person is in the firm and not away."""
     # The settings take dates in many forms and hold them in one.
     start = cast("dt.date", settings.user_start.get(user, dt.date.min))
     end = cast("dt.date", settings.user_end.get(user, dt.date.max))
     away = cast("list[tuple[dt.date, dt.date]]", settings.leave.get(user, []))
-    here = [day for day in days if start <= day <= end and not any(first <= day <= last for first, last in away)]
-    return len(here) * settings.user_hours.get(user, settings.hours_per_day)
+    return [day for day in days if start <= day <= end and not any(first <= day <= last for first, last in away)]
+
+
+def _hours_of(user: str, days: frozenset[dt.date], settings: FirmSettings) -> float:
+    return len(days_here(user, days, settings)) * settings.user_hours.get(user, settings.hours_per_day)
 
 
 def _share(settings: FirmSettings, first: dt.date, last: dt.date, period: str) -> float:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import html
+import re
+import textwrap
 from dataclasses import dataclass
 
-__all__ = ["Explanation"]
+__all__ = ["Explanation", "as_html"]
+
+_WIDTH = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Explanation:
     """
     The meaning of one analysis in plain words, declared beside its code.
+
+    Reads as text in a terminal and as a page in a notebook; names of columns and arguments stand in backticks.
 
     Parameters
     ----------
@@ -35,3 +42,65 @@ class Explanation:
     denominator: str = ""
     left_out: tuple[str, ...] = ()
     cannot_tell: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The name as a heading, such as "Effective rates"."""
+        return self.name.replace("_", " ").capitalize()
+
+    @property
+    def parts(self) -> dict[str, tuple[str, ...]]:
+        """What is said, by its heading and without what is empty; one heading may have several paragraphs."""
+        parts = {
+            "Numerator" if self.denominator else "Counted": (self.numerator,),
+            "Denominator": (self.denominator,),
+            "Left out": self.left_out,
+            "This API can’t tell": self.cannot_tell,
+        }
+        said = {heading: tuple(_sentence(text) for text in texts if text) for heading, texts in parts.items()}
+        return {"Formula": (self.formula,)} | {heading: texts for heading, texts in said.items() if texts}
+
+    def __repr__(self) -> str:
+        lines = [self.title, "=" * len(self.title), *textwrap.wrap(self.question, _WIDTH)]
+        for heading, texts in self.parts.items():
+            lines += ["", heading]
+            for text in texts:
+                first = "  - " if len(texts) > 1 else "  "
+                rest = " " * len(first)
+                lines += textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=rest)
+        return "\n".join([*lines, "", f"In full: help(bf.{self.name})"])
+
+    def _repr_markdown_(self) -> str:
+        blocks = [f"### {self.title}", self.question]
+        for heading, texts in self.parts.items():
+            if len(texts) > 1:
+                blocks += [f"**{heading}**", "\n".join(f"- {text}" for text in texts)]
+            else:
+                blocks += [f"**{heading}**: {texts[0]}"]
+        return "\n\n".join(blocks)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<dt><strong>{as_html(heading)}</strong></dt>{''.join(f'<dd>{as_html(text)}</dd>' for text in texts)}"
+            for heading, texts in self.parts.items()
+        )
+        style = "max-width: 46em; text-align: left"
+        return (
+            f'<div style="{style}"><h3>{as_html(self.title)}</h3><p>{as_html(self.question)}</p><dl>{rows}</dl></div>'
+        )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}{'' if text[-1] in '.?!' else '.'}"
+
+
+def as_html(text: str) -> str:
+    """
+    Escape text and set what stands in backticks as code.
+
+    Examples
+    --------
+    >>> as_html("`billed` < `worked`")
+    '<code>billed</code> &lt; <code>worked</code>'
+    """
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))

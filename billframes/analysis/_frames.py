@@ -17,6 +17,7 @@ from billframes.errors import MissingColumnError, ParameterError
 
 __all__ = [
     "Frame",
+    "among",
     "close",
     "collect_row",
     "flag",
@@ -111,6 +112,17 @@ def take(frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str
     texts = _pandas_texts(frame, chosen)
     casts = [C(each) if each in texts else _cast(each, schema[each]) for each in chosen]
     return _with_lists(frame, lists).select(*casts)
+
+
+def among(frame: Frame, column: str, values: Iterable[str]) -> nw.Expr:
+    """
+    Tell whether a column of text or enums, not yet taken, holds one of the values.
+
+    Turning a million of pandas' categories into text costs as much as a whole analysis; comparing them costs nothing.
+    """
+    native = frame.to_native()
+    categories = isinstance(native, pd.DataFrame) and isinstance(native[column].dtype, pd.CategoricalDtype)
+    return (C(column) if categories else C(column).cast(nw.String)).is_in(list(values))
 
 
 def collect_row(frame: Frame, **sums: nw.Expr) -> dict[str, float]:

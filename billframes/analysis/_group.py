@@ -40,7 +40,9 @@ def sums(frame: Frame, by: Sequence[str], measures: Iterable[str]) -> Frame:
     return frame.group_by(*by).agg(*totals) if by else frame.select(*totals)
 
 
-def attach(frame: Frame, keys: Sequence[Key], sources: Sources, measures: Sequence[str]) -> Frame:
+def attach(
+    frame: Frame, keys: Sequence[Key], sources: Sources, measures: Sequence[str], kept: Sequence[str] = ()
+) -> Frame:
     """
     Join what the keys need and put their columns together.
 
@@ -52,11 +54,13 @@ def attach(frame: Frame, keys: Sequence[Key], sources: Sources, measures: Sequen
     sources : Sources
     measures : sequence of str
         Columns kept; where rows are split over originators, these are what is split.
+    kept : sequence of str
+        Columns kept as they are, such as dates.
 
     Returns
     -------
     Frame
-        The keys' columns and the measures.
+        The keys' columns, the measures and what is kept.
     """
     frame = _join(frame, sources.matters, "matters", "matter_id", _wanted(keys, "matter"))
     frame = _join(frame, sources.users, "users", "user_id", _wanted(keys, "user"))
@@ -64,7 +68,7 @@ def attach(frame: Frame, keys: Sequence[Key], sources: Sources, measures: Sequen
         frame = frame.with_columns(_set_role=mapped("user_id", sources.settings.roles, None, nw.String))
     if any(key.by_originator for key in keys):
         frame = _over_originators(frame, sources, measures)
-    made = frame.select(*[expr.alias(name) for key in keys for name, expr in _made(key)], *measures)
+    made = frame.select(*[expr.alias(name) for key in keys for name, expr in _made(key)], *measures, *kept)
     schema = made.collect_schema()
     values = [key.columns[0] for key in keys if len(key.columns) == 1]
     texts = [name for name in values if schema[name] == nw.String]
@@ -80,12 +84,16 @@ def with_matter_type(frame: Frame, key: Key | None, sources: Sources) -> Frame:
     return joined.with_columns(_type=C(key.parts[0][0]).fill_null(UNKNOWN)).drop(*key.matter)
 
 
-def add_up(frame: Frame, keys: Sequence[Key], measures: Sequence[str]) -> Frame:
-    """Add up over the keys: people and matters by id, labelled by the last of their names in the alphabet."""
+def add_up(frame: Frame, keys: Sequence[Key], measures: Sequence[str], least: Sequence[str] = ()) -> Frame:
+    """
+    Add up over the keys: people and matters by id, labelled by the last of their names in the alphabet.
+
+    Of the columns in `least`, such as dates, the least is taken.
+    """
+    totals = [*[C(measure).sum() for measure in measures], *[C(name).min() for name in least]]
     if not keys:
-        return sums(frame, (), measures)
+        return frame.select(*totals)
     labels = [C(column).max() for key in keys for column in key.columns[1:]]
-    totals = [C(measure).sum() for measure in measures]
     return frame.group_by(*[key.columns[0] for key in keys]).agg(*labels, *totals)
 
 

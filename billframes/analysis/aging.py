@@ -22,6 +22,8 @@ from billframes.analysis._billing import (
     warn_of_absent_items,
 )
 from billframes.analysis._checks import bucket_names, choice, read_date, stamp
+from billframes.analysis._days import day_number, days_of
+from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import (
     RESIDUE,
     Frame,
@@ -40,7 +42,7 @@ from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import DateLike
 from billframes.settings.firm import FirmSettings
 
-__all__ = ["aging"]
+__all__ = ["EXPLANATION", "aging"]
 
 C = nw.col
 
@@ -227,24 +229,8 @@ def _bucketed(limits: dict[str, float]) -> list[nw.Expr]:
 
 
 def _days_since(column: str, day: dt.date) -> nw.Expr:
-    date = C(column).dt
-    parts = [part.cast(nw.Int64) for part in (date.year(), date.month(), date.day())]
-    number = cast("nw.Expr", _day_number(*parts))
-    past: nw.Expr = _day_number(day.year, day.month, day.day) - number
+    past: nw.Expr = day_number(day.year, day.month, day.day) - days_of(column)
     return past.cast(nw.Float64)
-
-
-def _day_number(year: Any, month: Any, day: Any) -> Any:
-    """
-    Count days since the year 0, of whole numbers or of columns of them.
-
-    Date subtraction differs from engine to engine; whole numbers do not. Years begin in March here, so that the
-    leap day comes last.
-    """
-    shifted = year * 12 + month - 3
-    years = shifted // 12
-    months = shifted - years * 12
-    return years * 365 + years // 4 - years // 100 + years // 400 + (months * 153 + 2) // 5 + day
 
 
 def _warn_of_undated(owed: Frame) -> None:
@@ -283,3 +269,30 @@ def _shares(frames: dict[str, Frame], by: list[str]) -> Frame:
     items = billed_items(time, terms, expenses, fixed_fees, by)
     totals = terms.filter(C("_total").abs() > RESIDUE).select("invoice_id", "_total")
     return items.join(totals, on="invoice_id", how="inner").select("invoice_id", *by, _share=C("_billed") / C("_total"))
+
+
+EXPLANATION = Explanation(
+    name="aging",
+    question="Who owes what, and for how long has it been due?",
+    formula=(
+        'days past due = `as_of` − due date (with `basis="invoice_date"`, days since the invoice\'s date); '
+        "`overdue` = what is at least one day past due"
+    ),
+    numerator=(
+        "Open balances of final invoices dated on or before `as_of`, each in the bucket of its days past due. Due on "
+        "the day itself is current."
+    ),
+    left_out=(
+        "Drafts and invoices in review or approved, which nobody owes yet; invoices dated after `as_of`; balances of "
+        "0.",
+        "Nothing else: credits keep their sign and bucket, so a cell can be negative, and what is billed beside any "
+        "item stays `Unassigned` by matter or user.",
+    ),
+    cannot_tell=(
+        "Past balances: they are as loaded, and what was paid since `as_of` is already taken off. Only dated copies of "
+        "the data could tell.",
+        "Which part of a balance is tax, expenses or disputed, and when or how anything was paid.",
+        "Which matter of several a balance belongs to: it is spread in proportion to what each was billed at.",
+    ),
+)
+"""What `bf.explain("aging")` says."""

@@ -14,11 +14,14 @@ from billframes.analysis._billing import (
     billable_time,
     billed_at,
     invoice_terms,
+    say_unknown,
     state_of,
     time_on_invoices,
     warn_of_absent_items,
+    warn_of_unknown_invoices,
 )
 from billframes.analysis._checks import choice, within
+from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, collect_row, flag, mapped, nothing, open_frames, ratio
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_matter_type, with_times
 from billframes.analysis._keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key
@@ -27,7 +30,7 @@ from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 from billframes.periods import DateLike, Period, resolve
 from billframes.settings.firm import FirmSettings
 
-__all__ = ["realization"]
+__all__ = ["EXPLANATION", "realization"]
 
 C = nw.col
 
@@ -234,7 +237,7 @@ def _answer(frames: dict[str, Frame], asked: _Question) -> Frame:
         work = _followed(time, terms, asked)
     else:
         final = within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", asked.period)
-        _warn_of_unknown_invoices(on_invoices, terms, asked.period)
+        warn_of_unknown_invoices(on_invoices, terms, asked.period)
         work = _invoiced(time, final, asked)
     _warn(work, asked)
     totals = add_up(attach(_measured(work, asked), asked.keys, asked.sources, _MEASURES), asked.keys, _MEASURES)
@@ -344,24 +347,6 @@ def _columns(asked: _Question) -> Sequence[str]:
     )
 
 
-def _warn_of_unknown_invoices(on_invoices: Frame, terms: Frame, period: Period) -> None:
-    """Warn of entries whose invoice was not passed, unless they say that it is of another period."""
-    lost = on_invoices.join(terms.select("invoice_id"), on="invoice_id", how="anti")
-    if "_named_date" in lost.collect_schema():
-        undated = lost.filter(C("_named_date").is_null())
-        lost = nw.concat([undated, within(lost.filter(~C("_named_date").is_null()), "_named_date", period)])
-    _say_unknown(int(collect_row(lost, rows=C("_rows").sum())["rows"]), "left out")
-
-
-def _say_unknown(count: int, what: str) -> None:
-    if count:
-        warn(
-            f"{count} billable time entries name an invoice that is not among those passed; they are {what}. "
-            "Load invoices over a wider window, by the ids that the work refers to.",
-            IncompleteDataWarning,
-        )
-
-
 def _warn(work: Frame, asked: _Question) -> None:
     """Say what could be counted and not placed, or not be known."""
     count = collect_row(
@@ -370,7 +355,7 @@ def _warn(work: Frame, asked: _Question) -> None:
         unknown=nw.when(C("_state") == "unknown").then(C("_rows")).otherwise(nw.lit(0.0)).sum(),
         untyped=nw.when(C("_type") == UNKNOWN).then(C("_rows")).otherwise(nw.lit(0.0)).sum(),
     )
-    _say_unknown(int(count["unknown"]), "counted in unknown_amount")
+    say_unknown(int(count["unknown"]), "counted in unknown_amount")
     if count["hidden"]:
         warn(
             f"{int(count['hidden'])} billable time entries have no amount (the credential lacks read.rates); "
@@ -385,3 +370,37 @@ def _warn(work: Frame, asked: _Question) -> None:
             "Pass matters= (the loader matters(), archived ones too).",
             IncompleteDataWarning,
         )
+
+
+EXPLANATION = Explanation(
+    name="realization",
+    question="How much of what the work is worth was billed, and how much of that is settled?",
+    formula=(
+        "`billing_realization` = `billed_amount` ÷ `worked_amount`; "
+        "`overall_realization` = `billing_realization` × `settlement_ratio`"
+    ),
+    numerator=(
+        "`billed_amount`: net billed time fees, which are the invoice's amount less its expenses and fixed fees, "
+        "spread over its billable entries in proportion to `amount` (to hours where amounts are hidden). They follow "
+        "each entry's own matter, client and user."
+    ),
+    denominator=(
+        "`worked_amount`: worth at their rates of the billable entries on the final invoices counted: those dated in "
+        'the period, or with `basis="work_date"` those with work of the period.'
+    ),
+    left_out=(
+        "Time on contingency, pro bono and internal matters, whose worth at hourly rates is not what the firm expects "
+        "to bill: `left_out_hours`, `left_out_amount`, `left_out_billed_amount`; `matter_types=` chooses otherwise.",
+        "Fixed fees and expenses, and non-billable time, which is worth nothing. An invoice of fixed fees alone has no "
+        "billing realization: not 0, not 1.",
+        'With `basis="work_date"`, invoices without time. Work on no final invoice yet is in `unbilled_amount`, '
+        "`prebill_amount` and `unknown_amount`, not in `worked_amount`.",
+    ),
+    cannot_tell=(
+        "Payments from credits and write-offs: `settled_amount` is what is no longer open, whatever settled it, so it "
+        "is not called collected.",
+        "Hours as billed, and which entry a write-down was for: it is spread over the whole invoice.",
+        "Standard rates; the firm's settings can give them (`standard_amount`).",
+    ),
+)
+"""What `bf.explain("realization")` says."""

@@ -16,6 +16,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._warn import warn
 from billframes.analysis._capacity import Part, available_hours, parts_of, target_hours
 from billframes.analysis._checks import choice, stamp
+from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import (
     Frame,
     close,
@@ -34,7 +35,7 @@ from billframes.errors import IncompleteDataWarning, MissingColumnError, Paramet
 from billframes.periods import DateLike, resolve
 from billframes.settings.firm import FirmSettings
 
-__all__ = ["utilization"]
+__all__ = ["EXPLANATION", "utilization"]
 
 C = nw.col
 
@@ -280,3 +281,32 @@ def _result(rows: Frame, keys: Sequence[Key], settings: FirmSettings) -> Frame:
     )
     columns = (*HOURS, "total_hours", "client_hours", "capacity_hours", "utilization", *aimed)
     return finish(totals, keys, columns)
+
+
+EXPLANATION = Explanation(
+    name="utilization",
+    question="How much of the time people had for work went into work for clients?",
+    formula="`utilization` = `client_hours` ÷ `capacity_hours`",
+    numerator=(
+        "`client_hours`: hours of billable and fixed-fee entries dated in the period, except on internal matters. "
+        "Weekend hours count, and so do negative corrections."
+    ),
+    denominator=(
+        "`capacity_hours`: working days of the period × hours a day, less leave and the days before a person's start "
+        "and after their end, for everyone on the roster: principals, attorneys, paralegals and timekeepers, and "
+        "anyone else with client hours. Who has no hours shows 0."
+    ),
+    left_out=(
+        "Time on internal matters, always; fixed-fee time with `include_fixed_fee=False`. `total_hours` shows all of "
+        "it.",
+        "Non-billable time (`non_billable_hours`), except that on pro bono matters with `include_probono=True`.",
+        "By client, matter or practice area, available hours and utilization are missing: nobody's day is divided "
+        "among clients beforehand.",
+    ),
+    cannot_tell=(
+        "Holidays, leave, part time, targets, and when people joined or left: the firm's settings say so, nothing is "
+        "guessed.",
+        "Time that was never recorded, and entries that were deleted.",
+    ),
+)
+"""What `bf.explain("utilization")` says."""

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 from billframes._session import default_client
 from billframes.api.client import Client
+from billframes.book._matters import MatterAnalyses
 from billframes.book._money import MoneyAnalyses
 from billframes.book._people import PeopleAnalyses
+from billframes.book._waiting import WaitingAnalyses
 from billframes.periods import DateLike, resolve
 from billframes.settings.firm import FirmSettings
 
 __all__ = ["Book", "book"]
 
 
-class Book(PeopleAnalyses, MoneyAnalyses):
+class Book(PeopleAnalyses, MatterAnalyses, MoneyAnalyses, WaitingAnalyses):
     """
     The frames that one period's analyses need, and the analyses as methods.
 
     Made by `book`. The frames are attributes, each loaded on first use: `time_entries`, `expenses`, `fixed_fees`,
-    `invoices`, `matters`, `clients`, `users`.
+    `invoices`, `matters`, `clients`, `users`, `codes`, `code_sets`, `client_balances`.
     """
 
     def __repr__(self) -> str:

@@ -61,6 +61,21 @@ class BookFrames:
         """All users."""
         return self._client.users()
 
+    @functools.cached_property
+    def codes(self) -> pd.DataFrame:
+        """All LEDES codes."""
+        return self._client.codes()
+
+    @functools.cached_property
+    def code_sets(self) -> pd.DataFrame:
+        """All sets of LEDES codes."""
+        return self._client.code_sets()
+
+    @functools.cached_property
+    def client_balances(self) -> pd.DataFrame:
+        """What all clients owe today, as the server adds it up."""
+        return self._client.client_balances()
+
     def _span(self, start: DateLike | None, end: DateLike | None) -> tuple[Any, Any]:
         span = self.period if start is None and end is None else resolve(start, end)
         return span.start, span.end

@@ -1,4 +1,4 @@
-"""Analyses of fees, receivables and work in progress, as methods of a book."""
+"""Analyses of fees and what became of work, as methods of a book."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis import aging, realization
+from billframes.analysis import contribution, effective_rates, origination, realization, reconcile
 from billframes.book._frames import BookFrames, By
 from billframes.periods import DateLike
 
@@ -30,8 +30,72 @@ class MoneyAnalyses(BookFrames):
         **options
             Any other argument of `billframes.realization`, such as basis="work_date".
         """
+        return self._of_invoices(realization, by, start, end, options)
+
+    def effective_rates(
+        self, by: By = "user", *, start: DateLike | None = None, end: DateLike | None = None, **options: Any
+    ) -> pd.DataFrame:
+        """
+        What an hour was billed at and worked at; see `billframes.effective_rates`.
+
+        Parameters
+        ----------
+        by : str or list of str, default "user"
+        start, end : date-like, optional
+            Another period than the book's.
+        **options
+            Any other argument of `billframes.effective_rates`, such as basis="work_date".
+        """
+        return self._of_invoices(effective_rates, by, start, end, options)
+
+    def contribution(
+        self, by: By = "client", *, start: DateLike | None = None, end: DateLike | None = None
+    ) -> pd.DataFrame:
+        """
+        Billed fees with their share and running share, largest first; see `billframes.contribution`.
+
+        Parameters
+        ----------
+        by : str or list of str, default "client"
+        start, end : date-like, optional
+            Another period than the book's.
+        """
+        return self._of_invoices(contribution, by, start, end, {})
+
+    def origination(self, by: By = None, *, start: DateLike | None = None, end: DateLike | None = None) -> pd.DataFrame:
+        """
+        Fees by the originators of their matters; see `billframes.origination`.
+
+        Parameters
+        ----------
+        by : str or list of str, optional
+            More keys beside the originator.
+        start, end : date-like, optional
+            Another period than the book's.
+        """
+        return self._of_invoices(origination, by, start, end, {})
+
+    def reconcile(self, *, start: DateLike | None = None, end: DateLike | None = None) -> pd.DataFrame:
+        """
+        Each invoice's items beside its amount, of invoices dated in the period; see `billframes.reconcile`.
+
+        Parameters
+        ----------
+        start, end : date-like, optional
+            Another period than the book's.
+        """
         first, last = self._span(start, end)
-        result: pd.DataFrame = realization(
+        every: pd.DataFrame = reconcile(self.time_entries, self.invoices, self.expenses, self.fixed_fees)
+        after = every["invoice_date"] >= pd.Timestamp(first or pd.Timestamp.min)
+        before = every["invoice_date"] <= pd.Timestamp(last or pd.Timestamp.max)
+        return every[after & before].reset_index(drop=True)
+
+    def _of_invoices(
+        self, analysis: Any, by: By, start: DateLike | None, end: DateLike | None, options: dict[str, Any]
+    ) -> pd.DataFrame:
+        """Ask an analysis of the work on the period's invoices, with all that the book has."""
+        first, last = self._span(start, end)
+        result: pd.DataFrame = analysis(
             self.time_entries,
             self.invoices,
             self.expenses,
@@ -39,35 +103,6 @@ class MoneyAnalyses(BookFrames):
             by=by,
             start=first,
             end=last,
-            matters=self.matters,
-            users=self.users,
-            settings=self.settings,
-            **options,
+            **{"matters": self.matters, "users": self.users, "settings": self.settings, **options},
         )
-        return result
-
-    def aging(self, by: By = None, *, as_of: DateLike | None = None, **options: Any) -> pd.DataFrame:
-        """
-        Receivables by days past due; see `billframes.aging`.
-
-        Parameters
-        ----------
-        by : str or list of str, optional
-        as_of : date-like, optional
-            The day to measure from; the period's last day where it is not given.
-        **options
-            Any other argument of `billframes.aging`, such as basis="invoice_date".
-        """
-        # A client's receivables are its invoices'; any other key needs the work that is on them.
-        if by not in (None, "client"):
-            options = {
-                "time_entries": self.time_entries,
-                "expenses": self.expenses,
-                "fixed_fees": self.fixed_fees,
-                "matters": self.matters,
-                **options,
-            }
-        if self.settings is not None or by not in (None, "client"):
-            options = {"settings": self.settings, "users": self.users, **options}
-        result: pd.DataFrame = aging(self.invoices, as_of=self._day(as_of), by=by, **options)
         return result

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis import utilization
+from billframes.analysis import code_check, duplicates, leverage, missing_time, timekeeping_lag, utilization
 from billframes.book._frames import BookFrames, By
 from billframes.periods import DateLike
 
@@ -40,5 +40,121 @@ class PeopleAnalyses(BookFrames):
             matters=self.matters,
             settings=self.settings,
             **options,
+        )
+        return result
+
+    def leverage(
+        self, by: By = None, *, start: DateLike | None = None, end: DateLike | None = None, **options: Any
+    ) -> pd.DataFrame:
+        """
+        Client hours, and heads, of non-principals ÷ principals; see `billframes.leverage`.
+
+        Parameters
+        ----------
+        by : str or list of str, optional
+        start, end : date-like, optional
+            Another period than the book's.
+        **options
+            Any other argument of `billframes.leverage`.
+        """
+        first, last = self._span(start, end)
+        result: pd.DataFrame = leverage(
+            self.time_entries,
+            start=first,
+            end=last,
+            by=by,
+            users=self.users,
+            matters=self.matters,
+            settings=self.settings,
+            **options,
+        )
+        return result
+
+    def timekeeping_lag(
+        self, by: By = "user", *, start: DateLike | None = None, end: DateLike | None = None
+    ) -> pd.DataFrame:
+        """
+        Days from work to its entry; see `billframes.timekeeping_lag`.
+
+        Parameters
+        ----------
+        by : str or list of str, default "user"
+        start, end : date-like, optional
+            Another period than the book's.
+        """
+        first, last = self._span(start, end)
+        result: pd.DataFrame = timekeeping_lag(
+            self.time_entries,
+            start=first,
+            end=last,
+            by=by,
+            users=self.users,
+            matters=self.matters,
+            settings=self.settings,
+        )
+        return result
+
+    def missing_time(
+        self,
+        threshold: float | None = None,
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        **options: Any,
+    ) -> pd.DataFrame:
+        """
+        Working days with too little time; see `billframes.missing_time`.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            Hours a day; half of each person's hours by default.
+        start, end : date-like, optional
+            Another period than the book's.
+        **options
+            Any other argument of `billframes.missing_time`.
+        """
+        first, last = self._span(start, end)
+        result: pd.DataFrame = missing_time(
+            self.time_entries,
+            start=first,
+            end=last,
+            threshold=threshold,
+            users=self.users,
+            matters=self.matters,
+            settings=self.settings,
+            **options,
+        )
+        return result
+
+    def duplicates(self, *, start: DateLike | None = None, end: DateLike | None = None, **options: Any) -> pd.DataFrame:
+        """
+        Find time that looks entered twice; see `billframes.duplicates`.
+
+        Parameters
+        ----------
+        start, end : date-like, optional
+            Another period than the book's.
+        **options
+            `by`, the columns in which entries agree.
+        """
+        first, last = self._span(start, end)
+        result: pd.DataFrame = duplicates(self.time_entries, start=first, end=last, **options)
+        return result
+
+    def code_check(self, *, start: DateLike | None = None, end: DateLike | None = None) -> pd.DataFrame:
+        """
+        Check the LEDES codes of time entries; see `billframes.code_check`.
+
+        The API's lists of expenses and fixed fees have no codes, so these are not checked here.
+
+        Parameters
+        ----------
+        start, end : date-like, optional
+            Another period than the book's.
+        """
+        first, last = self._span(start, end)
+        result: pd.DataFrame = code_check(
+            self.time_entries, self.matters, self.codes, self.code_sets, start=first, end=last
         )
         return result

@@ -13,6 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from billframes._show import MINUS, MISSING, show
+
 __all__ = ["DARK", "INK", "MUTED", "PALE", "RAMP", "SIZE", "axes_for", "finish", "hours", "legend", "money", "percent"]
 
 # Shades of one blue: told apart by lightness alone, so also by the colour-blind and in black and white.
@@ -22,6 +24,8 @@ RAMP = ("#dfe8f0", "#b3c8da", "#7fa3c3", "#457aa5", "#12324f")
 INK = "#222222"
 MUTED = "#5a5a5a"
 SIZE = 9.0
+# Below this many hours or days, axes have ticks at halves.
+SMALL = 20
 
 
 class _ShownAxes(Axes):
@@ -95,23 +99,26 @@ def money(value: float) -> str:
     ['0', '950', '12.5k', '240k', '−2k', '1.5m']
     """
     if value != value:
-        return "–"
+        return MISSING
     size = abs(value)
     unit, suffix = (1e6, "m") if size >= 1e6 else (1e3, "k") if size >= 1e3 else (1.0, "")
     text = f"{size / unit:,.1f}".removesuffix(".0") if suffix else f"{size:,.0f}"
-    return f"{'−' if value < 0 and text != '0' else ''}{text}{suffix}"
+    return f"{MINUS if value < 0 and text != '0' else ''}{text}{suffix}"
 
 
 def hours(value: float) -> str:
     """
-    Hours on an axis.
+    Hours, or days, on an axis.
 
     Examples
     --------
-    >>> [hours(value) for value in (0, 1250.4)]
-    ['0', '1,250']
+    >>> [hours(value) for value in (0, 2.5, 1250.4)]
+    ['0', '2.5', '1,250']
     """
-    return "–" if value != value else f"{value:,.0f}".replace("-", "−")
+    if value != value:
+        return MISSING
+    text = f"{value:,.1f}".removesuffix(".0") if abs(value) < SMALL else f"{value:,.0f}"
+    return text.replace("-", MINUS)
 
 
 def percent(value: float) -> str:
@@ -123,4 +130,4 @@ def percent(value: float) -> str:
     >>> [percent(value) for value in (0.745, 1.0, float("nan"))]
     ['74.5%', '100.0%', '–']
     """
-    return "–" if value != value else f"{value:.1%}".replace("-", "−")
+    return show(value, "ratio")

@@ -6,9 +6,9 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from billframes.plots._axes import axes_for, finish, money, percent
-from billframes.plots._bars import PartOfWhole, height_for, lying, standing
-from billframes.plots._rows import rows_of
+from billframes.analysis._reading import rows_of
+from billframes.plots._axes import money, percent
+from billframes.plots._bars import PartOfWhole, drawn
 
 __all__ = ["realization"]
 
@@ -56,10 +56,4 @@ def realization(result: Any, ax: Axes | None = None) -> Axes:
         rows.labels, frame["worked_amount"], frame["billed_amount"], words.tolist(), ("Worked", "Billed")
     )
     title = f"{'Worked and billed' if known else 'Billed'} fees{rows.by}"
-    if rows.over_time:
-        ax = axes_for(ax)
-        standing(ax, data)
-        return finish(ax, title, values="y", unit=money)
-    ax = axes_for(ax, height=height_for(len(frame)))
-    lying(ax, data)
-    return finish(ax, title, values="x", unit=money)
+    return drawn(rows, data, ax, title=title, unit=money)

@@ -6,13 +6,11 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from billframes.plots._axes import axes_for, finish, hours, percent
-from billframes.plots._bars import PartOfWhole, height_for, lying, standing
-from billframes.plots._rows import rows_of
+from billframes.analysis._reading import rows_of
+from billframes.plots._axes import hours, percent
+from billframes.plots._bars import PartOfWhole, drawn
 
 __all__ = ["utilization"]
-
-_HOURS = ("billable_hours", "fixed_fee_hours", "non_billable_hours", "total_hours")
 
 
 def utilization(result: Any, ax: Axes | None = None) -> Axes:
@@ -50,7 +48,7 @@ def utilization(result: Any, ax: Axes | None = None) -> Axes:
     >>> ax.get_title(loc="left")
     'Client hours and available hours by timekeeper'
     """
-    rows = rows_of(result, ("client_hours", "capacity_hours", "utilization"), "utilization", _HOURS)
+    rows = rows_of(result, ("client_hours", "capacity_hours", "utilization"), "utilization")
     frame = rows.frame
     known = bool(frame["capacity_hours"].notna().any())
     words = frame["utilization"].map(percent) if known else frame["client_hours"].map(hours)
@@ -62,10 +60,4 @@ def utilization(result: Any, ax: Axes | None = None) -> Axes:
         ("Available hours", "Client hours"),
     )
     title = f"Client hours{' and available hours' if known else ''}{rows.by}"
-    if rows.over_time:
-        ax = axes_for(ax)
-        standing(ax, data)
-        return finish(ax, title, values="y", unit=hours)
-    ax = axes_for(ax, height=height_for(len(frame)))
-    lying(ax, data)
-    return finish(ax, title, values="x", unit=hours)
+    return drawn(rows, data, ax, title=title, unit=hours)

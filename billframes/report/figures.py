@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from billframes.report.formats import change, long_date, show
+from billframes._show import show
+from billframes.report.formats import change, long_date
 from billframes.report.month import LOOK_BACK, Month
 
 __all__ = ["Figure", "figures"]
@@ -22,7 +23,7 @@ class Figure:
     ----------
     name : str
     unit : str
-        As `formats.show` takes it.
+        As `billframes._show.show` takes it.
     now, before, year_ago : float
         This month's, last month's and that of the same month a year ago; missing where there is none.
     mark : str

@@ -1,40 +1,14 @@
-"""How numbers read in the report. What is missing is a dash, never a zero."""
+"""How changes and dates read in the report."""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
 
+from billframes._show import MINUS, MISSING
 from billframes.report.month import month_name
 
-__all__ = ["change", "long_date", "show"]
-
-MISSING = "–"
-MINUS = "−"
-_FORMS = {"money": "{:,.0f}", "rate": "{:,.0f}", "hours": "{:,.1f}", "ratio": "{:.1%}", "count": "{:,.0f}"}
-
-
-def show(value: float | None, unit: str) -> str:
-    """
-    Show a number in its unit.
-
-    Parameters
-    ----------
-    value : float, optional
-        Missing and not finite are shown as a dash.
-    unit : {"money", "rate", "hours", "ratio", "count"}
-
-    Examples
-    --------
-    >>> show(1234567.4, "money"), show(0.8342, "ratio"), show(-12.04, "hours"), show(float("nan"), "money")
-    ('1,234,567', '83.4%', '−12.0', '–')
-    >>> show(-0.0001, "money")
-    '0'
-    """
-    if value is None or not math.isfinite(value):
-        return MISSING
-    text = _FORMS[unit].format(abs(value))
-    return f"{MINUS}{text}" if value < 0 and any(digit in text for digit in "123456789") else text
+__all__ = ["change", "long_date"]
 
 
 def change(now: float, before: float, unit: str) -> str:

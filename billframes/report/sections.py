@@ -9,6 +9,7 @@ import jinja2
 import pandas as pd
 
 from billframes import plots
+from billframes.analysis.vocabulary import Measure, title_of_key
 from billframes.report import words
 from billframes.report.charts import picture
 from billframes.report.figures import figures
@@ -18,26 +19,14 @@ from billframes.report.tables import (
     FEES_TREND,
     HOURS_TREND,
     REALIZATION,
-    REALIZATION_RATIOS,
     TARGETS,
     UTILIZATION,
-    Column,
     named_apart,
     table,
     top_and_rest,
 )
 
 __all__ = ["Section", "cover", "headlines", "notes", "realization", "receivables", "trends", "utilization"]
-
-_KEYS = {
-    "practice_area": "practice area",
-    "client": "client",
-    "user": "timekeeper",
-    "responsible": "responsible lawyer",
-    "originator": "originator",
-    "matter": "matter",
-}
-
 
 _KEY_FIGURES = {"Client hours", "Utilization", "Fees billed", "Billing realization", "Receivables"}
 
@@ -122,10 +111,8 @@ def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart
     """
     rows, total = month.realization(by), month.realization(None)
     order = "worked_amount" if total["worked_amount"].notna().all() else "billed_amount"
-    label, what = str(rows.columns[1]), _KEYS.get(by, by.replace("_", " "))
-    rows = top_and_rest(
-        _named(month, rows), label, order, top=top, rest=f"All other {what}s", ratios=REALIZATION_RATIOS
-    )
+    label, what = str(rows.columns[1]), title_of_key(by)
+    rows = top_and_rest(_named(month, rows), label, order, top=top, rest=f"All other {what}s")
     return _section(
         f"Realization by {what}",
         tables=[_table(f"Fees by {what}", what, label, REALIZATION, rows, total)] if len(rows) else [],
@@ -182,7 +169,7 @@ def _section(
 
 
 def _table(
-    caption: str, what: str, label: str, columns: Sequence[Column], rows: pd.DataFrame, total: pd.DataFrame
+    caption: str, what: str, label: str, columns: Sequence[Measure], rows: pd.DataFrame, total: pd.DataFrame
 ) -> Any:
     return table(caption, what.capitalize(), label, columns, rows, total)
 
@@ -198,7 +185,7 @@ def _chart(draw: Any, rows: pd.DataFrame, alt: str, height: float) -> Any:
     return picture(draw, rows, f"Chart: {alt}. The table has the numbers.", height=height) if len(rows) else ""
 
 
-def _only(rows: pd.DataFrame, measures: Sequence[Column]) -> pd.DataFrame:
+def _only(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
     return rows[["month", *(column.name for column in measures)]]
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from billframes._show import show
 from billframes.analysis._capacity import working_days
-from billframes.report.formats import long_date, show
+from billframes.report.formats import long_date
 from billframes.report.month import Month
 
 __all__ = [

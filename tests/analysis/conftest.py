@@ -20,7 +20,15 @@ ENUMS = {
 }
 DATES = {"date", "invoice_date", "due_date"}
 NUMBERS = {"hours", "amount", "balance"}
-LISTS = {"originator_ids", "originator_names"}
+LISTS = {"originator_ids", "originator_names", "ledes_code_set_ids"}
+FLAGS = {
+    "billed",
+    "selectable",
+    "ledes_enabled",
+    "ledes_activity_code_required",
+    "ledes_task_code_required",
+    "ledes_expense_code_required",
+}
 
 Table = dict[str, list[Any]]
 
@@ -32,13 +40,17 @@ def kind_of(name: str) -> pa.DataType:
         return pa.date32()
     if name in LISTS:
         return pa.list_(pa.string())
-    if name == "billed":
+    if name in FLAGS:
         return pa.bool_()
+    if name == "created_at":
+        return pa.timestamp("us", "UTC")
     return pa.float64() if name in NUMBERS else pa.string()
 
 
-def _day(value: str | None) -> dt.date | None:
-    return None if value is None else dt.date.fromisoformat(value)
+def _value(name: str, value: Any) -> Any:
+    if value is None or name not in DATES | {"created_at"}:
+        return value
+    return dt.date.fromisoformat(value) if name in DATES else dt.datetime.fromisoformat(value)
 
 
 def arrow(columns: Table) -> pa.Table:
@@ -49,7 +61,7 @@ def arrow(columns: Table) -> pa.Table:
             codes = pa.array([None if v is None else ENUMS[name].index(v) for v in values], pa.int32())
             arrays[name] = pa.DictionaryArray.from_arrays(codes, pa.array(ENUMS[name]))
         else:
-            arrays[name] = pa.array([_day(each) for each in values] if name in DATES else values, plain)
+            arrays[name] = pa.array([_value(name, each) for each in values], plain)
     return pa.table(arrays)
 
 
@@ -63,8 +75,10 @@ def pandas(table: pa.Table) -> pd.DataFrame:
             series[name] = pd.Series(values, dtype="datetime64[us]")
         elif name in LISTS:
             series[name] = pd.Series(pd.array(table[name], dtype=pd.ArrowDtype(pa.list_(pa.string()))))
-        elif name == "billed":
-            series[name] = pd.Series(values, dtype="bool")
+        elif name in FLAGS:
+            series[name] = pd.Series(values, dtype="bool" if name == "billed" else "boolean")
+        elif name == "created_at":
+            series[name] = pd.Series(values, dtype="datetime64[us, UTC]")
         else:
             series[name] = pd.Series(values, dtype="float64" if name in NUMBERS else "str")
     return pd.DataFrame(series)

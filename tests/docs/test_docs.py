@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import billframes as bf
+import billframes.analysis as analyses
 from billframes.api import loaders
 from billframes.cli import COMMANDS
 
@@ -20,12 +21,21 @@ PAGES = sorted(DOCS.glob("*.md"))
 LOADERS = [name for name in bf.__all__ if hasattr(getattr(bf, name), "resource")]
 
 
-@pytest.fixture(scope="session")
-def make_columns():
-    spec = importlib.util.spec_from_file_location("make_columns", DOCS / "make_columns.py")
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="session")
+def make_columns():
+    return script("make_columns")
+
+
+@pytest.fixture(scope="session")
+def make_analyses():
+    return script("make_analyses")
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +46,26 @@ def everything():
 def test_the_column_tables_are_what_the_declaration_gives(make_columns):
     committed = make_columns.PAGE.read_text(encoding="utf-8")
     assert make_columns.page(committed) == committed, "run python docs/make_columns.py"
+
+
+def test_the_analyses_page_is_what_the_analyses_say(make_analyses):
+    committed = make_analyses.PAGE.read_text(encoding="utf-8")
+    assert make_analyses.page(committed) == committed, "run python docs/make_analyses.py"
+
+
+@pytest.mark.parametrize("name", sorted(analyses.__all__))
+def test_an_analysis_page_lists_the_columns_of_its_result(name, make_analyses):
+    columns = make_analyses.columns_of(getattr(bf, name))
+    assert columns
+    for each in columns:
+        assert f"| `{each.name}` |" in make_analyses.section(bf.explain(name))
+
+
+def test_a_new_analysis_gets_a_section_and_handwritten_text_stays(make_analyses):
+    page = make_analyses.page(f"# By hand\n\n{make_analyses.NEW}\n\nBy hand, too\n")
+    assert page.startswith("# By hand\n\n## Aging\n")
+    assert page.endswith(f"{make_analyses.NEW}\n\nBy hand, too\n")
+    assert make_analyses.page(page) == page
 
 
 def test_every_loader_has_a_table(make_columns):

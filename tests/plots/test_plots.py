@@ -13,7 +13,17 @@ import pytest
 from matplotlib.figure import Figure
 
 from billframes import plots
-from billframes.errors import MissingColumnError
+from billframes.analysis.vocabulary import MEASURES
+from billframes.errors import MissingColumnError, ParameterError
+
+DRAWN = [getattr(plots, name) for name in plots.__all__]
+
+
+def anything(rows: int) -> pd.DataFrame:
+    """A client a row with every measure there is: a result of any analysis."""
+    keys = pd.DataFrame({"client_name": [f"Client {number} of a rather long name, Inc." for number in range(rows)]})
+    values = {name: [10.0 + number for number in range(rows)] for name in ("0-30", "31+", *MEASURES)}
+    return keys.join(pd.DataFrame(values))
 
 
 @pytest.fixture
@@ -166,10 +176,53 @@ def test_other_engines_are_drawn_alike(hours, owed):
     assert words(plots.aging(pl.from_pandas(owed).to_arrow())) == ["100", "−15"]
 
 
-@pytest.mark.parametrize("draw", [plots.utilization, plots.realization, plots.aging])
+@pytest.mark.parametrize("draw", DRAWN)
 def test_a_frame_of_something_else_says_what_is_missing(draw):
     with pytest.raises(MissingColumnError, match=rf"pass a result of billframes.{draw.__name__}\(\). It has: hours"):
         draw(pd.DataFrame({"hours": [1.0]}))
+    with pytest.raises(ParameterError, match=rf"takes a frame, the result of billframes.{draw.__name__}\(\)"):
+        draw([1.0])
+
+
+@pytest.mark.parametrize("rows", [0, 1, 60])
+@pytest.mark.parametrize("draw", DRAWN)
+def test_every_chart_draws_none_one_and_sixty_rows_onto_the_axes_given(draw, rows):
+    mine = Figure(layout="constrained").add_subplot()
+    assert draw(anything(rows), ax=mine) is mine
+    assert len(mine.get_yticklabels()) == max(rows, 0)
+    mine.figure.canvas.draw()
+
+
+def test_a_budget_is_a_mark_and_words_stay_clear_of_it():
+    used = anything(1).assign(budget_amount=1e6, unknown_amount=0.0, budget_burn=0.125)
+    ax = plots.budget_burn(used)
+    assert words(ax) == ["12.5%"]
+    assert ax.texts[0].xy[0] == 1e6
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["Budget", "Billed time"]
+    assert "Unknown invoices" not in [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_a_loss_lies_left_of_zero():
+    ax = plots.profitability(anything(1).assign(fees_amount=100.0, profit_amount=-50.0, margin_ratio=-0.5))
+    assert [lengths(bars) for bars in ax.containers] == [[100.0], [-50.0]]
+    assert words(ax) == ["−50.0%"]
+
+
+def test_running_shares_end_at_one_on_their_own_scale():
+    ax = plots.contribution(anything(2).assign(fees_amount=[3.0, 1.0], share=[0.75, 0.25], running_share=[0.75, 1.0]))
+    (line,) = ax.figure.axes[1].lines
+    assert list(line.get_xdata()) == [0.75, 1.0]
+    assert words(ax) == ["3 · 75.0%", "1 · 25.0%"]
+
+
+def test_a_point_before_the_work_is_not_cut_off():
+    ax = plots.timekeeping_lag(anything(1).assign(median_lag_days=-3.0, p90_lag_days=4.0))
+    assert ax.get_xlim()[0] < -3.0
+
+
+def test_days_by_hours_stand_in_where_rates_are_hidden():
+    ax = plots.billing_lag(anything(2).assign(amount_weighted_lag_days=None))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Mean entry", "Weighted by hours"]
 
 
 def test_pyplot_is_left_alone():

@@ -11,7 +11,7 @@ from billframes import report
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import month_end
 from billframes.report.figures import figures
-from billframes.report.tables import REALIZATION_RATIOS, top_and_rest
+from billframes.report.tables import top_and_rest
 
 
 def sections(month: report.Month) -> list[str]:
@@ -60,7 +60,7 @@ def test_what_depends_on_time_passed_shows_no_change(october):
 
 def test_named_rows_and_the_rest_add_up_to_the_total(october):
     rows, total = october.realization("client"), october.realization(None)
-    kept = top_and_rest(rows, "client_name", "worked_amount", top=5, rest="Others", ratios=REALIZATION_RATIOS)
+    kept = top_and_rest(rows, "client_name", "worked_amount", top=5, rest="Others")
     assert len(kept) == 6
     for name in ("worked_amount", "billed_amount", "settled_amount", "billable_hours"):
         assert kept[name].sum() == pytest.approx(total[name].sum())

@@ -1,4 +1,4 @@
-"""What the rows of a result are called, and which columns they are told apart by."""
+"""What the rows of a result are called, and which columns they are told apart by: what charts and tables start from."""
 
 from __future__ import annotations
 
@@ -11,28 +11,24 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes.errors import MissingColumnError
+from billframes.analysis._keys import TIMES
+from billframes.analysis.vocabulary import measure, title_of_key
+from billframes.errors import MissingColumnError, ParameterError
 
 __all__ = ["Rows", "rows_of"]
-
-TIMES = ("month", "quarter", "year")
-_NAMES = {
-    "user": "timekeeper",
-    "responsible": "responsible",
-    "practice_area": "practice area",
-    "matter_type": "matter type",
-}
 
 
 @dataclass(frozen=True)
 class Rows:
     """
-    A result, ready to draw.
+    A result, ready to show.
 
     Parameters
     ----------
     frame : DataFrame
         The result as pandas, in its own order.
+    keys : list of str
+        Columns that tell rows apart and can be read: no id that has a label beside it.
     labels : list of str
         What each row is called; one that occurs twice is numbered.
     what : str
@@ -42,6 +38,7 @@ class Rows:
     """
 
     frame: pd.DataFrame
+    keys: list[str]
     labels: list[str]
     what: str
     over_time: bool
@@ -52,7 +49,7 @@ class Rows:
         return f" by {self.what}" if self.what else ""
 
 
-def rows_of(result: Any, measures: Sequence[str], analysis: str, others: Sequence[str] = ()) -> Rows:
+def rows_of(result: Any, needs: Sequence[str], analysis: str, shown: str = "chart") -> Rows:
     """
     Read a result of an analysis.
 
@@ -60,48 +57,54 @@ def rows_of(result: Any, measures: Sequence[str], analysis: str, others: Sequenc
     ----------
     result : frame
         Of any engine.
-    measures : sequence of str
-        Columns that the chart needs.
+    needs : sequence of str
+        Columns that must be there. Every column before the first of them, or of the vocabulary, is a key.
     analysis : str
         The analysis the result should be of, for the error's words.
-    others : sequence of str
-        More columns that are no keys. Every column before the first measure is one.
+    shown : str
+        What is made of it, such as "table".
 
     Raises
     ------
+    ParameterError
+        It is no frame.
     MissingColumnError
         A column is missing.
     """
-    frame = _pandas(result)
-    missing = [name for name in measures if name not in frame.columns]
+    frame = _pandas(result, analysis, shown)
+    missing = [name for name in needs if name not in frame.columns]
     if missing:
         raise MissingColumnError(
-            f"The chart needs the column {missing[0]!r}, which the frame does not have; pass a result of "
+            f"The {shown} needs the column {missing[0]!r}, which the frame does not have; pass a result of "
             f"billframes.{analysis}(). It has: {', '.join(map(str, frame.columns))}."
         )
-    known = {*measures, *others}
-    keys = _keys(list(itertools.takewhile(lambda name: name not in known, frame.columns)))
+    keys = _keys(list(itertools.takewhile(lambda name: name not in needs and not _is_number(name), frame.columns)))
     over_time = len(keys) == 1 and keys[0] in TIMES
     texts = [[_text(value, over_time) for value in frame[key]] for key in keys]
     labels = [" · ".join(row) for row in zip(*texts, strict=True)] if keys else ["All"] * len(frame)
-    return Rows(frame, _told_apart(labels), " and ".join(map(_named, keys)), over_time)
+    return Rows(frame, keys, _told_apart(labels), " and ".join(map(title_of_key, keys)), over_time)
 
 
-def _pandas(result: Any) -> pd.DataFrame:
-    frame = nw.from_native(result)
+def _pandas(result: Any, analysis: str, shown: str) -> pd.DataFrame:
+    try:
+        frame = nw.from_native(result)
+    except TypeError as error:
+        raise ParameterError(
+            f"result is a {type(result).__name__}; the {shown} takes a frame, the result of billframes.{analysis}()."
+        ) from error
     collected = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     return collected.to_pandas().reset_index(drop=True)
+
+
+def _is_number(name: str) -> bool:
+    found = measure(name)
+    return found is not None and found.unit != "text"
 
 
 def _keys(columns: list[str]) -> list[str]:
     """Leave out ids that a label stands beside."""
     labelled = {name.rpartition("_")[0] for name in columns if name.endswith(("_name", "_label"))}
     return [name for name in columns if not (name.endswith("_id") and name.removesuffix("_id") in labelled)]
-
-
-def _named(key: str) -> str:
-    stem = key.removesuffix("_name").removesuffix("_label")
-    return _NAMES.get(stem, stem.removeprefix("cf_").replace("_", " "))
 
 
 def _text(value: Any, over_time: bool) -> str:

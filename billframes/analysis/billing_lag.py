@@ -1,0 +1,191 @@
+"""Billing lag: how long work waits for its invoice.
+
+Counted from the work's date to the date of the final invoice it is on: what is not invoiced yet has no lag but an
+age, which work in progress tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes._warn import warn
+from billframes.analysis._billing import billable_time, invoice_terms, time_on_invoices, warn_of_unknown_invoices
+from billframes.analysis._checks import within
+from billframes.analysis._days import days_of
+from billframes.analysis._explanation import Explanation
+from billframes.analysis._frames import Frame, close, collect_row, flag, open_frames, ratio
+from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
+from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._people import settle
+from billframes.errors import RatesHiddenWarning
+from billframes.periods import DateLike, resolve
+from billframes.settings.firm import FirmSettings
+
+__all__ = ["EXPLANATION", "billing_lag"]
+
+C = nw.col
+
+EXPLANATION = Explanation(
+    name="billing_lag",
+    question="How many days pass from doing the work to invoicing it?",
+    formula="Σ (invoice date − work date) ÷ entries; weighted: Σ (days × amount) ÷ Σ amount",
+    numerator="days from the work's date to the date of its final invoice, of billable entries",
+    denominator="entries; their amount, or their hours, for the weighted figures",
+    left_out=(
+        "work not on a final invoice yet: wip tells its age",
+        "fixed-fee and non-billable time",
+        "entries on an invoice that was not passed, which a warning counts",
+    ),
+    cannot_tell=("when an invoice was sent: its date is what counts",),
+)
+
+_ROW = ("entries", "billable_hours", "worked_amount", "total_lag_days", "hour_days", "amount_days", "_hidden")
+_MEASURES = (*_ROW, "postdated_entries")
+_COLUMNS = (
+    "entries",
+    "total_lag_days",
+    "mean_lag_days",
+    "worked_amount",
+    "amount_days",
+    "amount_weighted_lag_days",
+    "billable_hours",
+    "hour_days",
+    "hours_weighted_lag_days",
+    "postdated_entries",
+)
+
+
+def billing_lag(
+    time_entries: IntoFrameT,
+    invoices: IntoFrameT,
+    *,
+    by: By = None,
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Days from work to invoice: of billable time on final invoices dated in the period, whenever it was done.
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `date`, `hours`, `billing_type`, `amount` and `invoice_id`, and what `by` needs; of any period.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
+    by : str or list of str, optional
+        What to group by; None gives one row. Months are those of the invoice.
+    start, end : str or date, optional
+        First and last day of the invoices, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
+    matters, users : frame, optional
+        What else `by` names.
+    settings : FirmSettings, optional
+        `originator_weights` split by originator.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, sorted by label: the keys and, as float64,
+
+        - `entries`: billable entries on the invoices (parts of them by originator)
+        - `total_lag_days`: Σ days, `mean_lag_days`: ÷ entries
+        - `worked_amount`, `amount_days` (Σ days * amount), `amount_weighted_lag_days` (their ratio): what a day of
+          waiting costs; missing where rates are hidden
+        - `billable_hours`, `hour_days` (Σ days * hours), `hours_weighted_lag_days`: the same by hours, known with
+          rates hidden, too
+        - `postdated_entries`: dated after their invoice. Their days are negative and count as such
+
+        Ratios are missing for 0 ÷ 0.
+
+    Raises
+    ------
+    ParameterError
+        `by` is unknown, the period can't be read, or frames are of different engines.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    RatesHiddenWarning
+        Entries have no amount: the figures weighted by amount are missing.
+    IncompleteDataWarning
+        Entries name an invoice that was not passed, unless their own `invoice_date` says it is of another period.
+        On lazy frames this runs two small queries; the result stays lazy.
+
+    Examples
+    --------
+    Ten days of waiting for 900 and thirty for 100: 20 days a piece, 12 by amount.
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "date": pd.to_datetime(["2026-09-21", "2026-09-01"]), "hours": [3.0, 1.0],
+    ...     "billing_type": ["billable"] * 2, "amount": [900.0, 100.0], "invoice_id": ["i1", "i1"],
+    ... })
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1"], "invoice_date": pd.to_datetime(["2026-10-01"]), "invoice_state": ["final"],
+    ...     "amount": [1000.0], "balance": [0.0],
+    ... })
+    >>> billing_lag(entries, invoices, start="2026-10")[
+    ...     ["entries", "mean_lag_days", "amount_weighted_lag_days", "hours_weighted_lag_days"]]
+       entries  mean_lag_days  amount_weighted_lag_days  hours_weighted_lag_days
+    0      2.0           20.0                      12.0                     15.0
+    """
+    period = resolve(start, end)
+    frames = open_frames(time_entries=time_entries, invoices=invoices, matters=matters, users=users)
+    settings = settle(settings, frames.get("users"))
+    rows = frozenset(frames["time_entries"].collect_schema().names())
+    sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
+    keys = find_keys(by, sources)
+    base = base_of(keys)
+    own = [name for name in base if not name.startswith("_")]
+    time = billable_time(frames["time_entries"], ("date", *own), ("invoice_date",))
+    terms = invoice_terms(None, frames["invoices"], None, None)
+    warn_of_unknown_invoices(time_on_invoices(time), terms, period)
+    final = within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", period)
+    waited = _waited(time, final, keys)
+    totals = attach(sums(waited, base, _MEASURES), keys, sources, _MEASURES)
+    totals = add_up(totals, keys, _MEASURES)
+    _warn_of_hidden(totals)
+    return cast("IntoFrameT", close(_result(totals, keys)))
+
+
+def _waited(time: Frame, final: Frame, keys: Sequence[Key]) -> Frame:
+    """Give each entry on these invoices the days it waited, and these times its hours and worth."""
+    rows = time.join(final.select("invoice_id", "_invoice_date"), on="invoice_id", how="inner")
+    rows = rows.with_columns(total_lag_days=(days_of("_invoice_date") - days_of("date")).cast(nw.Float64))
+    rows = rows.with_columns(
+        entries=nw.lit(1.0),
+        billable_hours=C("hours"),
+        worked_amount=C("worth").fill_null(0.0),
+        _hidden=flag(C("worth").is_null()),
+        hour_days=C("total_lag_days") * C("hours"),
+        amount_days=C("total_lag_days") * C("worth").fill_null(0.0),
+        postdated_entries=flag(C("total_lag_days") < 0),
+    )
+    return with_times(rows, keys, "_invoice_date")
+
+
+def _result(totals: Frame, keys: Sequence[Key]) -> Frame:
+    known = {name: nw.when(C("_hidden") == 0).then(C(name)) for name in ("worked_amount", "amount_days")}
+    totals = totals.with_columns(**known).with_columns(
+        mean_lag_days=ratio("total_lag_days", "entries"),
+        amount_weighted_lag_days=ratio("amount_days", "worked_amount"),
+        hours_weighted_lag_days=ratio("hour_days", "billable_hours"),
+    )
+    return finish(totals, keys, _COLUMNS)
+
+
+def _warn_of_hidden(totals: Frame) -> None:
+    hidden = round(collect_row(totals, hidden=C("_hidden").sum())["hidden"])
+    if hidden:
+        warn(
+            f"{hidden} billable time entries have no amount (the credential lacks read.rates); the lag weighted by "
+            "amount is missing where they count. The lag weighted by hours is known.",
+            RatesHiddenWarning,
+        )

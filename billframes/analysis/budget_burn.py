@@ -1,0 +1,280 @@
+"""Budget burn: how much of each matter's budget is used.
+
+Work uses a budget when it is done, not when it is billed: billed fees count at what they were billed at, and time
+that is on no final invoice yet at its worth. A matter counts with all its life; a budget has no period.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes._warn import warn
+from billframes.analysis._billing import (
+    billable_time,
+    billed_at,
+    invoice_terms,
+    state_of,
+    time_on_invoices,
+    warn_of_absent_items,
+)
+from billframes.analysis._explanation import Explanation
+from billframes.analysis._frames import Frame, close, collect_row, flag, mapped, nothing, open_frames, ratio, take
+from billframes.analysis._group import sums
+from billframes.analysis._rows import gathered
+from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
+from billframes.settings.firm import FirmSettings
+
+__all__ = ["EXPLANATION", "budget_burn"]
+
+EXPLANATION = Explanation(
+    name="budget_burn",
+    question="How much of the budget of each matter is used up?",
+    formula="(net billed fees + prebill + unbilled time) ÷ budget",
+    numerator="net billed time fees and fixed fees on final invoices; time and fixed fees on prebills, and unbilled "
+    "time, at their worth",
+    denominator="the matter's budget in the settings",
+    left_out=(
+        "Matters without a budget: left_out_matters and left_out_amount say how many, and what their fees are.",
+        "Expenses; non-billable time; fixed fees on no invoice yet (unbilled_fixed_fee_amount).",
+        "Credit notes: they are on no matter, and are in left_out_amount.",
+    ),
+    cannot_tell=("Whether a budget was raised or agreed anew: the settings' present one counts.",),
+)
+
+C = nw.col
+
+_USED = ("billed_amount", "fixed_fee_amount", "prebill_amount", "unbilled_amount", "unknown_amount")
+_HIDDEN = tuple(f"_hidden_{name}" for name in ("prebill_amount", "unbilled_amount", "unknown_amount"))
+_MEASURES = (*_USED, *_HIDDEN, "unbilled_fixed_fee_amount", "_rows_unknown")
+
+
+def budget_burn(
+    time_entries: IntoFrameT,
+    invoices: IntoFrameT,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    *,
+    settings: FirmSettings | None = None,
+    matters: IntoFrameT | None = None,
+) -> IntoFrameT:
+    """
+    Part of each matter's budget that is used: (net billed fees + prebill + unbilled time) ÷ budget.
+
+    Counts fees, not expenses, of the matter's whole life. Pass wide frames: all items and invoices.
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
+    expenses, fixed_fees : frame, optional
+        With `invoice_id` and `amount`, the fixed fees also with `matter_id`. None is taken as none at all, with a
+        warning.
+    settings : FirmSettings
+        With `budgets`: money by matter id.
+    matters : frame, optional
+        With `matter_id` and `name`: the matters' names.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, a row a matter with a budget, also without any work, sorted by label then id:
+        `matter_id`, `matter_name` (the id where nothing tells it) and, as float64 money,
+
+        - `budget_amount`
+        - `billed_amount`: net billed time fees, as in `realization`; `fixed_fee_amount`: fixed fees on final invoices
+        - `prebill_amount`: worth of time, and fixed fees, on draft, review and approved invoices
+        - `unbilled_amount`: worth of the time on no invoice; `unknown_amount`: of time and fixed fees on invoices that
+          are not among those passed
+        - `used_amount`: all these; missing where rates of its time are hidden
+        - `remaining_amount`: budget - used; `budget_burn`: used ÷ budget, missing for a budget of 0
+        - `unbilled_fixed_fee_amount`: fixed fees on no invoice, which do not count
+        - `left_out_matters`, `left_out_amount`: how many matters have fees and no budget, and what these and fees on
+          no matter add up to; of the whole, and the same in every row
+
+    Raises
+    ------
+    ParameterError
+        The settings have no budgets, or frames are of different engines.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    RatesHiddenWarning
+        Billable entries on no final invoice have no amount.
+    IncompleteDataWarning
+        The budgets name a matter that the matters frame lacks, items name an invoice that was not passed, or
+        expenses or fixed fees were not passed.
+        Lazy frames are added up by matter for this; the result stays lazy.
+
+    Examples
+    --------
+    Of a budget of 2,000, 800 are billed and 300 not yet:
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "matter_id": ["m1", "m1"], "matter_name": ["Sale", "Sale"], "hours": [4.0, 1.0],
+    ...     "billing_type": ["billable", "billable"], "amount": [1000.0, 300.0], "invoice_id": ["i1", None],
+    ... })
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1"], "invoice_date": pd.to_datetime(["2026-10-05"]), "invoice_state": ["final"],
+    ...     "amount": [800.0], "balance": [0.0],
+    ... })
+    >>> none = pd.DataFrame(columns=["invoice_id", "matter_id", "amount"])
+    >>> firm = FirmSettings(budgets={"m1": 2000})
+    >>> result = budget_burn(entries, invoices, none, none, settings=firm)
+    >>> result[["matter_name", "budget_amount", "used_amount", "remaining_amount", "budget_burn"]]
+      matter_name  budget_amount  used_amount  remaining_amount  budget_burn
+    0        Sale         2000.0       1100.0             900.0         0.55
+    """
+    budgets = dict(settings.budgets) if settings is not None else {}
+    if not budgets:
+        raise ParameterError("budget_burn needs budgets: pass settings=FirmSettings(budgets={matter_id: amount}).")
+    frames = open_frames(
+        time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees, matters=matters
+    )
+    fees = _fees(frames)
+    warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
+    used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
+    _warn(used)
+    rows = _with_all_budgets(_named(used, frames.get("matters")), budgets, frames.get("matters"))
+    return cast("IntoFrameT", close(_result(rows, budgets, _left_out(used, budgets))))
+
+
+def _fees(frames: dict[str, Frame]) -> Frame:
+    """List fees by matter and what became of them."""
+    time = billable_time(frames["time_entries"], ("matter_id",), ("matter_name",))
+    expenses, fixed_fees = frames.get("expenses"), frames.get("fixed_fees")
+    terms = invoice_terms(time_on_invoices(time), frames["invoices"], expenses, fixed_fees)
+    time = time.with_columns(_hidden=flag(C("worth").is_null()), worth=C("worth").fill_null(0.0), _rows=nw.lit(1.0))
+    by = ("matter_id", "invoice_id", *_labels(time))
+    # Every invoice bills all its entries by one rule, so a matter's entries on it are added up first.
+    time = sums(time, by, ("worth", "hours", "_hidden", "_rows"))
+    parts = [_told_apart(time, terms, "billed_amount", billed_at())]
+    if fixed_fees is not None:
+        fixed = take(fixed_fees, "fixed_fees", ("matter_id", "invoice_id", "amount"), ("matter_name",))
+        fixed = fixed.with_columns(worth=C("amount"), _hidden=nw.lit(0.0), _rows=nw.lit(1.0))
+        parts.append(_told_apart(fixed, terms, "fixed_fee_amount", C("worth")))
+    credits_ = terms.filter(C("_invoice_state") == "final", C("_by_worth") + C("_by_hours") < 1)
+    none = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {"billed_amount": C("_rest")}
+    parts.append(credits_.select(matter_id=nothing(nw.String), matter_name=nothing(nw.String), **none))
+    return nw.concat(parts)
+
+
+def _labels(rows: Frame) -> list[str]:
+    return [name for name in ("matter_name",) if name in rows.collect_schema()]
+
+
+def _told_apart(rows: Frame, terms: Frame, final: str, billed: nw.Expr) -> Frame:
+    """Put amounts into the column of their state; those on final invoices as billed, in the column `final`."""
+
+    def only(state: str, value: nw.Expr) -> nw.Expr:
+        return nw.when(C("_state") == state).then(value).otherwise(nw.lit(0.0))
+
+    joined = rows.join(
+        terms.select("invoice_id", "_invoice_state", "_per_worth", "_per_hour"), on="invoice_id", how="left"
+    ).with_columns(_state=state_of())
+    fixed = final == "fixed_fee_amount"
+    measures = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {
+        final: only("final", billed),
+        "unbilled_fixed_fee_amount" if fixed else "unbilled_amount": only("unbilled", C("worth")),
+        "prebill_amount": only("prebill", C("worth")),
+        "unknown_amount": only("unknown", C("worth")),
+        "_hidden_unbilled_amount": only("unbilled", C("_hidden")),
+        "_hidden_prebill_amount": only("prebill", C("_hidden")),
+        "_hidden_unknown_amount": only("unknown", C("_hidden")),
+        "_rows_unknown": only("unknown", C("_rows")),
+    }
+    name = C("matter_name") if _labels(rows) else nothing(nw.String)
+    return joined.select("matter_id", matter_name=name, **measures)
+
+
+def _named(used: Frame, matters: Frame | None) -> Frame:
+    """Take the names, and the matters without work, from the matters frame."""
+    if matters is None:
+        return used
+    listed = take(matters, "matters", ("matter_id", "name")).unique(subset=["matter_id"], keep="any")
+    listed = listed.select("matter_id", matter_name=C("name"), **dict.fromkeys(_MEASURES, nw.lit(0.0)))
+    return nw.concat([used.with_columns(matter_name=nothing(nw.String)), listed])
+
+
+def _with_all_budgets(rows: Frame, budgets: dict[str, float], matters: Frame | None) -> Frame:
+    """Keep the matters with a budget; those that no frame has get a row of no work."""
+    rows = rows.filter(C("matter_id").is_in(list(budgets)))
+    totals = rows.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
+    absent = sorted(set(budgets) - _ids(totals))
+    unlisted = sorted(set(budgets) - _ids(take(matters, "matters", ("matter_id",)))) if matters is not None else []
+    if unlisted:
+        few = ", ".join(unlisted[:10])
+        warn(
+            f"settings.budgets name {len(unlisted)} matters that are not among those passed: {few}. "
+            "Load all matters, archived ones too, or correct the ids.",
+            IncompleteDataWarning,
+        )
+    # A sum over no keys is one row on every engine, also of an empty frame.
+    empty = totals.select(*[C(name).sum() * 0.0 for name in _MEASURES])
+    extra = [
+        empty.select(matter_id=nw.lit(each), matter_name=nothing(nw.String), **{name: C(name) for name in _MEASURES})
+        for each in absent
+    ]
+    return nw.concat([totals, *extra]) if extra else totals
+
+
+def _ids(frame: Frame) -> set[str]:
+    return set(cast("nw.DataFrame[Any]", gathered(frame.select("matter_id")))["matter_id"].to_list())
+
+
+def _left_out(used: Frame, budgets: dict[str, float]) -> dict[str, float | None]:
+    """Tell how many matters have fees and no budget, and what they add up to; None where that is hidden."""
+    amount = nw.sum_horizontal(*_USED)
+    rows = used.filter(C("matter_id").is_null() | ~C("matter_id").is_in(list(budgets))).with_columns(
+        _amount=amount,
+        _hidden=nw.sum_horizontal(*_HIDDEN),
+        _matters=nw.when(~C("matter_id").is_null()).then(flag(amount != 0)).otherwise(nw.lit(0.0)),
+    )
+    found = collect_row(rows, amount=C("_amount").sum(), hidden=C("_hidden").sum(), matters=C("_matters").sum())
+    amount_known = None if found["hidden"] else found["amount"]
+    return {"left_out_matters": found["matters"], "left_out_amount": amount_known}
+
+
+def _result(rows: Frame, budgets: dict[str, float], left_out: dict[str, float | None]) -> Frame:
+    hidden = dict(zip(_HIDDEN, _USED[2:], strict=True))
+    known = {name: nw.when(C(count) == 0).then(C(name)) for count, name in hidden.items()}
+    used: nw.Expr = C("billed_amount")
+    for name in _USED[1:]:
+        used = used + C(name)
+    rows = (
+        rows.with_columns(**known, budget_amount=mapped("matter_id", budgets, None, nw.Float64))
+        .with_columns(used_amount=used, matter_name=nw.coalesce("matter_name", "matter_id"))
+        .with_columns(
+            remaining_amount=C("budget_amount") - C("used_amount"),
+            budget_burn=ratio("used_amount", "budget_amount"),
+            left_out_matters=nw.lit(int(left_out["left_out_matters"] or 0), nw.Int64),
+            left_out_amount=nw.lit(left_out["left_out_amount"]).cast(nw.Float64),
+        )
+    )
+    figures = ("used_amount", "remaining_amount", "budget_burn", "unbilled_fixed_fee_amount", *left_out)
+    return rows.sort("matter_name", "matter_id", nulls_last=True).select(
+        "matter_id", "matter_name", "budget_amount", *_USED, *figures
+    )
+
+
+def _warn(used: Frame) -> None:
+    count = collect_row(used, unknown=C("_rows_unknown").sum(), hidden=nw.sum_horizontal(*_HIDDEN).sum())
+    if count["unknown"]:
+        warn(
+            f"{int(count['unknown'])} time entries and fixed fees name an invoice that is not among those passed; they "
+            "are counted in unknown_amount. Load invoices over a wider window, by the ids that the work refers to.",
+            IncompleteDataWarning,
+        )
+    if count["hidden"]:
+        warn(
+            f"{int(count['hidden'])} billable time entries on no final invoice have no amount (the credential lacks "
+            "read.rates); what their matters used is missing.",
+            RatesHiddenWarning,
+        )

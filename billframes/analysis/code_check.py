@@ -1,0 +1,260 @@
+"""Code check: billing codes that an e-billing system would refuse.
+
+LEDES codes are checked against the configuration of the matter and the firm's lists of codes, on matters billed by
+LEDES only: elsewhere nobody reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes._warn import warn
+from billframes.analysis._checks import within
+from billframes.analysis._explanation import Explanation
+from billframes.analysis._frames import Frame, close, mapped, nothing, open_frames, require, take
+from billframes.analysis._rows import rows_of
+from billframes.errors import IncompleteDataWarning, MissingColumnError
+from billframes.periods import DateLike, Period, resolve
+
+__all__ = ["EXPLANATION", "code_check"]
+
+C = nw.col
+
+EXPLANATION = Explanation(
+    name="code_check",
+    question="Which items on LEDES matters have codes that the client's system would refuse?",
+    formula="a row an item and field whose code is missing, unknown, outside the code sets or not selectable",
+    left_out=("items on matters without LEDES billing",),
+    cannot_tell=("codes of expenses and fixed fees from lists: the API gives them with single records only",),
+)
+
+# Each kind of item: its id, and its fields with the kind of code they take and the flag that makes it required.
+_WORK = {
+    "activity_code": ("activity", "ledes_activity_code_required"),
+    "task_code": ("task", "ledes_task_code_required"),
+}
+_ITEMS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
+    "time_entries": ("time_entry_id", _WORK),
+    "fixed_fees": ("fixed_fee_id", _WORK),
+    "expenses": ("expense_id", {"expense_code": ("expense", "ledes_expense_code_required")}),
+}
+_FLAGS = ("ledes_activity_code_required", "ledes_task_code_required", "ledes_expense_code_required")
+_SHOWN = ("user_id", "user_name", "matter_id", "matter_name", "invoice_id")
+_SEP = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What codes there are, in which sets, and which of these each matter takes."""
+
+    matters: Mapping[str, Mapping[str, Any]]
+    codes: Mapping[tuple[str, str], Mapping[str, bool]]
+
+    def problem(self, matter_id: str | None, kind: str, required: str, code: str | None) -> str | None:
+        """Name the first thing wrong with a code, if anything is."""
+        matter = self.matters.get(matter_id or "")
+        if matter is None or matter["ledes_enabled"] is not True:
+            return None
+        if not code:
+            return "missing" if matter[required] is True else None
+        sets = self.codes.get((kind, code))
+        if sets is None:
+            return "unknown"
+        own = matter["ledes_code_set_ids"]
+        usable = [selectable for name, selectable in sets.items() if own is None or name in own]
+        if not usable:
+            return "outside the code sets"
+        return None if any(usable) else "not selectable"
+
+
+def code_check(
+    time_entries: IntoFrameT,
+    matters: IntoFrameT,
+    codes: IntoFrameT,
+    code_sets: IntoFrameT | None = None,
+    *,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+) -> IntoFrameT:
+    """
+    Find required LEDES codes that are missing, and codes unknown, not selectable or outside the matter's code sets.
+
+    Items of every billing type on matters with LEDES billing are checked, one finding an item and field, the first
+    that applies of:
+
+    - `missing`: the matter requires a code and there is none
+    - `unknown`: no code set has such a code of this kind
+    - `outside the code sets`: none of the matter's code sets has it; a matter whose list is empty takes no code
+    - `not selectable`: a heading, not a code to assign
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `time_entry_id`, `date`, `matter_id`, `activity_code` and `task_code`.
+    matters : frame
+        With `matter_id`, `ledes_enabled`, `ledes_activity_code_required`, `ledes_task_code_required`,
+        `ledes_expense_code_required` and `ledes_code_set_ids` (the loader's `select` "ledesConfiguration").
+    codes : frame
+        With `code_type`, `code`, `code_set_id` and `selectable`; only what is said not to be selectable is not.
+    code_sets : frame, optional
+        With `code_set_id`: tells which sets that matters name there are.
+    expenses : frame, optional
+        With `expense_id`, `date`, `matter_id` and `expense_code`.
+    fixed_fees : frame, optional
+        With `fixed_fee_id`, `date`, `matter_id`, `activity_code` and `task_code`. The API's lists of expenses and
+        fixed fees have no codes; its single records have (`expenses.get(id)`).
+    start, end : str or date, optional
+        First and last day of the items, inclusive, None is open; or a whole period such as "2026-10" as `start`.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, a row a finding, sorted by date, item, id and field: `item` ("time_entry",
+        "expense" or "fixed_fee"), `item_id`, `date`, `user_id`, `user_name`, `matter_id`, `matter_name`,
+        `invoice_id` (what is on an invoice can't be changed any more), `field`, `code` and `problem`. Names and
+        invoice are missing where the items don't have them.
+
+    Raises
+    ------
+    ParameterError
+        The period can't be read, or frames are of different engines.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        Items are on matters that were not passed, or whose LEDES configuration is missing, and can't be checked; or
+        matters name code sets that there are not. On lazy frames this and the check collect the matters, the codes
+        and the combinations of matter and code in use; the result stays lazy.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "time_entry_id": ["t1", "t2"], "date": pd.to_datetime(["2026-10-01"] * 2), "matter_id": ["m1"] * 2,
+    ...     "activity_code": ["A101", None], "task_code": ["L100", "L110"],
+    ... })
+    >>> matters = pd.DataFrame({
+    ...     "matter_id": ["m1"], "ledes_enabled": [True], "ledes_activity_code_required": [True],
+    ...     "ledes_task_code_required": [True], "ledes_expense_code_required": [False],
+    ...     "ledes_code_set_ids": [["ACT", "LIT"]],
+    ... })
+    >>> codes = pd.DataFrame({
+    ...     "code_type": ["activity", "task", "task"], "code": ["A101", "L100", "L110"],
+    ...     "code_set_id": ["ACT", "LIT", "LIT"], "selectable": [True, False, True],
+    ... })
+    >>> code_check(entries, matters, codes)[["item_id", "field", "code", "problem"]]
+      item_id          field  code         problem
+    0      t1      task_code  L100  not selectable
+    1      t2  activity_code   NaN         missing
+    """
+    period = resolve(start, end)
+    frames = open_frames(
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
+        codes=codes,
+        code_sets=code_sets,
+    )
+    items = {name: frames[name] for name in _ITEMS if name in frames}
+    for name, frame in items.items():
+        _check_columns(frame, name)
+    rules = _rules(frames["matters"], frames["codes"])
+    _warn_of_unknown_sets(rules, frames.get("code_sets"))
+    parts = [part for name, frame in items.items() for part in _findings(frame, name, rules, period)]
+    return cast("IntoFrameT", close(nw.concat(parts).sort("date", "item", "item_id", "field")))
+
+
+def _check_columns(frame: Frame, name: str) -> None:
+    id_, fields = _ITEMS[name]
+    lacking = [field for field in fields if field not in frame.collect_schema()]
+    if lacking and name != "time_entries":
+        raise MissingColumnError(
+            f"{name} has no column {', '.join(map(repr, lacking))}: the API's list has no codes. Single records "
+            f"have them ({name}.get(id)); add them as columns, or leave {name}= out."
+        )
+    require(frame, name, (id_, "date", "matter_id", *fields))
+
+
+def _rules(matters: Frame, codes: Frame) -> _Rules:
+    configured = ("matter_id", "ledes_enabled", *_FLAGS, "ledes_code_set_ids")
+    require(matters, "matters", configured)
+    require(codes, "codes", ("code_type", "code", "code_set_id", "selectable"))
+    sets: dict[tuple[str, str], dict[str, bool]] = {}
+    for row in rows_of(codes.select("code_type", "code", "code_set_id", "selectable")):
+        sets.setdefault((row["code_type"], row["code"]), {})[row["code_set_id"]] = row["selectable"] is not False
+    return _Rules({row["matter_id"]: row for row in rows_of(matters.select(*configured))}, sets)
+
+
+def _findings(frame: Frame, name: str, rules: _Rules, period: Period) -> Iterable[Frame]:
+    id_, fields = _ITEMS[name]
+    taken = within(take(frame, name, (id_, "date", "matter_id", *fields), _SHOWN), "date", period)
+    absent = {each: nothing(nw.String) for each in _SHOWN if each not in taken.collect_schema()}
+    items = taken.with_columns(**absent) if absent else taken
+    for nth, (field, (kind, required)) in enumerate(fields.items()):
+        combinations = rows_of(items.with_columns(_one=nw.lit(1.0)).group_by("matter_id", field).agg(C("_one").sum()))
+        if nth == 0:
+            _warn_of_unknown_matters(combinations, rules, name)
+        problems = {
+            _key(row["matter_id"], row[field]): problem
+            for row in combinations
+            if (problem := rules.problem(row["matter_id"], kind, required, row[field]))
+        }
+        key = nw.concat_str(C("matter_id").fill_null(""), nw.lit(_SEP), C(field).fill_null(""))
+        found = items.with_columns(_key=key).with_columns(problem=mapped("_key", problems, None, nw.String))
+        yield found.filter(~C("problem").is_null()).select(
+            nw.lit(id_.removesuffix("_id")).alias("item"),
+            C(id_).alias("item_id"),
+            "date",
+            *_SHOWN,
+            nw.lit(field).alias("field"),
+            C(field).alias("code"),
+            "problem",
+        )
+
+
+def _key(matter_id: str | None, code: str | None) -> str:
+    return f"{matter_id or ''}{_SEP}{code or ''}"
+
+
+def _warn_of_unknown_matters(combinations: Iterable[dict[str, Any]], rules: _Rules, name: str) -> None:
+    def unknown(matter_id: str | None) -> bool:
+        matter = rules.matters.get(matter_id or "")
+        return matter is None or matter["ledes_enabled"] is None
+
+    count = round(sum(row["_one"] for row in combinations if unknown(row["matter_id"])))
+    if count:
+        warn(
+            f"{count} {name.replace('_', ' ')} are on matters that were not passed or whose LEDES configuration is "
+            "missing; they are not checked. Load all matters, with select='ledesConfiguration'.",
+            IncompleteDataWarning,
+        )
+
+
+def _warn_of_unknown_sets(rules: _Rules, code_sets: Frame | None) -> None:
+    if code_sets is None:
+        return
+    require(code_sets, "code_sets", ("code_set_id",))
+    there = {row["code_set_id"] for row in rows_of(code_sets.select("code_set_id"))}
+    lost = {
+        each: matter_id
+        for matter_id, matter in rules.matters.items()
+        if matter["ledes_enabled"] is True
+        for each in matter["ledes_code_set_ids"] or ()
+        if each not in there
+    }
+    if lost:
+        warn(
+            f"Matters name code sets that there are not: {', '.join(sorted(lost))} (such as the matter_id "
+            f"{min(lost.values())}). Codes of these sets count as outside the matter's code sets or unknown.",
+            IncompleteDataWarning,
+        )

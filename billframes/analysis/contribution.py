@@ -1,0 +1,157 @@
+"""Contribution: who or what brings in the fees, largest first.
+
+Fees are those of all final invoices of the period, fixed fees among them, whatever the type of their matter: time on
+contingency matters is not realized at its worth, but its fees are fees.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes.analysis._explanation import Explanation
+from billframes.analysis._fees import fees_by
+from billframes.analysis._frames import RESIDUE, Frame, close
+from billframes.analysis._group import finish, result_columns
+from billframes.analysis._keys import By, Key
+from billframes.analysis._rows import gathered, like
+from billframes.periods import DateLike, resolve
+from billframes.settings.firm import FirmSettings
+
+__all__ = ["EXPLANATION", "contribution"]
+
+EXPLANATION = Explanation(
+    name="contribution",
+    question="Who, or which clients or matters, do the billed fees come from?",
+    formula="fees ÷ all fees",
+    numerator="net billed time fees and fixed fees on final invoices dated in the period",
+    denominator="the same of all rows together",
+    left_out=(
+        "Expenses: they are no fees.",
+        "Work on no final invoice of the period.",
+        "Credit notes belong to their client; by any other key they are Unassigned.",
+    ),
+    cannot_tell=(
+        "What came in as cash, and when.",
+        "Who did the work behind a fixed fee: it counts for the user that the fee names.",
+    ),
+)
+
+C = nw.col
+
+_AMOUNTS = ("billed_amount", "fixed_fee_amount", "fees_amount")
+
+
+def contribution(
+    time_entries: IntoFrameT,
+    invoices: IntoFrameT,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    *,
+    by: By = "client",
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Billed fees by any key, with their share and running share, largest first.
+
+    Fees are the net billed time fees (see `realization`) and the fixed fees on final invoices dated in the period, of
+    matters of every type. They add up to the invoices' amounts less their expenses. Pass wide frames, as for
+    `realization`; the period is applied here.
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `hours`, `billing_type`, `amount` and `invoice_id`, and what `by` needs.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
+    expenses, fixed_fees : frame, optional
+        With `invoice_id` and `amount`, the fixed fees also with the ids that `by` needs. None is taken as none at
+        all, with a warning.
+    by : str or list of str, optional
+        What to group by; None gives one row. Months are those of the invoices' dates.
+    start, end : str or date, optional
+        First and last day of the invoices' dates, inclusive, None is open; or a whole period as `start`.
+    matters, users : frame, optional
+        With `matter_id` or `user_id` and what `by` names.
+    settings : FirmSettings, optional
+        `originator_weights` and `roles`.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, largest fees first, then by label: the keys and, as float64,
+
+        - `billed_amount`: net billed time fees
+        - `fixed_fee_amount`: fixed fees
+        - `fees_amount`: both, in money
+        - `share`: fees ÷ the fees of all rows; `running_share`: of this row and those above it. Negative for more
+          credit than fees; missing where all fees add up to 0
+
+        Running shares need an order, so lazy frames are collected here, once they are a row a key; the result is
+        of their kind again.
+
+    Raises
+    ------
+    ParameterError
+        An argument is unknown, or frames are of different engines.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    RatesHiddenWarning
+        Billable entries have no amount: their invoices' fees are spread over hours.
+    IncompleteDataWarning
+        Entries name an invoice that was not passed, or expenses or fixed fees were not passed.
+
+    Examples
+    --------
+    Acme's invoice of 1,000 holds a fixed fee of 200 and an expense of 100; Zenith is billed 300 for time:
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "client_id": ["c1", "c2"], "client_name": ["Acme", "Zenith"], "hours": [2.0, 1.0],
+    ...     "billing_type": ["billable", "billable"], "amount": [800.0, 400.0], "invoice_id": ["i1", "i2"],
+    ... })
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1", "i2"], "invoice_date": pd.to_datetime(["2026-10-05", "2026-10-06"]),
+    ...     "invoice_state": ["final", "final"], "amount": [1000.0, 300.0], "balance": [0.0, 0.0],
+    ... })
+    >>> expenses = pd.DataFrame({"invoice_id": ["i1"], "amount": [100.0]})
+    >>> fees = pd.DataFrame({"client_id": ["c1"], "invoice_id": ["i1"], "amount": [200.0]})
+    >>> result = contribution(entries, invoices, expenses, fees, start="2026-10")
+    >>> result[["client_name", "billed_amount", "fees_amount", "share", "running_share"]]
+      client_name  billed_amount  fees_amount  share  running_share
+    0        Acme          700.0        900.0   0.75           0.75
+    1      Zenith          300.0        300.0   0.25           1.00
+    """
+    totals, keys = fees_by(
+        by,
+        resolve(start, end),
+        settings,
+        time_entries=time_entries,
+        invoices=invoices,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
+        users=users,
+    )
+    return cast("IntoFrameT", close(_with_shares(finish(totals, keys, _AMOUNTS), keys)))
+
+
+def _with_shares(totals: Frame, keys: tuple[Key, ...]) -> Frame:
+    """Put the largest first and add up shares from there: on collected rows, for order is not on every engine."""
+    rows = cast("nw.DataFrame[Any]", gathered(totals))
+    order = [name for key in keys for name in reversed(key.columns)]
+    rows = rows.sort("fees_amount", *order, descending=[True, *[False] * len(order)], nulls_last=True)
+    whole = float(rows["fees_amount"].sum() or 0.0)
+    share = C("fees_amount") / whole if abs(whole) > RESIDUE else nw.lit(None).cast(nw.Float64)
+    shared = rows.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
+    shared = shared.select(*result_columns(keys), *_AMOUNTS, "share", "running_share")
+    return like(totals, shared.to_arrow()) if isinstance(totals, nw.LazyFrame) else cast("Frame", shared)

@@ -1,0 +1,152 @@
+"""Duplicates: time that looks entered twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes._names import closest
+from billframes.analysis._checks import within
+from billframes.analysis._explanation import Explanation
+from billframes.analysis._frames import Frame, close, mapped, open_frames, require, take
+from billframes.analysis._keys import PEOPLE_AND_MATTERS
+from billframes.analysis._rows import gathered
+from billframes.errors import ParameterError
+from billframes.periods import DateLike, resolve
+
+__all__ = ["EXPLANATION", "duplicates"]
+
+C = nw.col
+
+EXPLANATION = Explanation(
+    name="duplicates",
+    question="Which time looks as if it was entered twice?",
+    formula="same person, matter, date, hours and description, apart from case, spaces and punctuation",
+    left_out=("time entered twice in other words: group by less, such as by=['user', 'matter', 'date', 'hours']",),
+    cannot_tell=("whether it was entered twice or done twice",),
+)
+
+SAME = ("user_id", "matter_id", "date", "hours", "description")
+# Hours are doubles: the same hours may differ by a residue.
+_DIGITS = 6
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+def duplicates(
+    time_entries: IntoFrameT,
+    *,
+    by: str | Sequence[str] = SAME,
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+) -> IntoFrameT:
+    """
+    Time entries that look entered twice: all of each group, with the group's number.
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `time_entry_id`, `date` and the columns of `by`.
+    by : str or list of str
+        Columns in which entries of a group agree; short names such as "user" and "matter" stand for their ids. A
+        description is compared without regard to case, spaces and punctuation, numbers to a millionth, all else
+        exactly; missing agrees with missing.
+    start, end : str or date, optional
+        First and last day, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in: the rows with another like them, whole, behind `duplicate_group` (int64, from 1 on).
+        Groups are numbered by their first date and id; rows are sorted by group, date and id. A firm that sees
+        no reason to keep more than one of a group strikes all rows but the first.
+
+    Raises
+    ------
+    ParameterError
+        `by` is empty or names no column of the entries, or the period can't be read.
+    MissingColumnError
+        `time_entry_id` or `date` is missing.
+
+    Notes
+    -----
+    On lazy frames the ids and the columns compared are collected; the result stays lazy. Nothing of a description
+    is ever in a warning.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "time_entry_id": ["t1", "t2", "t3"], "date": pd.to_datetime(["2026-10-01"] * 3), "user_id": ["u1"] * 3,
+    ...     "matter_id": ["m1"] * 3, "hours": [0.5, 0.5, 0.7],
+    ...     "description": ["Call with court", "call  with court.", "Call with court"],
+    ... })
+    >>> duplicates(entries)[["duplicate_group", "time_entry_id", "hours"]]
+       duplicate_group time_entry_id  hours
+    0                1            t1    0.5
+    1                1            t2    0.5
+    """
+    entries = open_frames(time_entries=time_entries)["time_entries"]
+    columns = _columns(by, entries.collect_schema().names())
+    require(entries, "time_entries", ("time_entry_id", "date"))
+    period = resolve(start, end)
+    compared = within(take(entries, "time_entries", ("time_entry_id", "date", *columns)), "date", period)
+    numbers = _numbers(_suspects(compared, columns), columns)
+    found = entries.with_columns(duplicate_group=mapped("time_entry_id", numbers, None, nw.Float64))
+    found = found.filter(~C("duplicate_group").is_null()).sort("duplicate_group", "date", "time_entry_id")
+    names = [name for name in found.collect_schema() if name != "duplicate_group"]
+    return cast("IntoFrameT", close(found.select(C("duplicate_group").cast(nw.Int64), *names)))
+
+
+def _columns(by: str | Sequence[str], there: Sequence[str]) -> list[str]:
+    names = [by] if isinstance(by, str) else list(by)
+    columns = [PEOPLE_AND_MATTERS.get(name, (name,))[0] for name in names]
+    for name in columns or [""]:
+        if name not in there:
+            raise ParameterError(
+                f"by={by!r} names {name!r}, which is no column of time_entries.{closest(name, there)} "
+                f"It takes {', '.join(there)}."
+            )
+    return list(dict.fromkeys(columns))
+
+
+def _suspects(entries: Frame, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Collect the entries that agree with another in all but their description."""
+    table = cast("nw.DataFrame[Any]", gathered(entries)).to_arrow()
+    lists = {field.name for field in table.schema if pa.types.is_list(field.type)}
+    compared = [name for name in columns if name != "description" and name not in lists]
+    if compared:
+        values = table.select(compared).to_pandas()
+        values = values.assign(**values.select_dtypes("float").round(_DIGITS))
+        table = table.filter(pa.array(values.duplicated(keep=False).to_numpy()))
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
+
+
+def _numbers(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> dict[str, int]:
+    """Give each group of more than one entry a number: the number of each entry's group, by its id."""
+    ordered = sorted(_alike(rows, columns), key=lambda group: min(map(_place, group)))
+    return {row["time_entry_id"]: number for number, group in enumerate(ordered, start=1) for row in group}
+
+
+def _alike(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> list[list[dict[str, Any]]]:
+    groups: dict[Hashable, list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(_plain(name, row[name]) for name in columns), []).append(row)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _plain(name: str, value: Any) -> Hashable:
+    if name == "description" and value is not None:
+        return _NOT_WORD.sub(" ", value).strip().casefold()
+    if isinstance(value, float):
+        return round(value, _DIGITS)
+    return tuple(value) if isinstance(value, list) else cast("Hashable", value)
+
+
+def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["date"] is None, row["date"], row["time_entry_id"]

@@ -1,0 +1,269 @@
+"""Fixed-fee realization: what fixed fees bring for the hours that are linked to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes._warn import warn
+from billframes.analysis._checks import within
+from billframes.analysis._explanation import Explanation
+from billframes.analysis._frames import (
+    RESIDUE,
+    Frame,
+    close,
+    collect_row,
+    flag,
+    mapped,
+    nothing,
+    open_frames,
+    ratio,
+    take,
+)
+from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
+from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._people import settle, warn_of_no_rate
+from billframes.analysis._regroup import items_by, stacked
+from billframes.errors import IncompleteDataWarning
+from billframes.periods import DateLike, Period, resolve
+from billframes.settings.firm import FirmSettings
+
+__all__ = ["EXPLANATION", "fixed_fee_realization"]
+
+C = nw.col
+
+EXPLANATION = Explanation(
+    name="fixed_fee_realization",
+    question="Do fixed fees bring what the hours under them would have brought at standard rates?",
+    formula="fixed fees ÷ linked hours at standard rates; effective rate: fixed fees ÷ linked hours",
+    numerator="fixed fees dated in the period that have linked time, billed or not",
+    denominator="all hours linked to these fees, whenever worked, at the settings' standard rates; or the hours",
+    left_out=(
+        "fees without linked time: in unlinked_fee_amount",
+        "fixed-fee time in the period without a fee: in unlinked_hours",
+    ),
+    cannot_tell=("standard rates: the settings say them", "hours still to come under a fee"),
+)
+
+_MEASURES = (
+    "fee_amount",
+    "linked_hours",
+    "standard_amount",
+    "unrated_hours",
+    "_unrated",
+    "unlinked_fee_amount",
+    "unlinked_hours",
+)
+_COLUMNS = (
+    "fee_amount",
+    "linked_hours",
+    "effective_rate",
+    "standard_amount",
+    "fixed_fee_realization",
+    "unrated_hours",
+    "unlinked_fee_amount",
+    "unlinked_hours",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is asked, once the arguments are checked."""
+
+    period: Period
+    keys: tuple[Key, ...]
+    sources: Sources
+
+
+def fixed_fee_realization(
+    time_entries: IntoFrameT,
+    fixed_fees: IntoFrameT,
+    *,
+    by: By = None,
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Fees ÷ the hours linked to them at standard rates, and ÷ the hours themselves.
+
+    Each fee dated in the period meets all time entries that name it in `fixed_fee_id`, whenever worked and of
+    whatever billing type, so pass all time. It is spread over them in proportion to their worth at standard rates
+    (to their hours where someone has no rate, or it adds up to nothing) and follows each entry's own matter, client
+    and user.
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `date`, `user_id`, `hours`, `billing_type` and `fixed_fee_id`, and what `by` needs; of any period.
+    fixed_fees : frame
+        With `fixed_fee_id`, `date` and `amount`, and the client, matter or user id that `by` needs; of any period.
+    by : str or list of str, optional
+        What to group by; None gives one row. Months are those of the fee.
+    start, end : str or date, optional
+        First and last day of the fees, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
+    matters, users : frame, optional
+        What else `by` names.
+    settings : FirmSettings, optional
+        `standard_rates`, money an hour by user. Without them what needs them is missing.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, sorted by label: the keys and, as float64, money unrounded,
+
+        - `fee_amount`: fees that have linked time, whether invoiced or not
+        - `linked_hours`, `effective_rate` (fee ÷ hours)
+        - `standard_amount`: linked hours at standard rates; missing where someone has none
+        - `fixed_fee_realization`: fee ÷ standard
+        - `unrated_hours`: linked hours of people without a standard rate
+        - `unlinked_fee_amount`: fees without linked time (or whose hours cancel out), by the fee's own matter,
+          client and user
+        - `unlinked_hours`: time of the period that is `fixedFee` and names no fee, or names one not passed, by
+          its own date
+
+    Raises
+    ------
+    ParameterError
+        `by` is unknown, the period can't be read, or frames are of different engines.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        The settings give standard rates, but not to everyone with linked hours; or entries name a fee that was not
+        passed. On lazy frames this runs two small queries; the result stays lazy.
+
+    Examples
+    --------
+    A fee of 3,000 for 10 hours worth 400 each: 300 an hour, three quarters of standard.
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "date": pd.to_datetime(["2026-09-30", "2026-10-02"]), "user_id": ["u1", "u1"], "hours": [6.0, 4.0],
+    ...     "billing_type": ["fixedFee"] * 2, "fixed_fee_id": ["f1", "f1"],
+    ... })
+    >>> fees = pd.DataFrame({
+    ...     "fixed_fee_id": ["f1", "f2"], "date": pd.to_datetime(["2026-10-01"] * 2), "amount": [3000.0, 500.0]})
+    >>> result = fixed_fee_realization(entries, fees, start="2026-10",
+    ...                                settings=FirmSettings(standard_rates={"u1": 400.0}))
+    >>> result[["fee_amount", "effective_rate", "fixed_fee_realization", "unlinked_fee_amount"]]
+       fee_amount  effective_rate  fixed_fee_realization  unlinked_fee_amount
+    0      3000.0           300.0                   0.75                500.0
+    """
+    period = resolve(start, end)
+    frames = open_frames(time_entries=time_entries, fixed_fees=fixed_fees, matters=matters, users=users)
+    settings = settle(settings, frames.get("users"))
+    rows = frozenset(frames["time_entries"].collect_schema().names())
+    sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
+    asked = _Question(period, find_keys(by, sources), sources)
+    time, fees = _time(frames["time_entries"], asked), _fees(frames["fixed_fees"], asked)
+    parts = _parts(time, fees, asked)
+    measured = attach(stacked(parts, base_of(asked.keys)), asked.keys, sources, _MEASURES)
+    return cast("IntoFrameT", close(_result(add_up(measured, asked.keys, _MEASURES), asked)))
+
+
+def _time(entries: Frame, asked: _Question) -> Frame:
+    own = [name for name in base_of(asked.keys) if not name.startswith("_")]
+    columns = ("date", "user_id", "hours", "billing_type", "fixed_fee_id", *own)
+    rate = mapped("user_id", asked.sources.settings.standard_rates, None, nw.Float64)
+    rows = take(entries, "time_entries", columns).with_columns(_rate=rate)
+    return rows.with_columns(
+        _worth=(C("hours") * C("_rate")).fill_null(0.0),
+        _unrated=flag(C("_rate").is_null() & (C("hours").abs() > 0)),
+    )
+
+
+def _fees(fixed_fees: Frame, asked: _Question) -> Frame:
+    fees = items_by(fixed_fees, "fixed_fees", ("fixed_fee_id", "date", "amount"), base_of(asked.keys))
+    return fees.unique(subset=["fixed_fee_id"], keep="any")
+
+
+def _parts(time: Frame, fees: Frame, asked: _Question) -> list[Frame]:
+    linked = time.filter(~C("fixed_fee_id").is_null())
+    counted = within(fees, "date", asked.period)
+    terms = _terms(linked, counted)
+    spread = _spread(linked, terms.filter(C("_linked") > 0))
+    rest = terms.filter(C("_linked") < 1).select("fixed_fee_id").join(counted, on="fixed_fee_id", how="inner")
+    lost = linked.join(fees.select("fixed_fee_id"), on="fixed_fee_id", how="anti")
+    loose = time.filter(C("fixed_fee_id").is_null() & (C("billing_type") == "fixedFee"))
+    _warn(spread, within(lost, "date", asked.period), asked)
+    alone = [within(each, "date", asked.period).with_columns(unlinked_hours=C("hours")) for each in (lost, loose)]
+    return [
+        _measured(spread, "_fee_date", asked),
+        _measured(rest.with_columns(unlinked_fee_amount=C("amount")), "date", asked),
+        *(_measured(each.drop("_unrated"), "date", asked) for each in alone),
+    ]
+
+
+def _terms(linked: Frame, fees: Frame) -> Frame:
+    """Work out for each fee how it is spread over its linked time, if it has any."""
+    rows = linked.with_columns(_gross_worth=C("_worth").abs(), _gross_hours=C("hours").abs())
+    columns = ("_worth", "_gross_worth", "hours", "_gross_hours", "_unrated")
+    totals = sums(rows, ["fixed_fee_id"], columns).select(
+        "fixed_fee_id", "_gross_worth", "_gross_hours", "_unrated", _all_worth=C("_worth"), _all_hours=C("hours")
+    )
+    terms = fees.select("fixed_fee_id", "amount", _fee_date=C("date")).join(totals, on="fixed_fee_id", how="left")
+    names = ("_all_worth", "_gross_worth", "_all_hours", "_gross_hours", "_unrated")
+    by_worth = (C("_unrated") == 0) & (C("_all_worth").abs() > RESIDUE * C("_gross_worth"))
+    by_hours = C("_all_hours").abs() > RESIDUE * C("_gross_hours")
+    zero = nw.lit(0.0)
+    terms = terms.with_columns(*[C(name).fill_null(0.0) for name in names]).with_columns(
+        _by_worth=flag(by_worth & by_hours), _linked=flag(by_hours)
+    )
+    return terms.with_columns(
+        _per_worth=nw.when(C("_by_worth") > 0).then(C("amount") / C("_all_worth")).otherwise(zero),
+        _per_hour=nw.when((C("_by_worth") < 1) & (C("_linked") > 0))
+        .then(C("amount") / C("_all_hours"))
+        .otherwise(zero),
+    )
+
+
+def _spread(linked: Frame, terms: Frame) -> Frame:
+    columns = ("fixed_fee_id", "_per_worth", "_per_hour", "_fee_date")
+    rows = linked.join(terms.select(*columns), on="fixed_fee_id", how="inner")
+    return rows.with_columns(
+        fee_amount=C("_worth") * C("_per_worth") + C("hours") * C("_per_hour"),
+        linked_hours=C("hours"),
+        standard_amount=C("_worth"),
+        unrated_hours=nw.when(C("_unrated") > 0).then(C("hours")).otherwise(nw.lit(0.0)),
+    )
+
+
+def _measured(rows: Frame, date: str, asked: _Question) -> Frame:
+    """Add up the measures that rows have, and 0 for the others, over what the keys derive from."""
+    there = rows.collect_schema()
+    zeros = {name: nw.lit(0.0) for name in _MEASURES if name not in there}
+    rows = with_times(rows.with_columns(**zeros), asked.keys, date)
+    return sums(rows, base_of(asked.keys), _MEASURES)
+
+
+def _result(totals: Frame, asked: _Question) -> Frame:
+    rated = nothing(nw.Float64)
+    if asked.sources.settings.standard_rates:
+        rated = nw.when(C("_unrated") == 0).then(C("standard_amount"))
+    totals = totals.with_columns(standard_amount=rated).with_columns(
+        effective_rate=ratio("fee_amount", "linked_hours"),
+        fixed_fee_realization=ratio("fee_amount", "standard_amount"),
+    )
+    return finish(totals, asked.keys, _COLUMNS)
+
+
+def _warn(spread: Frame, lost: Frame, asked: _Question) -> None:
+    """Say who has no standard rate, where others have one, and which time names a fee that is not there."""
+    if asked.sources.settings.standard_rates:
+        missing = "standard_amount and fixed_fee_realization are missing where they count"
+        warn_of_no_rate(spread.filter(C("_unrated") > 0), "standard", missing)
+    count = int(collect_row(lost.with_columns(_one=nw.lit(1.0)), rows=C("_one").sum())["rows"])
+    if count:
+        warn(
+            f"{count} time entries name a fixed fee that is not among those passed; they are counted in "
+            "unlinked_hours. Load fixed fees over a wider window.",
+            IncompleteDataWarning,
+        )

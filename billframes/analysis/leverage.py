@@ -1,0 +1,181 @@
+"""Leverage: how much work for clients others do for each hour, and each head, of the principals."""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes._warn import warn
+from billframes.analysis._explanation import Explanation
+from billframes.analysis._frames import Frame, close, collect_row, open_frames, ratio
+from billframes.analysis._keys import UNKNOWN, By, Sources, find_keys
+from billframes.analysis._people import settle
+from billframes.analysis._regroup import ordered, together
+from billframes.analysis.utilization import utilization
+from billframes.errors import IncompleteDataWarning, MissingColumnError
+from billframes.periods import DateLike
+from billframes.settings.firm import FirmSettings
+
+__all__ = ["EXPLANATION", "leverage"]
+
+C = nw.col
+
+EXPLANATION = Explanation(
+    name="leverage",
+    question="How much of the clients' work do others do for each hour of a principal?",
+    formula="client hours of non-principals ÷ client hours of principals; the same for heads",
+    numerator="client hours (or heads) of everyone on the roster whose role is known and not principal",
+    denominator="client hours (or heads) of principals",
+    left_out=("people of unknown role, counted in unknown_role_hours and unknown_role_people",),
+    cannot_tell=("the role someone had earlier: roles are those of today, or of the settings",),
+)
+
+_SIDES = ("principal", "non_principal", "unknown_role")
+_HOURS = tuple(f"{side}_hours" for side in _SIDES)
+_HEADS = ("principals", "non_principals", "unknown_role_people")
+_COLUMNS = (*_HOURS, "hours_leverage", *_HEADS, "heads_leverage")
+
+
+def leverage(
+    time_entries: IntoFrameT,
+    *,
+    start: DateLike,
+    end: DateLike | None = None,
+    by: By = None,
+    users: IntoFrameT | None = None,
+    matters: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+    include_fixed_fee: bool = True,
+    include_probono: bool = False,
+    roster: Literal["timekeepers", "active"] = "timekeepers",
+) -> IntoFrameT:
+    """
+    Client hours, and heads, of non-principals ÷ those of principals.
+
+    Client hours and the roster are those of `utilization`. Everyone on the roster whose role is known and not
+    principal is a non-principal, an accountant with client hours too. People of unknown role are on neither side
+    and counted beside.
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `date`, `user_id`, `matter_id`, `hours` and `billing_type`; of any period, it is filtered here.
+    start : str or date
+        First day, inclusive; or a whole period such as "2026-10" or "2026-Q3".
+    end : str or date, optional
+        Last day, inclusive. Needed where `start` is a date.
+    by : str or list of str, optional
+        What to group by; None gives one row.
+    users : frame, optional
+        With `user_id`, `name` and `role`. Needed unless the settings' `roles` or a column `user_role` of the
+        entries tell roles.
+    matters : frame, optional
+        With `matter_id` and `matter_type`; needed where the entries have no `matter_type`.
+    settings : FirmSettings, optional
+        `roles` go before those of the users list; the calendar tells who was there.
+    include_fixed_fee, include_probono, roster
+        As in `utilization`.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, sorted by label, with the keys and, as float64,
+
+        - `principal_hours`, `non_principal_hours`, `unknown_role_hours`: client hours, which re-add to the whole
+        - `hours_leverage`: non-principal ÷ principal hours; missing without principals' hours
+        - `principals`, `non_principals`, `unknown_role_people`: heads. A head has client hours in the row or, by
+          keys of people and time, available hours. A person is a head in each row, so heads of several clients
+          or months don't add up
+        - `heads_leverage`: non-principals ÷ principals; missing without principals
+
+    Raises
+    ------
+    ParameterError
+        The period has an open end, `by` or `roster` is unknown, or frames are of different engines.
+    MissingColumnError
+        A column is missing, or nothing tells roles or which matters are internal.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        People with client hours have no known role, or entries are on matters that the matters frame lacks.
+        On lazy frames this runs two small queries; the result stays lazy.
+
+    Examples
+    --------
+    A principal with 10 hours, an attorney with 24 and a paralegal with 6: three hours to one, two heads to one.
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "date": pd.to_datetime(["2026-10-01"] * 3), "user_id": ["u1", "u2", "u3"],
+    ...     "matter_id": ["m1"] * 3, "hours": [10.0, 24.0, 6.0], "billing_type": ["billable"] * 3,
+    ... })
+    >>> matters = pd.DataFrame({"matter_id": ["m1"], "matter_type": ["hourly"]})
+    >>> users = pd.DataFrame({
+    ...     "user_id": ["u1", "u2", "u3"], "name": ["Ada", "Ben", "Cy"],
+    ...     "role": ["principal", "attorney", "paralegal"],
+    ... })
+    >>> leverage(entries, start="2026-10", users=users, matters=matters)[
+    ...     ["principal_hours", "non_principal_hours", "hours_leverage", "heads_leverage"]]
+       principal_hours  non_principal_hours  hours_leverage  heads_leverage
+    0             10.0                 30.0             3.0             2.0
+    """
+    frames = open_frames(time_entries=time_entries, users=users, matters=matters)
+    settings = settle(settings, frames.get("users"))
+    rows = frozenset(frames["time_entries"].collect_schema().names())
+    sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
+    _check_roles(sources)
+    keys = find_keys(by, sources)
+    names = [by] if isinstance(by, str) else list(by or ())
+    people = utilization(
+        time_entries,
+        start=start,
+        end=end,
+        by=[*names, "user", "role"],
+        users=users,
+        matters=matters,
+        settings=settings,
+        include_fixed_fee=include_fixed_fee,
+        include_probono=include_probono,
+        roster=roster,
+    )
+    totals = together([_sides(nw.from_native(people))], keys, (*_HOURS, *_HEADS))
+    _warn_of_unknown(totals)
+    totals = totals.with_columns(
+        hours_leverage=ratio("non_principal_hours", "principal_hours"),
+        heads_leverage=ratio("non_principals", "principals"),
+    )
+    return cast("IntoFrameT", close(ordered(totals, keys, _COLUMNS)))
+
+
+def _check_roles(sources: Sources) -> None:
+    if not ("role" in sources.of_users or "user_role" in sources.rows or sources.settings.roles):
+        raise MissingColumnError(
+            "Nothing given tells who is a principal: pass users= with 'user_id' and 'role' (the loader users() "
+            "supplies them), or settings with roles."
+        )
+
+
+def _sides(people: Frame) -> Frame:
+    """Put each person's client hours and head on the side of their role."""
+    principal, unknown = C("role") == "principal", C("role") == UNKNOWN
+    side = {"principal": principal, "non_principal": ~principal & ~unknown, "unknown_role": unknown}
+    there = (C("client_hours").abs() > 0) | (C("capacity_hours").fill_null(0.0) > 0)
+    zero, one = nw.lit(0.0), nw.lit(1.0)
+    hours = {f"{name}_hours": nw.when(on).then(C("client_hours")).otherwise(zero) for name, on in side.items()}
+    heads = {
+        name: nw.when(on & there).then(one).otherwise(zero) for name, on in zip(_HEADS, side.values(), strict=True)
+    }
+    return people.with_columns(C("role").fill_null(UNKNOWN)).with_columns(**hours, **heads)
+
+
+def _warn_of_unknown(totals: Frame) -> None:
+    count = collect_row(totals, heads=C("unknown_role_people").sum(), hours=C("unknown_role_hours").sum())
+    if count["heads"]:
+        warn(
+            f"{count['hours']:g} client hours are of people whose role is unknown (not among the users given); they "
+            "are in unknown_role_hours and in no ratio. Load all users, or name their roles in the settings.",
+            IncompleteDataWarning,
+        )

@@ -1,0 +1,87 @@
+"""Lock-up: how many days of fees are tied up in work in progress and in receivables."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from billframes.analysis._explanation import Explanation
+from billframes.analysis._frames import RESIDUE
+from billframes.errors import ParameterError
+
+__all__ = ["EXPLANATION", "lockup"]
+
+EXPLANATION = Explanation(
+    name="lockup",
+    question="For how many days are we financing our clients?",
+    formula="(work in progress + receivables) ÷ fees × days",
+    numerator="work in progress and open receivables on a day",
+    denominator="fees billed in the days up to that day, a year by default",
+    left_out=("Expenses, in the fees; work in progress and receivables have them.",),
+    cannot_tell=(
+        "Days until cash comes in: the API has no dates of payment, so fees billed stand in for fees earned.",
+    ),
+)
+
+
+def lockup(
+    wip_amount: float | None, receivable_amount: float | None, fees_amount: float | None, *, days: float = 365
+) -> pd.DataFrame:
+    """
+    Days of fees that are tied up in work in progress and in receivables.
+
+    Parameters
+    ----------
+    wip_amount : float
+        Work in progress on a day: the `total` of `wip`. None is not known, as where rates are hidden.
+    receivable_amount : float
+        Receivables on that day: the `total` of `aging`.
+    fees_amount : float
+        Fees billed in the days up to that day: the `fees_amount` of `contribution`.
+    days : float
+        How many days the fees are of, above 0. A year by default.
+
+    Returns
+    -------
+    DataFrame
+        One row: `wip_amount`, `receivable_amount`, `fees_amount`, `days` and, as float64 days, `wip_days`,
+        `receivable_days` (amount ÷ fees * days) and `lockup_days` (both together). Missing where an amount is not
+        known, and where fees are 0 or less.
+
+    Raises
+    ------
+    ParameterError
+        An amount is not a number, or `days` is not above 0.
+
+    See Also
+    --------
+    billframes.Book.lockup : With the three amounts from a book's frames.
+
+    Examples
+    --------
+    With 730,000 of fees a year, 100,000 of work and 60,000 of receivables are 50 and 30 days:
+
+    >>> lockup(100_000, 60_000, 730_000)[["wip_days", "receivable_days", "lockup_days"]]
+       wip_days  receivable_days  lockup_days
+    0      50.0             30.0         80.0
+    """
+    given = {"wip_amount": wip_amount, "receivable_amount": receivable_amount, "fees_amount": fees_amount}
+    amounts = {name: _number(value, name) for name, value in given.items()}
+    length = _number(days, "days")
+    if not 0 < length < math.inf:
+        raise ParameterError(f"days={days!r} must be a number above 0: how many days the fees are of.")
+    fees = amounts["fees_amount"]
+    a_day = fees / length if fees > RESIDUE else math.nan
+    waits = {"wip_days": amounts["wip_amount"] / a_day, "receivable_days": amounts["receivable_amount"] / a_day}
+    return pd.DataFrame([amounts | {"days": length} | waits | {"lockup_days": sum(waits.values())}])
+
+
+def _number(value: float | None, name: str) -> float:
+    try:
+        return math.nan if value is None else float(value)
+    except (TypeError, ValueError) as error:
+        kind = type(value).__name__
+        raise ParameterError(
+            f"{name} is a {kind}, not a number; of a frame with one row, pass a value such as frame['total'].iloc[0]."
+        ) from error

@@ -1,0 +1,182 @@
+"""Missing time: working days on which a timekeeper has entered too little."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, cast
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes.analysis._capacity import days_here, working_days
+from billframes.analysis._checks import stamp, within
+from billframes.analysis._explanation import Explanation
+from billframes.analysis._frames import Frame, close, open_frames, take
+from billframes.analysis._people import settle
+from billframes.analysis._rows import like, rows_of
+from billframes.analysis.utilization import utilization
+from billframes.errors import ParameterError
+from billframes.periods import DateLike, Period, resolve
+from billframes.settings.firm import FirmSettings
+
+__all__ = ["EXPLANATION", "missing_time"]
+
+EXPLANATION = Explanation(
+    name="missing_time",
+    question="On which working days has who entered less time than expected?",
+    formula="hours entered on a working day < threshold",
+    left_out=("weekends, holidays, leave, days before a person's start or after their end",),
+    cannot_tell=(
+        "whether time was worked and not entered, or not worked",
+        "leave: the settings say it",
+    ),
+)
+
+# Doubles that should add up to the threshold may fall short of it by a residue.
+_RESIDUE = 1e-9
+_FIELDS: dict[str, pa.DataType] = {
+    "date": pa.timestamp("us"),
+    "user_id": pa.string(),
+    "user_name": pa.string(),
+    "hours": pa.float64(),
+    "threshold_hours": pa.float64(),
+    "available_hours": pa.float64(),
+    "missing_hours": pa.float64(),
+}
+
+
+def missing_time(
+    time_entries: IntoFrameT,
+    *,
+    start: DateLike,
+    end: DateLike | None = None,
+    threshold: float | None = None,
+    users: IntoFrameT | None = None,
+    matters: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+    roster: Literal["timekeepers", "active"] = "timekeepers",
+) -> IntoFrameT:
+    """
+    Working days on which a timekeeper has less than a threshold of hours: a row a person and day.
+
+    All hours count, non-billable and internal ones too. Working days are the settings': the days of the firm's week
+    less holidays, less the person's leave and the days before their start or after their end.
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `date`, `user_id`, `matter_id`, `hours` and `billing_type`; of any period, it is filtered here.
+    start : str or date
+        First day, inclusive; or a whole period such as "2026-10" or "2026-Q3".
+    end : str or date, optional
+        Last day, inclusive. Needed where `start` is a date. Days to come are missing, too: end no later than today.
+    threshold : float, optional
+        Hours a day below which a day is missing, above 0 and at most 24. By default half of the person's hours a
+        day: a day that nobody filled in, not merely a short one.
+    users : frame, optional
+        With `user_id`, `name` and `role`: who is on the roster, also without a single entry.
+    matters : frame, optional
+        With `matter_id` and `matter_type`, for the roster; needed where the entries have no `matter_type`.
+    settings : FirmSettings, optional
+        The calendar, people's hours, start, end and leave.
+    roster : {"timekeepers", "active"}
+        As in `utilization`. People who left need their `user_end` in the settings.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, a row a person and day, sorted by name, id and day: `date`, `user_id`, `user_name`,
+        `hours` (entered on the day, 0 where there is no entry; corrections can make them negative),
+        `threshold_hours`, `available_hours` (the person's hours a day) and `missing_hours` (available - entered).
+        People without available hours have no missing days.
+
+    Raises
+    ------
+    ParameterError
+        The period has an open end, the threshold is out of range, or frames are of different engines.
+    MissingColumnError
+        A column is missing, or nothing tells which matters are internal.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        As in `utilization`.
+
+    Notes
+    -----
+    On lazy frames the roster and the hours by person and day are collected. The result is of the kind passed in,
+    lazy where that was.
+
+    Examples
+    --------
+    Ada has 3 of 8 hours on Thursday and none on Friday:
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "date": pd.to_datetime(["2026-10-01"]), "user_id": ["u1"], "matter_id": ["m1"], "hours": [3.0],
+    ...     "billing_type": ["billable"], "matter_type": ["hourly"],
+    ... })
+    >>> users = pd.DataFrame({"user_id": ["u1"], "name": ["Ada"], "role": ["principal"]})
+    >>> missing_time(entries, start="2026-10-01", end="2026-10-04", users=users)[
+    ...     ["date", "user_name", "hours", "threshold_hours", "missing_hours"]]
+            date user_name  hours  threshold_hours  missing_hours
+    0 2026-10-01       Ada    3.0              4.0            5.0
+    1 2026-10-02       Ada    0.0              4.0            8.0
+    """
+    _check(threshold)
+    frames = open_frames(time_entries=time_entries, users=users, matters=matters)
+    settings = settle(settings, frames.get("users"))
+    people: Any = utilization(
+        time_entries, start=start, end=end, by="user", users=users, matters=matters, settings=settings, roster=roster
+    )
+    period = resolve(start, end)
+    entries = frames["time_entries"]
+    roll = rows_of(nw.from_native(people).select("user_id", "user_name"))
+    rows = list(_missing(roll, _entered(entries, period), period, threshold, settings))
+    return cast("IntoFrameT", close(like(entries, _table(rows))))
+
+
+def _check(threshold: float | None) -> None:
+    number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
+    if threshold is not None and not (number and 0 < threshold <= 24):
+        raise ParameterError(f"threshold={threshold!r} takes hours a day, above 0 and at most 24.")
+
+
+def _entered(entries: Frame, period: Period) -> dict[tuple[str, dt.date], float]:
+    """Add up the hours of each person and day."""
+    dated = within(take(entries, "time_entries", ("date", "user_id", "hours")), "date", period)
+    sums = rows_of(dated.group_by("user_id", "date").agg(nw.col("hours").sum()))
+    return {(row["user_id"], row["date"].date()): row["hours"] for row in sums}
+
+
+def _missing(
+    roll: Sequence[dict[str, Any]],
+    entered: dict[tuple[str, dt.date], float],
+    period: Period,
+    threshold: float | None,
+    settings: FirmSettings,
+) -> Iterator[dict[str, Any]]:
+    # utilization has refused open ends by now.
+    first, last = cast("dt.date", period.start), cast("dt.date", period.end)
+    days = sorted(working_days(settings, first, last))
+    for person in roll:
+        user = person["user_id"]
+        available = settings.user_hours.get(user, settings.hours_per_day)
+        limit = available / 2 if threshold is None else float(threshold)
+        for day in days_here(user, days, settings) if user is not None and available else ():
+            hours = entered.get((user, day), 0.0)
+            if hours < limit - _RESIDUE:
+                yield {
+                    **person,
+                    "date": stamp(day),
+                    "hours": hours,
+                    "threshold_hours": limit,
+                    "available_hours": available,
+                    "missing_hours": available - hours,
+                }
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> pa.Table:
+    return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in _FIELDS.items()})

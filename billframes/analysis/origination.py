@@ -1,0 +1,136 @@
+"""Origination: the fees of the matters that people brought in, each fee credited once."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes.analysis._explanation import Explanation
+from billframes.analysis._fees import FEES, fees_by
+from billframes.analysis._frames import close
+from billframes.analysis._group import finish
+from billframes.analysis._keys import By
+from billframes.periods import DateLike, resolve
+from billframes.settings.firm import FirmSettings
+
+__all__ = ["EXPLANATION", "origination"]
+
+EXPLANATION = Explanation(
+    name="origination",
+    question="What fees came from the matters that each of us brought in?",
+    formula="fees of each matter × its originator's part",
+    numerator="worked, billed and settled time fees and fixed fees on final invoices dated in the period",
+    left_out=(
+        "Expenses: they are no fees.",
+        "Fees of matters without originators, and credit notes, are in the row Unassigned.",
+    ),
+    cannot_tell=(
+        "Parts that were agreed and are not in the settings: without weights, originators share equally.",
+        "Who was originator when the work was done: the matter's present originators count.",
+    ),
+)
+
+
+def origination(
+    time_entries: IntoFrameT,
+    invoices: IntoFrameT,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    *,
+    matters: IntoFrameT,
+    by: By = None,
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    users: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Fees by the originators of their matters, split among them and never counted twice.
+
+    A matter's fees are split equally over its originators, or by the settings' `originator_weights`. Fees are those
+    of final invoices dated in the period, of matters of every type, so that the rows add up to the invoices' amounts
+    less their expenses. Pass wide frames, as for `realization`; the period is applied here.
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and what `by` needs.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
+    expenses, fixed_fees : frame, optional
+        With `invoice_id` and `amount`, the fixed fees also with `matter_id`. None is taken as none at all, with a
+        warning.
+    matters : frame
+        With `matter_id` and `originator_ids`, and `originator_names` for labels.
+    by : str or list of str, optional
+        More keys beside the originator, such as "client".
+    start, end : str or date, optional
+        First and last day of the invoices' dates, inclusive, None is open; or a whole period as `start`.
+    users : frame, optional
+        With `user_id` and `name`: the names of originators.
+    settings : FirmSettings, optional
+        `originator_weights`, which add up to 1 for each matter.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, sorted by label: `originator_id`, `originator_name`, the other keys and, as float64
+        money, `worked_amount`, `billed_amount` and `settled_amount` (of time, as in `realization`; worked is missing
+        where rates are hidden), `fixed_fee_amount`, and `fees_amount` (billed and fixed fees).
+
+    Raises
+    ------
+    ParameterError
+        An argument is unknown, or frames are of different engines. Weights that do not add up to 1 are refused by
+        `FirmSettings`.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    RatesHiddenWarning
+        Billable entries have no amount.
+    IncompleteDataWarning
+        Entries name an invoice that was not passed, or expenses or fixed fees were not passed.
+        On lazy frames this runs small queries; the result stays lazy.
+
+    Examples
+    --------
+    Ada and Ben brought in the matter billed at 800; with weights, three quarters of it are Ada's:
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "matter_id": ["m1"], "hours": [4.0], "billing_type": ["billable"], "amount": [1000.0],
+    ...     "invoice_id": ["i1"],
+    ... })
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1"], "invoice_date": pd.to_datetime(["2026-10-05"]), "invoice_state": ["final"],
+    ...     "amount": [800.0], "balance": [400.0],
+    ... })
+    >>> matters = pd.DataFrame({
+    ...     "matter_id": ["m1"], "originator_ids": [["u1", "u2"]], "originator_names": [["Ada", "Ben"]]
+    ... })
+    >>> none = pd.DataFrame(columns=["invoice_id", "matter_id", "amount"])
+    >>> columns = ["originator_name", "worked_amount", "billed_amount", "settled_amount"]
+    >>> origination(entries, invoices, none, none, matters=matters)[columns]
+      originator_name  worked_amount  billed_amount  settled_amount
+    0             Ada          500.0          400.0           200.0
+    1             Ben          500.0          400.0           200.0
+    >>> firm = FirmSettings(originator_weights={"m1": {"u1": 0.75, "u2": 0.25}})
+    >>> origination(entries, invoices, none, none, matters=matters, settings=firm)["billed_amount"].tolist()
+    [600.0, 200.0]
+    """
+    more = [by] if isinstance(by, str) else list(by or ())
+    totals, keys = fees_by(
+        ["originator", *more],
+        resolve(start, end),
+        settings,
+        time_entries=time_entries,
+        invoices=invoices,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
+        users=users,
+    )
+    return cast("IntoFrameT", close(finish(totals, keys, FEES)))

@@ -1,0 +1,244 @@
+"""Profitability: fees billed, less what the hours worked cost the firm.
+
+Fees are on the invoice, cost is in the work, and the two are seldom of one month. So the period can be that of the
+invoices, set against what was worked meanwhile; or that of the work, followed to what it was billed at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes.analysis._checks import choice, within
+from billframes.analysis._explanation import Explanation
+from billframes.analysis._frames import Frame, close, flag, mapped, open_frames, ratio, take
+from billframes.analysis._group import add_up, attach, base_of, finish, result_columns, sums, with_times
+from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._people import settle, warn_of_no_rate
+from billframes.analysis._regroup import items_by, ordered, together
+from billframes.analysis.realization import MATTER_TYPES, realization
+from billframes.periods import DateLike, Period, resolve
+from billframes.settings.firm import FirmSettings
+
+__all__ = ["EXPLANATION", "profitability"]
+
+C = nw.col
+
+EXPLANATION = Explanation(
+    name="profitability",
+    question="What is left of the fees when the people who did the work are paid?",
+    formula="(billed time fees + fixed fees − hours × cost rates) ÷ (billed time fees + fixed fees)",
+    numerator="net billed time fees and fixed fees on final invoices, less all hours worked × cost rates",
+    denominator="net billed time fees and fixed fees on final invoices",
+    left_out=(
+        "expenses, on either side",
+        "fees not on a final invoice",
+        "hours of people without a cost rate: in uncosted_hours, and cost, profit and margin are missing",
+    ),
+    cannot_tell=("what people cost: the settings' cost_rates say it", "cost rates of the past: one rate a person"),
+)
+
+_COST = ("total_hours", "cost_amount", "uncosted_hours", "_uncosted")
+_MEASURES = ("billed_amount", "fixed_fee_amount", *_COST)
+_COLUMNS = (
+    "billed_amount",
+    "fixed_fee_amount",
+    "fees_amount",
+    "total_hours",
+    "cost_amount",
+    "profit_amount",
+    "margin_ratio",
+    "uncosted_hours",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is asked, once the arguments are checked."""
+
+    basis: Literal["invoice_date", "work_date"]
+    period: Period
+    keys: tuple[Key, ...]
+    sources: Sources
+
+
+def profitability(
+    time_entries: IntoFrameT,
+    invoices: IntoFrameT,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    *,
+    by: By = None,
+    basis: Literal["invoice_date", "work_date"] = "invoice_date",
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Fees billed less the cost of the hours worked, and the margin.
+
+    Fees are the net billed time fees of `realization` (of all matter types) and the fixed fees, both on final
+    invoices only. Cost is every hour dated in the period, whatever its billing type and matter, times the person's
+    cost rate: non-billable and internal time costs, too. Expenses are on neither side.
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and what `by`
+        needs; wide, as for `realization`.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
+    expenses, fixed_fees : frame, optional
+        With `invoice_id` and `amount`, fixed fees also with `date` (by work date) and the ids that `by` needs.
+        None is taken as none at all, with a warning.
+    by : str or list of str, optional
+        What to group by; None gives one row. A fixed fee counts for its own matter, client and user, not for
+        those who did the work under it.
+    basis : {"invoice_date", "work_date"}
+        Fees of final invoices dated in the period against the hours worked in it; or the hours worked in the period
+        against what they were billed at, on whatever final invoice, and the fixed fees dated in the period. By work
+        date, invoices without time (credit notes) have no place and are left out. Over all time (no `start`, no
+        `end`) the two differ only in these.
+    start, end : str or date, optional
+        First and last day, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
+    matters, users : frame, optional
+        What else `by` names.
+    settings : FirmSettings, optional
+        `cost_rates`, money an hour by user.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, sorted by label: the keys and, as float64, money unrounded,
+
+        - `billed_amount`: net billed time fees
+        - `fixed_fee_amount`: fixed fees on final invoices
+        - `fees_amount`: both
+        - `total_hours`: hours worked
+        - `cost_amount`: hours * cost rates; missing where someone with hours has no cost rate
+        - `profit_amount`: fees - cost
+        - `margin_ratio`: profit ÷ fees; missing without fees
+        - `uncosted_hours`: hours of people without a cost rate
+
+    Raises
+    ------
+    ParameterError
+        An argument is unknown, or frames are of different engines.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        People have no cost rate (says who, and how many hours), and as in `realization`. On lazy frames the
+        warnings run small queries; the result stays lazy.
+    RatesHiddenWarning
+        As in `realization`; fees are then spread over hours.
+
+    Examples
+    --------
+    800 of time fees and a fixed fee of 200, for 5 hours that cost 120 each: 400 of 1,000 are left.
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "date": pd.to_datetime(["2026-10-01", "2026-10-02"]), "user_id": ["u1", "u1"],
+    ...     "matter_id": ["m1", "m1"], "matter_type": ["hourly", "hourly"], "hours": [4.0, 1.0],
+    ...     "billing_type": ["billable", "nonBillable"], "amount": [1000.0, None], "invoice_id": ["i1", None],
+    ... })
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1"], "invoice_date": pd.to_datetime(["2026-10-31"]), "invoice_state": ["final"],
+    ...     "amount": [1000.0], "balance": [0.0],
+    ... })
+    >>> fees = pd.DataFrame({"invoice_id": ["i1"], "amount": [200.0]})
+    >>> result = profitability(entries, invoices, fees.head(0), fees, start="2026-10",
+    ...                        settings=FirmSettings(cost_rates={"u1": 120.0}))
+    >>> result[["fees_amount", "total_hours", "cost_amount", "profit_amount", "margin_ratio"]]
+       fees_amount  total_hours  cost_amount  profit_amount  margin_ratio
+    0       1000.0          5.0        600.0          400.0           0.4
+    """
+    choice(basis, "basis", ("invoice_date", "work_date"))
+    period = resolve(start, end)
+    natives = {
+        "time_entries": time_entries,
+        "invoices": invoices,
+        "expenses": expenses,
+        "fixed_fees": fixed_fees,
+        "matters": matters,
+        "users": users,
+    }
+    frames = open_frames(**natives)
+    settings = settle(settings, frames.get("users"))
+    rows = frozenset(frames["time_entries"].collect_schema().names())
+    sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
+    asked = _Question(basis, period, find_keys(by, sources), sources)
+    parts = [_billed(natives, by, asked), _cost(frames["time_entries"], asked)]
+    if "fixed_fees" in frames:
+        parts.append(_fixed(frames["fixed_fees"], frames["invoices"], asked))
+    return cast("IntoFrameT", close(_result(together(parts, asked.keys, _MEASURES), asked.keys)))
+
+
+def _billed(natives: dict[str, Any], by: By, asked: _Question) -> Frame:
+    fees = realization(
+        **natives,
+        by=by,
+        basis=asked.basis,
+        start=asked.period.start,
+        end=asked.period.end,
+        settings=asked.sources.settings,
+        matter_types=MATTER_TYPES,
+    )
+    return cast("Frame", nw.from_native(fees)).select(*result_columns(asked.keys), "billed_amount")
+
+
+def _fixed(fixed_fees: Frame, invoices: Frame, asked: _Question) -> Frame:
+    """Add up the fixed fees on final invoices over the keys of the fee itself."""
+    by_work = asked.basis == "work_date"
+    base = base_of(asked.keys)
+    columns = ("invoice_id", "amount", *(("date",) if by_work else ()))
+    items = items_by(fixed_fees, "fixed_fees", columns, base).filter(~C("invoice_id").is_null())
+    heads = take(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
+    final = heads.filter(C("invoice_state") == "final").unique(subset=["invoice_id"], keep="any")
+    rows = items.join(final.select("invoice_id", _dated=C("invoice_date")), on="invoice_id", how="inner")
+    date = "date" if by_work else "_dated"
+    rows = with_times(within(rows, date, asked.period), asked.keys, date).with_columns(fixed_fee_amount=C("amount"))
+    return _added(rows, asked, ("fixed_fee_amount",))
+
+
+def _cost(entries: Frame, asked: _Question) -> Frame:
+    """Add up the cost of all hours dated in the period."""
+    rates = asked.sources.settings.cost_rates
+    own = [name for name in base_of(asked.keys) if not name.startswith("_")]
+    dated = within(take(entries, "time_entries", ("date", "user_id", "hours", *own)), "date", asked.period)
+    rate = mapped("user_id", rates, None, nw.Float64)
+    rows = with_times(dated.with_columns(_rate=rate, total_hours=C("hours")), asked.keys, "date")
+    free = ~C("_rate").is_null() | (C("hours") == 0)
+    warn_of_no_rate(rows.filter(~free), "cost", "cost, profit and margin are missing where they count")
+    rows = rows.with_columns(
+        cost_amount=(C("hours") * C("_rate")).fill_null(0.0),
+        uncosted_hours=nw.when(~free).then(C("hours")).otherwise(nw.lit(0.0)),
+        _uncosted=flag(~free),
+    )
+    return _added(rows, asked, _COST)
+
+
+def _added(rows: Frame, asked: _Question, measures: Sequence[str]) -> Frame:
+    work = attach(sums(rows, base_of(asked.keys), measures), asked.keys, asked.sources, measures)
+    return finish(add_up(work, asked.keys, measures), asked.keys, measures)
+
+
+def _result(totals: Frame, keys: Sequence[Key]) -> Frame:
+    totals = (
+        totals.with_columns(
+            fees_amount=C("billed_amount") + C("fixed_fee_amount"),
+            cost_amount=nw.when(C("_uncosted") == 0).then(C("cost_amount")),
+        )
+        .with_columns(profit_amount=C("fees_amount") - C("cost_amount"))
+        .with_columns(margin_ratio=ratio("profit_amount", "fees_amount"))
+    )
+    return ordered(totals, keys, _COLUMNS)

@@ -1,0 +1,173 @@
+"""Reconcile: what each invoice's items add up to, beside its amount.
+
+The API's invoices have no lines. Its items say what was worked, the amount what was asked for; what lies between are
+write-downs and write-ups, discounts, taxes and credits, which can't be told apart.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes._warn import warn
+from billframes.analysis._billing import billable_time, warn_of_absent_items
+from billframes.analysis._explanation import Explanation
+from billframes.analysis._frames import Frame, close, collect_row, flag, open_frames, take
+from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
+
+__all__ = ["EXPLANATION", "reconcile"]
+
+EXPLANATION = Explanation(
+    name="reconcile",
+    question="Do an invoice's items explain its amount?",
+    formula="amount − (time + expenses + fixed fees)",
+    left_out=(
+        "Items on no invoice.",
+        "Items on invoices that are not among those passed; they are counted in a warning.",
+        "Non-billable and fixed-fee time has no amount, but its matter is counted.",
+    ),
+    cannot_tell=("What the unexplained amount is: write-down, write-up, discount, tax or credit.",),
+)
+
+C = nw.col
+
+_AMOUNTS = {"time_entries": "time_amount", "expenses": "expense_amount", "fixed_fees": "fixed_fee_amount"}
+_SUMS = (*_AMOUNTS.values(), "_hidden")
+
+
+def reconcile(
+    time_entries: IntoFrameT,
+    invoices: IntoFrameT,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+) -> IntoFrameT:
+    """
+    Each invoice's items beside its amount: what the other figures can be checked against.
+
+    Pass wide frames: all items of the invoices, whatever their date. Invoices of every state have their row.
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `invoice_id`, `matter_id`, `billing_type`, `hours` and `amount`.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`; `invoice_number`, `client_id` and
+        `client_name` are kept where they are there.
+    expenses, fixed_fees : frame, optional
+        With `invoice_id`, `matter_id` and `amount`. None is taken as none at all, with a warning: pass an empty frame
+        to say that there are none.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, a row an invoice, by date then id: `invoice_id`, what is kept, `invoice_date`,
+        `invoice_state` and, as float64 money,
+
+        - `time_amount` (worth of billable time), `expense_amount`, `fixed_fee_amount`, and their sum `items_amount`;
+          where rates are hidden, time and the sum are missing
+        - `amount`: of the invoice; `unexplained_amount`: amount - items, negative where time was written down
+        - `balance`: what is open of the amount
+        - `matter_count`: how many matters its items are on, int64
+
+    Raises
+    ------
+    ParameterError
+        Frames are of different engines.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    RatesHiddenWarning
+        Billable entries on invoices have no amount.
+    IncompleteDataWarning
+        Items name an invoice that was not passed, or expenses or fixed fees were not passed.
+        On lazy frames this runs a small query; the result stays lazy.
+
+    Examples
+    --------
+    Time worth 1,000 and an expense of 100 on two matters, billed at 900:
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "matter_id": ["m1", "m2"], "billing_type": ["billable", "billable"], "hours": [2.0, 2.0],
+    ...     "amount": [600.0, 400.0], "invoice_id": ["i1", "i1"],
+    ... })
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1"], "invoice_date": pd.to_datetime(["2026-10-05"]), "invoice_state": ["final"],
+    ...     "amount": [900.0], "balance": [225.0],
+    ... })
+    >>> expenses = pd.DataFrame({"invoice_id": ["i1"], "matter_id": ["m1"], "amount": [100.0]})
+    >>> result = reconcile(entries, invoices, expenses, expenses.head(0))
+    >>> result[["invoice_id", "items_amount", "amount", "unexplained_amount", "matter_count"]]
+      invoice_id  items_amount  amount  unexplained_amount  matter_count
+    0         i1        1100.0   900.0              -200.0             2
+    """
+    frames = open_frames(time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees)
+    heads, kept = _heads(frames["invoices"])
+    items = nw.concat([_of_matters(frames[kind], kind) for kind in _AMOUNTS if kind in frames])
+    matters = items.group_by("invoice_id", "matter_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows")])
+    matters = matters.with_columns(matter_count=flag(~C("matter_id").is_null()))
+    totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
+    warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
+    _warn(totals, heads)
+    return cast("IntoFrameT", close(_result(heads, totals, kept)))
+
+
+def _heads(invoices: Frame) -> tuple[Frame, list[str]]:
+    columns = ("invoice_id", "invoice_date", "invoice_state", "amount", "balance")
+    heads = take(invoices, "invoices", columns, ("invoice_number", "client_id", "client_name"))
+    kept = [name for name in heads.collect_schema().names() if name not in columns]
+    return heads.unique(subset=["invoice_id"], keep="any"), kept
+
+
+def _of_matters(frame: Frame, kind: str) -> Frame:
+    """Take the items on invoices, with their amount in the column of its kind."""
+    if kind == "time_entries":
+        # Time that bills nothing is on the invoice, too, and its matter counts.
+        every = take(frame, kind, ("invoice_id", "matter_id")).with_columns(worth=nw.lit(0.0), _rows=nw.lit(1.0))
+        worth = billable_time(frame, ("matter_id",)).with_columns(_rows=nw.lit(0.0))
+        columns = ("invoice_id", "matter_id", "worth", "_rows")
+        rows = nw.concat([every.select(*columns), worth.select(*columns)]).with_columns(_amount=C("worth"))
+    else:
+        rows = take(frame, kind, ("invoice_id", "matter_id", "amount")).with_columns(
+            _amount=C("amount"), _rows=nw.lit(1.0)
+        )
+    amounts = dict.fromkeys(_AMOUNTS.values(), nw.lit(0.0)) | {_AMOUNTS[kind]: C("_amount").fill_null(0.0)}
+    hidden = flag(C("_amount").is_null()) if kind == "time_entries" else nw.lit(0.0)
+    on_invoices = rows.filter(~C("invoice_id").is_null())
+    return on_invoices.select("invoice_id", "matter_id", "_rows", **amounts, _hidden=hidden)
+
+
+def _result(heads: Frame, totals: Frame, kept: list[str]) -> Frame:
+    counts = [C(name).fill_null(0.0) for name in (*_SUMS, "matter_count")]
+    rows = heads.join(totals, on="invoice_id", how="left").with_columns(*counts)
+    rows = rows.with_columns(time_amount=nw.when(C("_hidden") == 0).then(C("time_amount")))
+    rows = rows.with_columns(items_amount=C("time_amount") + C("expense_amount") + C("fixed_fee_amount"))
+    rows = rows.with_columns(
+        unexplained_amount=C("amount") - C("items_amount"), matter_count=C("matter_count").cast(nw.Int64)
+    )
+    columns = (*_AMOUNTS.values(), "items_amount", "amount", "unexplained_amount", "balance", "matter_count")
+    return rows.sort("invoice_date", "invoice_id", nulls_last=True).select(
+        "invoice_id", *kept, "invoice_date", "invoice_state", *columns
+    )
+
+
+def _warn(totals: Frame, heads: Frame) -> None:
+    lost = totals.join(heads.select("invoice_id"), on="invoice_id", how="anti")
+    count = collect_row(lost, rows=C("_rows").sum(), invoices=nw.len())
+    if count["rows"]:
+        warn(
+            f"{int(count['rows'])} items name {int(count['invoices'])} invoices that are not among those passed; they "
+            "are left out. Load invoices over a wider window, by the ids that the work refers to.",
+            IncompleteDataWarning,
+        )
+    hidden = int(collect_row(totals, hidden=C("_hidden").sum())["hidden"])
+    if hidden:
+        warn(
+            f"{hidden} billable time entries on invoices have no amount (the credential lacks read.rates); the items "
+            "of their invoices can't be added up.",
+            RatesHiddenWarning,
+        )

@@ -1,0 +1,243 @@
+"""Timekeeping lag: how late time is entered.
+
+Counted in whole days from the work's date to the day, in the firm's time zone, on which the entry was created.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes._warn import warn
+from billframes.analysis._checks import within
+from billframes.analysis._days import days_of
+from billframes.analysis._explanation import Explanation
+from billframes.analysis._frames import Frame, close, nothing, open_frames, take
+from billframes.analysis._group import add_up, attach, base_of, finish, result_columns, sums, with_times
+from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._people import settle
+from billframes.analysis._rows import gathered, like
+from billframes.errors import IncompleteDataWarning
+from billframes.periods import DateLike, Period, resolve
+from billframes.settings.firm import FirmSettings
+
+__all__ = ["EXPLANATION", "timekeeping_lag"]
+
+C = nw.col
+
+EXPLANATION = Explanation(
+    name="timekeeping_lag",
+    question="How many days after the work is time entered?",
+    formula="day of entry in the firm's time zone − work date; its median, 90th percentile and shares",
+    numerator="entries at most 0, at most 1, and more than 7 days late",
+    denominator="entries whose time of entry is known",
+    left_out=("entries without created_at: in unknown_entries",),
+    cannot_tell=("later changes: only the first entry of the time counts", "time noted on paper before"),
+)
+
+# Grouping by the lag itself leaves few rows, of which medians and percentiles can be taken in Python.
+_LAG = Key(("_lag",), ("_lag",), (("_lag",),))
+_ROW = ("_entries",)
+_COLUMNS = (
+    "entries",
+    "median_lag_days",
+    "p90_lag_days",
+    "same_day_entries",
+    "same_day_ratio",
+    "next_day_entries",
+    "next_day_ratio",
+    "late_entries",
+    "late_ratio",
+    "future_dated_entries",
+    "unknown_entries",
+)
+
+
+@dataclass(slots=True)
+class _Lags:
+    """How many entries of one group have which lag; parts of entries where they are split over originators."""
+
+    labels: dict[str, Any] = field(default_factory=dict)
+    counts: dict[float, float] = field(default_factory=dict)
+    unknown: float = 0.0
+
+    def add(self, row: dict[str, Any], names: Sequence[str]) -> None:
+        self.labels |= {name: row[name] for name in names if row[name] is not None or name not in self.labels}
+        if row["_lag"] is None:
+            self.unknown += row["_entries"]
+        else:
+            self.counts[row["_lag"]] = self.counts.get(row["_lag"], 0.0) + row["_entries"]
+
+    @property
+    def figures(self) -> dict[str, float | None]:
+        """The result's columns, by name."""
+        lags = self.counts.items()
+        entries = float(sum(self.counts.values()))
+        counts = {
+            "same_day": float(sum(count for lag, count in lags if lag <= 0)),
+            "next_day": float(sum(count for lag, count in lags if lag <= 1)),
+            "late": float(sum(count for lag, count in lags if lag > 7)),
+            "future_dated": float(sum(count for lag, count in lags if lag < 0)),
+        }
+        return {
+            "entries": entries,
+            "unknown_entries": self.unknown,
+            "median_lag_days": self._quantile(0.5),
+            "p90_lag_days": self._quantile(0.9),
+            **{f"{name}_entries": count for name, count in counts.items()},
+            **{f"{name}_ratio": count / entries if entries else None for name, count in counts.items()},
+        }
+
+    def _quantile(self, share: float) -> float | None:
+        """Interpolate between the two entries nearest to the place, as pandas does."""
+        if not self.counts:
+            return None
+        place = max(share * (sum(self.counts.values()) - 1.0), 0.0)
+        low = self._nth(math.floor(place))
+        return low + (place - math.floor(place)) * (self._nth(math.floor(place) + 1) - low)
+
+    def _nth(self, place: float) -> float:
+        passed = 0.0
+        for lag in sorted(self.counts):
+            passed += self.counts[lag]
+            # Parts of entries add up to a whole one but for a residue.
+            if passed > place + 1e-9:
+                return lag
+        return max(self.counts)
+
+
+def timekeeping_lag(
+    time_entries: IntoFrameT,
+    *,
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    by: By = "user",
+    users: IntoFrameT | None = None,
+    matters: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Days from the work's date to the day its entry was created, in the firm's time zone.
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `date` and `created_at` (UTC; the loader's `select` "meta" supplies it), and what `by` needs.
+    start, end : str or date, optional
+        First and last day of the work, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
+    by : str or list of str, optional
+        What to group by; None gives one row.
+    users, matters : frame, optional
+        What else `by` names.
+    settings : FirmSettings, optional
+        `time_zone` tells on which day an instant falls; UTC without them.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, sorted by label: the keys and, as float64,
+
+        - `entries`: entries whose time of entry is known (parts of them by originator)
+        - `median_lag_days`, `p90_lag_days`: interpolated between neighbours, as pandas does
+        - `same_day_entries`, `same_day_ratio`: entered at most 0 days after the work
+        - `next_day_entries`, `next_day_ratio`: at most 1 day
+        - `late_entries`, `late_ratio`: more than 7 days
+        - `future_dated_entries`: created before the work's date (a negative lag; among the same-day ones, too)
+        - `unknown_entries`: without `created_at`; in no other column
+
+        Ratios and percentiles are missing where there are no entries.
+
+    Raises
+    ------
+    ParameterError
+        `by` is unknown, the period can't be read, or frames are of different engines.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        Entries have no `created_at`.
+
+    Notes
+    -----
+    Time zones and percentiles differ from engine to engine, so on lazy frames the columns needed are collected. The
+    result is of the kind passed in, lazy where that was.
+
+    Examples
+    --------
+    Three in the morning in UTC is the evening before in New York:
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "date": pd.to_datetime(["2026-10-01", "2026-10-01", "2026-10-01"]), "user_id": ["u1"] * 3,
+    ...     "created_at": pd.to_datetime(["2026-10-02T03:00Z", "2026-10-03T15:00Z", "2026-10-11T15:00Z"]),
+    ... })
+    >>> result = timekeeping_lag(entries, by=None, settings=FirmSettings(time_zone="America/New_York"))
+    >>> result[["entries", "median_lag_days", "p90_lag_days", "same_day_ratio", "late_ratio"]].round(3)
+       entries  median_lag_days  p90_lag_days  same_day_ratio  late_ratio
+    0      3.0              2.0           8.4           0.333       0.333
+    """
+    period = resolve(start, end)
+    frames = open_frames(time_entries=time_entries, users=users, matters=matters)
+    settings = settle(settings, frames.get("users"))
+    rows = frozenset(frames["time_entries"].collect_schema().names())
+    sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
+    keys = find_keys(by, sources)
+    groups, types = _groups(_histogram(frames["time_entries"], keys, sources, period), keys)
+    _warn_of_unknown(groups)
+    made = like(frames["time_entries"], _table(groups, types))
+    return cast("IntoFrameT", close(finish(made, keys, _COLUMNS)))
+
+
+def _histogram(entries: Frame, keys: Sequence[Key], sources: Sources, period: Period) -> pa.Table:
+    """Count the entries of each group and lag."""
+    own = [name for name in base_of(keys) if not name.startswith("_")]
+    work = gathered(within(take(entries, "time_entries", ("date", "created_at", *own)), "date", period))
+    known = work.filter(~C("created_at").is_null())
+    local = known.with_columns(_created=C("created_at").dt.convert_time_zone(sources.settings.time_zone))
+    lagged = local.with_columns(_lag=(days_of("_created") - days_of("date")).cast(nw.Float64))
+    unknown = work.filter(C("created_at").is_null()).with_columns(_lag=nothing(nw.Float64))
+    wider = (*keys, _LAG)
+    counts = [
+        sums(with_times(part, keys, "date").with_columns(_entries=nw.lit(1.0)), base_of(wider), _ROW)
+        for part in (lagged, unknown)
+    ]
+    joined = Sources(sources.rows, _eager(sources.matters), _eager(sources.users), sources.settings)
+    rows = [attach(each, wider, joined, _ROW) for each in counts]
+    return cast("nw.DataFrame[Any]", add_up(nw.concat(rows), wider, _ROW)).to_arrow()
+
+
+def _eager(frame: Frame | None) -> Frame | None:
+    return None if frame is None else gathered(frame)
+
+
+def _groups(histogram: pa.Table, keys: Sequence[Key]) -> tuple[list[_Lags], dict[str, pa.DataType]]:
+    """Gather the lags of each group, and tell the types of the keys' columns; without keys there is one group."""
+    names = result_columns(keys)
+    groups: dict[tuple[Any, ...], _Lags] = {} if keys else {(): _Lags()}
+    for row in histogram.to_pylist():
+        groups.setdefault(tuple(row[key.columns[0]] for key in keys), _Lags()).add(row, names)
+    return list(groups.values()), {name: histogram.schema.field(name).type for name in names}
+
+
+def _table(groups: Sequence[_Lags], types: dict[str, pa.DataType]) -> pa.Table:
+    rows = [group.labels | group.figures for group in groups]
+    fields = types | dict.fromkeys(_COLUMNS, pa.float64())
+    return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in fields.items()})
+
+
+def _warn_of_unknown(groups: Sequence[_Lags]) -> None:
+    count = round(sum(group.unknown for group in groups))
+    if count:
+        warn(
+            f"{count} time entries have no created_at; they are in unknown_entries and in no lag. "
+            "Load time entries with select='meta'.",
+            IncompleteDataWarning,
+        )

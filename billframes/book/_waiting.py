@@ -1,0 +1,132 @@
+"""Analyses of what is not paid yet, as methods of a book: receivables, work in progress, lock-up and budgets."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pandas as pd
+
+from billframes.analysis import aging, budget_burn, contribution, lockup, normalize_balances, wip
+from billframes.book._frames import BookFrames, By
+from billframes.periods import DateLike, resolve
+
+__all__ = ["WaitingAnalyses"]
+
+
+class WaitingAnalyses(BookFrames):
+    """What a book tells of money that is still to come."""
+
+    def aging(self, by: By = None, *, as_of: DateLike | None = None, **options: Any) -> pd.DataFrame:
+        """
+        Receivables by days past due; see `billframes.aging`.
+
+        Parameters
+        ----------
+        by : str or list of str, optional
+        as_of : date-like, optional
+            The day to measure from; the period's last day where it is not given.
+        **options
+            Any other argument of `billframes.aging`, such as basis="invoice_date".
+        """
+        # A client's receivables are its invoices'; any other key needs the work that is on them.
+        if by not in (None, "client"):
+            options = {
+                "time_entries": self.time_entries,
+                "expenses": self.expenses,
+                "fixed_fees": self.fixed_fees,
+                "matters": self.matters,
+                **options,
+            }
+        if self.settings is not None or by not in (None, "client"):
+            options = {"settings": self.settings, "users": self.users, **options}
+        result: pd.DataFrame = aging(self.invoices, as_of=self._day(as_of), by=by, **options)
+        return result
+
+    def wip(self, by: By = None, *, as_of: DateLike | None = None, **options: Any) -> pd.DataFrame:
+        """
+        Work in progress by age; see `billframes.wip`.
+
+        Parameters
+        ----------
+        by : str or list of str, optional
+        as_of : date-like, optional
+            The day to measure from; the period's last day where it is not given.
+        **options
+            Any other argument of `billframes.wip`, such as include_prebill=False.
+        """
+        result: pd.DataFrame = wip(
+            self.time_entries,
+            self.expenses,
+            self.fixed_fees,
+            self.invoices,
+            as_of=self._day(as_of),
+            by=by,
+            **{"matters": self.matters, "users": self.users, "settings": self.settings, **options},
+        )
+        return result
+
+    def lockup(self, *, as_of: DateLike | None = None, days: int = 365) -> pd.DataFrame:
+        """
+        Days of fees tied up in work in progress and receivables; see `billframes.lockup`.
+
+        Parameters
+        ----------
+        as_of : date-like, optional
+            The day to measure on; the period's last day where it is not given.
+        days : int
+            The fees are those of final invoices dated in so many days up to that day, itself among them.
+
+        Returns
+        -------
+        DataFrame
+            One row: `as_of`, `fees_start` and `fees_end` (first and last day of the fees, both inclusive), and the
+            columns of `billframes.lockup`. Work in progress and receivables are the totals of `wip` and `aging`; fees
+            are net billed time fees and fixed fees (`fees_amount` of `contribution`).
+        """
+        last = pd.Timestamp(resolve(None, self._day(as_of), names=("start", "as_of")).end)
+        work, owed = self.wip(as_of=last)["total"], self.aging(as_of=last)["total"]
+        result = lockup(work.iloc[0], owed.iloc[0], self._fees_until(last, days), days=days)
+        span = {"as_of": last, "fees_start": last - dt.timedelta(days=days - 1), "fees_end": last}
+        for place, (name, day) in enumerate(span.items()):
+            result.insert(place, name, pd.Series([day], dtype="datetime64[us]"))
+        return result
+
+    def budget_burn(self, **options: Any) -> pd.DataFrame:
+        """
+        Part of each matter's budget that is used, over the matter's whole life; see `billframes.budget_burn`.
+
+        Parameters
+        ----------
+        **options
+            Any argument of `billframes.budget_burn`, such as other settings.
+        """
+        result: pd.DataFrame = budget_burn(
+            self.time_entries,
+            self.invoices,
+            self.expenses,
+            self.fixed_fees,
+            **{"settings": self.settings, "matters": self.matters, **options},
+        )
+        return result
+
+    def normalize_balances(self) -> pd.DataFrame:
+        """
+        Clients' balances as the server adds them up today, in the columns of `aging`.
+
+        Loads them on first use, one request a client; see `billframes.normalize_balances`.
+        """
+        result: pd.DataFrame = normalize_balances(self.client_balances)
+        return result
+
+    def _fees_until(self, last: pd.Timestamp, days: int) -> float:
+        fees: pd.DataFrame = contribution(
+            self.time_entries,
+            self.invoices,
+            self.expenses,
+            self.fixed_fees,
+            by=None,
+            start=last - dt.timedelta(days=days - 1),
+            end=last,
+        )
+        return float(fees["fees_amount"].iloc[0])

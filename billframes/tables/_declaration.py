@@ -1,0 +1,149 @@
+"""What a presentation table shows: declared for each analysis, built by one function for all."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from billframes.analysis._reading import Rows, rows_of
+from billframes.analysis.explain import explain
+from billframes.analysis.totals import total_of
+from billframes.analysis.vocabulary import BUCKET, MEASURES, Measure, measure, title_of_key
+from billframes.errors import ParameterError
+
+if TYPE_CHECKING:
+    from great_tables import GT
+
+__all__ = ["BUCKETS", "TableOf"]
+
+BUCKETS = "buckets"
+"""Stands among a table's columns for whatever buckets of days the result has."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableOf:
+    """
+    The presentation table of one analysis; call it with a result.
+
+    Parameters
+    ----------
+    analysis : str
+        Whose results it shows.
+    title : str
+        What is shown; what the rows are by is added.
+    columns : tuple of str
+        The measures shown, in order; `BUCKETS` stands for the result's own.
+    where_there : tuple of str
+        Those of `columns` that only some results have.
+    keys : tuple of str
+        What tells rows apart, where it is not what the result is grouped by.
+    cents : bool
+        Whether money is shown to the cent.
+    adds_up : bool
+        Whether there is a total below the rows.
+    """
+
+    analysis: str
+    title: str
+    columns: tuple[str, ...]
+    where_there: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    cents: bool = False
+    adds_up: bool = True
+
+    def __call__(self, result: Any, *, total: Any = None, title: str | None = None) -> GT:
+        """
+        Show a result as a table for people.
+
+        Money has thousands separators and no currency, which the API does not name; hours and percentages have one
+        decimal; what is missing is a dash. Below several rows stands their total: sums, and ratios of sums; a figure
+        that the rows don't tell, such as a median, is a dash there. Text is escaped.
+
+        Parameters
+        ----------
+        result : frame
+            Of the analysis of this name; of any engine.
+        total : frame or False, optional
+            One row: the same analysis with `by=None`, which knows every figure; False shows no total.
+        title : str, optional
+            Another title.
+
+        Returns
+        -------
+        great_tables.GT
+            Shows itself in a notebook; `.as_raw_html()` is its HTML, and its methods change it further. Its id is
+            the same each time, so that a notebook run again has the same output.
+
+        Raises
+        ------
+        ConfigError
+            great-tables is not installed.
+        MissingColumnError, ParameterError
+            The frame is no result of the analysis, or `total` is not one row of it.
+        """
+        from billframes.tables._great import great_table
+
+        rows = self._read(result)
+        shown = self._shown(rows.frame)
+        keys = list(self.keys) or rows.keys
+        below = self._total(rows.frame, total)
+        return great_table(
+            _cells(rows, keys, shown, below),
+            id=f"billframes-{self.analysis.replace('_', '-')}",
+            title=title or f"{self.title}{'' if self.keys else rows.by}",
+            headings={name: title_of_key(name).capitalize() for name in keys}
+            | {each.name: each.title for each in shown},
+            units={each.name: "cents" if self.cents and each.unit == "money" else each.unit for each in shown},
+            note=self.definition,
+            has_total=below is not None,
+        )
+
+    @property
+    def definition(self) -> str:
+        """The analysis' formula in the words of the headings."""
+        return re.sub(r"`([^`]+)`", _in_words, explain(self.analysis).formula)
+
+    def _read(self, result: Any) -> Rows:
+        needs = [name for name in self.columns if name not in {BUCKETS, *self.where_there}]
+        return rows_of(result, (*self.keys, *needs), self.analysis, "table")
+
+    def _shown(self, frame: pd.DataFrame) -> list[Measure]:
+        buckets = [name for name in map(str, frame.columns) if BUCKET.fullmatch(name)]
+        names = [each for name in self.columns for each in (buckets if name == BUCKETS else [name])]
+        return [found for name in names if name in frame.columns and (found := measure(name))]
+
+    def _total(self, frame: pd.DataFrame, total: Any) -> dict[str, Any] | None:
+        if total is False:
+            return None
+        if total is None:
+            return dict(total_of(frame)) if self.adds_up and len(frame) > 1 else None
+        given = self._read(total).frame
+        if len(given) != 1:
+            raise ParameterError(
+                f"total has {len(given)} rows; it takes the one row of billframes.{self.analysis}() with by=None."
+            )
+        return {str(name): value for name, value in given.iloc[0].items()}
+
+
+def _cells(rows: Rows, keys: list[str], shown: list[Measure], below: dict[str, Any] | None) -> pd.DataFrame:
+    """Put the keys as text and the measures as they are side by side, the total as the last row."""
+    names = {key: [_text(value) for value in rows.frame[key]] for key in keys} or {"": rows.labels}
+    cells = pd.DataFrame({**names, **{each.name: rows.frame[each.name].astype(object) for each in shown}}, dtype=object)
+    if below is not None:
+        label = dict.fromkeys(names, "") | {next(iter(names)): "Total"}
+        cells.loc[len(cells)] = [*label.values(), *(below.get(each.name) for each in shown)]
+    return cells
+
+
+def _text(value: Any) -> str:
+    if pd.isna(value):
+        return "–"
+    return f"{value:%Y-%m-%d}" if isinstance(value, pd.Timestamp) else str(value)
+
+
+def _in_words(name: re.Match[str]) -> str:
+    found = MEASURES.get(name[1])
+    return found.title.lower() if found else name[1].replace("_", " ")

@@ -1,0 +1,102 @@
+"""Cells and headings as a great-tables table: how all presentation tables look."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from billframes._show import MISSING, show
+from billframes.errors import ConfigError
+
+if TYPE_CHECKING:
+    from great_tables import GT
+
+__all__ = ["great_table"]
+
+# Months, dates and numbers of invoices are read as one word, though they have hyphens.
+SHORT = 12
+
+
+def great_table(
+    cells: pd.DataFrame,
+    *,
+    id: str,  # noqa: A002
+    title: str,
+    headings: Mapping[str, str],
+    units: Mapping[str, str],
+    note: str,
+    has_total: bool,
+) -> GT:
+    """
+    Build the table.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Text columns that name the rows, then a column for each of `units`; the first names the rows.
+    id : str
+        Of the element; great-tables would else make up another each time.
+    title : str
+    headings : mapping of str to str
+        By column.
+    units : mapping of str to str
+        By column of numbers; see `billframes._show.show`.
+    note : str
+        The line below the table.
+    has_total : bool
+        Whether the last row is the total of the others.
+
+    Raises
+    ------
+    ConfigError
+        great-tables is not installed.
+    """
+    great = _great_tables()
+    first = cells.columns[0]
+    table = great.GT(cells, id=id, rowname_col=first).tab_header(title=title)
+    table = table.tab_stubhead(headings.get(first, "")).cols_label(
+        {name: heading for name, heading in headings.items() if name != first}
+    )
+    for name, unit in units.items():
+        table = table.fmt(functools.partial(_show, unit=unit), columns=name)
+    names = [name for name in cells.columns if name not in units]
+    table = table.cols_align("right", columns=list(units)).cols_align("left", columns=names).tab_source_note(note)
+    table = table.tab_options(heading_align="left", heading_title_font_weight="bold", data_row_padding="4px")
+    table = _unbroken(table, first, [name for name in names if cells[name].str.len().max() <= SHORT])
+    return _with_total(table, len(cells) - 1) if has_total else table
+
+
+def _great_tables() -> Any:
+    try:
+        import great_tables
+    except ImportError as error:
+        raise ConfigError(
+            "Tables are made with great-tables, which is not installed: pip install 'billframes[report]'."
+        ) from error
+    return great_tables
+
+
+def _show(value: Any, unit: str) -> str:
+    if pd.isna(value):
+        return MISSING
+    if unit == "date":
+        return f"{pd.Timestamp(value):%Y-%m-%d}"
+    return str(value) if unit == "text" else show(float(value), unit)
+
+
+def _unbroken(table: GT, stub: str, columns: list[str]) -> GT:
+    from great_tables import loc, style
+
+    body = [name for name in columns if name != stub]
+    places = [*([loc.stub()] if stub in columns else []), *([loc.body(columns=body)] if body else [])]
+    return table.tab_style(style.css("white-space: nowrap;"), places) if places else table
+
+
+def _with_total(table: GT, row: int) -> GT:
+    from great_tables import loc, style
+
+    bold, line = style.text(weight="bold"), style.borders(sides="top", color="#222222", weight="1.5px")
+    return table.tab_style([bold, line], [loc.body(rows=[row]), loc.stub(rows=[row])])

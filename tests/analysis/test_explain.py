@@ -1,0 +1,95 @@
+"""Every analysis says what it means, in words that fit its columns."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+import billframes as bf
+import billframes.analysis as analyses
+from billframes.analysis._explanation import Explanation
+from billframes.analysis.explain import explanations
+from billframes.analysis.vocabulary import BUCKET, MEASURES, measure
+from billframes.api import resources
+from billframes.api.columns import sources_of
+from billframes.settings.firm import FirmSettings
+
+NAMES = sorted(analyses.__all__)
+# Columns of loaders and settings, and values, that the texts may speak of.
+KNOWN = {
+    *(source.column.name for each in resources.RESOURCES for source in sources_of(each.record)),
+    *inspect.signature(FirmSettings).parameters,
+    *("Unassigned", "Unknown"),
+    *BUCKET.findall("0-30 1-30 31-60 61-90 91+"),
+    *MEASURES,
+}
+
+
+def in_backticks(text: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_public_analysis_explains_itself(name):
+    said = bf.explain(name)
+    assert said.name == name
+    assert said.question.endswith("?")
+    assert said.formula
+    assert said.cannot_tell
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_names_in_an_explanation_exist(name):
+    said = bf.explain(name)
+    arguments = inspect.signature(getattr(analyses, name)).parameters
+    spoken = [each for texts in said.parts.values() for text in texts for each in in_backticks(text)]
+    names = [re.split(r"[=.(]", each)[0] for each in spoken]
+    assert [each for each in names if each not in {*arguments, *KNOWN}] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_columns_of_a_formula_are_named_in_what_the_analysis_returns(name):
+    doc = inspect.getdoc(getattr(analyses, name))
+    for each in in_backticks(bf.explain(name).formula):
+        if measure(each):
+            assert f"`{each}`" in doc
+
+
+def test_nothing_asked_lists_all_analyses_with_their_question():
+    listed = bf.explain()
+    assert [each.name for each in listed] == NAMES
+    for each in listed:
+        assert each.question in repr(listed)
+        assert f"`{each.name}`" in listed._repr_markdown_()
+        assert f"<code>{each.name}</code>" in listed._repr_html_()
+
+
+def test_a_name_misspelt_is_answered_with_the_closest():
+    with pytest.raises(bf.ParameterError, match="'realisation' is no analysis. Did you mean 'realization'"):
+        bf.explain("realisation")
+
+
+def test_an_explanation_reads_well_in_a_terminal():
+    text = repr(bf.explain("realization"))
+    assert text.startswith("Realization\n===========\n")
+    assert "\nDenominator\n  `worked_amount`: " in text
+    assert text.endswith("help(bf.realization)")
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_what_is_no_ratio_has_no_numerator():
+    assert list(bf.explain("aging").parts) == ["Formula", "Counted", "Left out", "This API can’t tell"]
+
+
+def test_an_explanation_is_escaped_in_a_notebook():
+    said = Explanation(name="x", question="<script>?", formula="`a` < b", left_out=("<i>", "<b>"))
+    assert "<script>" not in said._repr_html_()
+    assert "<dd><code>a</code> &lt; b</dd>" in said._repr_html_()
+    assert "- <i>.\n- <b>." in said._repr_markdown_()
+
+
+def test_each_question_is_another_one():
+    questions = [each.question for each in explanations()]
+    assert len(set(questions)) == len(questions)

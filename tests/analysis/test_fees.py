@@ -1,0 +1,264 @@
+"""Fees by key: contribution, origination, effective rates and budgets, by hand."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from billframes.analysis import budget_burn, contribution, effective_rates, origination, realization
+from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
+from billframes.settings.firm import FirmSettings
+
+# i1 covers two matters, i2 is a draft, i3 a credit note, i4 a fixed fee billed at less, i6 has contingency work on it.
+WORK = (
+    ("2026-08-01", "u1", "c1", "m1", "billable", 2.0, 600.0, "i1"),
+    ("2026-09-01", "u2", "c1", "m2", "billable", 3.0, 600.0, "i1"),
+    ("2026-09-03", "u2", "c1", "m2", "fixedFee", 4.0, None, "i1"),
+    ("2026-10-03", "u1", "c1", "m1", "billable", 1.0, 300.0, "i2"),
+    ("2026-10-10", "u2", "c1", "m1", "billable", 1.0, 200.0, None),
+    ("2026-10-01", "u2", "c2", "m5", "billable", 1.0, 300.0, "i6"),
+    ("2026-11-01", "u1", "c1", "m1", "billable", 1.0, 70.0, "i7"),
+)
+BILLS = (
+    ("i1", "2026-10-05", "final", "2026-11-04", "c1", 1500.0, 750.0),
+    ("i2", "2026-10-06", "draft", None, "c1", 300.0, 300.0),
+    ("i3", "2026-10-20", "final", "2026-11-04", "c1", -200.0, -50.0),
+    ("i4", "2026-10-25", "final", "2026-11-04", "c3", 850.0, 0.0),
+    ("i6", "2026-10-30", "final", "2026-11-04", "c2", 250.0, 0.0),
+    ("i7", "2026-11-02", "final", "2026-12-04", "c1", 70.0, 0.0),
+)
+COSTS = (("m1", "u1", "c1", 100.0, "i1"), ("m1", None, "c1", 77.0, None))
+FEES = (
+    ("m2", "u2", "c1", 400.0, "i1"),
+    ("m2", None, "c3", 900.0, "i4"),
+    ("m1", "u1", "c1", 30.0, "i2"),
+    ("m1", "u1", "c1", 55.0, None),
+)
+
+
+def items(firm, *rows):
+    return firm.frame("matter_id user_id client_id amount invoice_id", *rows)
+
+
+def asked(firm, analysis, work=WORK, bills=BILLS, **options):
+    options = {"start": "2026-10", "matters": firm.matters()} | options
+    result = analysis(firm.entries(*work), firm.invoices(*bills), items(firm, *COSTS), items(firm, *FEES), **options)
+    return firm.rows(result)
+
+
+def test_contribution_is_largest_first_and_adds_up_to_one(firm):
+    """Net of expenses: i1 1400, the credit -200, i4 850, i6 250; 2300 in all."""
+    rows = asked(firm, contribution, by="client")
+    assert list(rows[0]) == [
+        "client_id", "client_name", "billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share",
+    ]  # fmt: skip
+    assert [(row["client_id"], row["client_name"]) for row in rows] == [
+        ("c1", "Acme"),
+        ("c3", "Zenith"),
+        ("c2", "Acme"),
+    ]
+    assert [row["fees_amount"] for row in rows] == pytest.approx([1200.0, 850.0, 250.0])
+    assert [row["billed_amount"] for row in rows] == pytest.approx([800.0, -50.0, 250.0])
+    assert [row["share"] for row in rows] == pytest.approx([1200 / 2300, 850 / 2300, 250 / 2300])
+    assert [row["running_share"] for row in rows] == pytest.approx([1200 / 2300, 2050 / 2300, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("by", "fees"),
+    [
+        ("user", {"Ada": 500.0, "Ben": 500.0 + 400.0 + 250.0, "Unassigned": 900.0 - 50.0 - 200.0}),
+        ("matter", {"Sale": 500.0, "Lease": 500.0 + 400.0 + 900.0, "Contingent": 250.0, "Unassigned": -250.0}),
+        ("originator", {"Ada": 250.0, "Ben": 2050.0, "Unassigned": 0.0}),
+        ("practice_area", {"Corporate": 500.0, "Litigation": 250.0, "Unassigned": 1550.0}),
+        ("matter_type", {"hourly": 2300.0, "contingency": 250.0, "Unknown": -250.0}),
+        ("role", {"principal": 500.0, "attorney": 1150.0, "Unknown": 650.0}),
+        ("month", {"2026-10": 2300.0}),
+        ("cf_tier", {"gold": 500.0, "Unassigned": 1800.0}),
+    ],
+)
+def test_contribution_by_every_key_is_the_invoices_less_expenses(firm, by, fees):
+    rows = asked(firm, contribution, by=by, users=firm.users())
+    label = next(name for name in rows[0] if not name.endswith("_id"))
+    assert {row[label]: row["fees_amount"] for row in rows} == pytest.approx(fees, abs=1e-9)
+    assert sum(row["share"] for row in rows) == pytest.approx(1.0)
+    assert rows[-1]["running_share"] == pytest.approx(1.0)
+    assert [row["fees_amount"] for row in rows] == sorted((row["fees_amount"] for row in rows), reverse=True)
+
+
+def test_contribution_of_nothing_has_no_share(firm):
+    (row,) = asked(firm, contribution, (), (), by=None)
+    assert (row["fees_amount"], row["share"], row["running_share"]) == (0.0, None, None)
+    assert asked(firm, contribution, (), ()) == []
+
+
+def test_contribution_gives_back_the_kind_of_frame_it_got(firm):
+    entries = firm.entries(*WORK)
+    result = contribution(entries, firm.invoices(*BILLS), items(firm, *COSTS), items(firm, *FEES))
+    assert type(result) is type(entries)
+
+
+def test_hidden_rates_leave_fees_known(firm):
+    hidden = tuple((*row[:6], None, row[7]) for row in WORK)
+    with pytest.warns(RatesHiddenWarning, match="spread over hours"):
+        rows = {row["user_name"]: row for row in asked(firm, contribution, hidden, by="user")}
+    assert rows["Ada"]["fees_amount"] == pytest.approx(400.0)
+    with pytest.warns(RatesHiddenWarning):
+        rows = {row["originator_name"]: row for row in asked(firm, origination, hidden)}
+    assert rows["Ada"]["worked_amount"] is None
+    assert rows["Ada"]["billed_amount"] == pytest.approx(200.0)
+
+
+def test_origination_splits_equally_and_never_counts_twice(firm):
+    rows = asked(firm, origination)
+    assert [(row["originator_id"], row["originator_name"]) for row in rows] == [
+        ("u1", "Ada"), ("u2", "Ben"), (None, "Unassigned"),
+    ]  # fmt: skip
+    expected = {
+        "worked_amount": [300.0, 300.0 + 600.0, 300.0],
+        "billed_amount": [250.0, 250.0 + 500.0, 250.0 - 200.0 - 50.0],
+        "settled_amount": [125.0, 125.0 + 250.0, 250.0 - 150.0 - 50.0],
+        "fixed_fee_amount": [0.0, 1300.0, 0.0],
+        "fees_amount": [250.0, 2050.0, 0.0],
+    }
+    for name, values in expected.items():
+        assert [row[name] for row in rows] == pytest.approx(values), name
+
+
+def test_origination_by_weights_and_client(firm):
+    weights = FirmSettings(originator_weights={"m1": {"ben@firm.example": 0.2, "u9": 0.8}, "m5": {"u1": 1}})
+    rows = asked(firm, origination, settings=weights, users=firm.users(), by="client")
+    assert {(row["originator_name"], row["client_id"]): row["fees_amount"] for row in rows} == pytest.approx(
+        {
+            ("Ada", "c2"): 250.0,
+            ("Ben", "c1"): 100.0 + 900.0,
+            ("Ben", "c3"): 900.0,
+            ("Unassigned", "c1"): -200.0,
+            ("Unassigned", "c3"): -50.0,
+            ("u9", "c1"): 400.0,
+        }
+    )
+
+
+def test_weights_that_do_not_add_up_to_one_are_refused():
+    with pytest.raises(ParameterError, match="add up to 1"):
+        FirmSettings(originator_weights={"m1": {"u1": 0.5, "u2": 0.4}})
+
+
+def test_effective_rates_are_realizations_amounts_by_the_hour(firm):
+    rows = asked(firm, effective_rates, settings=FirmSettings(standard_rates={"u1": 400, "u2": 300}))
+    assert [row["user_name"] for row in rows] == ["Ada", "Ben", "Unassigned"]
+    ben = rows[1]
+    assert (ben["billable_hours"], ben["billed_amount"], ben["worked_amount"]) == pytest.approx((3.0, 500.0, 600.0))
+    assert (ben["effective_rate"], ben["worked_rate"], ben["standard_rate"]) == pytest.approx((500 / 3, 200.0, 300.0))
+    assert ben["left_out_billed_amount"] == pytest.approx(250.0)
+    assert (rows[2]["billed_amount"], rows[2]["effective_rate"], rows[2]["worked_rate"]) == (-250.0, None, None)
+    assert rows[0].keys() == ben.keys()
+
+
+def test_effective_rates_by_work_date_and_without_rates(firm):
+    hidden = tuple((*row[:6], None, row[7]) for row in WORK)
+    with pytest.warns(RatesHiddenWarning):
+        (row,) = asked(firm, effective_rates, hidden, by=None, basis="work_date", start="2026-08")
+    assert (row["billable_hours"], row["effective_rate"], row["worked_rate"]) == (2.0, 200.0, None)
+
+
+FIRM = FirmSettings(budgets={"m1": 2000, "m3": 500, "gone": 0})
+
+
+def test_a_budget_is_used_by_what_is_billed_prebilled_and_unbilled(firm):
+    with pytest.warns(IncompleteDataWarning, match="name 1 matters that are not among those passed: gone"):
+        rows = burned(firm)
+    assert [(row["matter_id"], row["matter_name"]) for row in rows] == [
+        ("m3", "Pro bono"),
+        ("m1", "Sale"),
+        ("gone", "gone"),
+    ]
+    sale = rows[1]
+    assert sale["billed_amount"] == pytest.approx(570.0)
+    assert [sale[name] for name in ("fixed_fee_amount", "prebill_amount", "unbilled_amount", "unknown_amount")] == [
+        0.0, 330.0, 200.0, 0.0,
+    ]  # fmt: skip
+    assert (sale["used_amount"], sale["remaining_amount"], sale["budget_burn"]) == pytest.approx((1100.0, 900.0, 0.55))
+    assert sale["unbilled_fixed_fee_amount"] == 55.0
+    assert [(row["used_amount"], row["budget_burn"]) for row in (rows[0], rows[2])] == [(0.0, 0.0), (0.0, None)]
+    # The lease 1800, the contingent matter 250, the credit -200 and the fixed fee's reduction -50.
+    assert [(row["left_out_matters"], row["left_out_amount"]) for row in rows] == [(2, pytest.approx(1800.0))] * 3
+
+
+def burned(firm, work=WORK, bills=BILLS, settings=FIRM, **options):
+    options = {"matters": firm.matters()} | options
+    frames = (firm.entries(*work), firm.invoices(*bills), items(firm, *COSTS), items(firm, *FEES))
+    return firm.rows(budget_burn(*frames, settings=settings, **options))
+
+
+def test_a_budget_without_matters_frame_still_has_its_row(firm):
+    rows = burned(firm, settings=FirmSettings(budgets={"m2": 3600, "m9": 10}), matters=None)
+    assert [(row["matter_name"], row["budget_burn"]) for row in rows] == [("Lease", 0.5), ("m9", 0.0)]
+    with pytest.warns(IncompleteDataWarning, match="3 time entries and fixed fees name an invoice"):
+        (row,) = burned(firm, (), (), settings=FirmSettings(budgets={"m9": 10}), matters=None)
+    assert (row["used_amount"], row["remaining_amount"]) == (0.0, 10.0)
+    assert (row["left_out_matters"], row["left_out_amount"]) == (2, 400.0 + 900.0 + 30.0)
+
+
+def test_budgets_with_hidden_rates_and_unknown_invoices(firm):
+    settings = FirmSettings(budgets={"m1": 2000, "m2": 2000})
+    with pytest.warns(IncompleteDataWarning, match="1 time entries and fixed fees name an invoice"):
+        rows = burned(firm, bills=BILLS[:-1], settings=settings)
+    assert (rows[1]["unknown_amount"], rows[1]["used_amount"]) == pytest.approx((70.0, 1100.0))
+    hidden = tuple((*row[:6], None, row[7]) for row in WORK)
+    with pytest.warns(RatesHiddenWarning, match="2 billable time entries on no final invoice"):
+        rows = burned(firm, hidden, settings=settings)
+    assert rows[0]["budget_burn"] == pytest.approx((600.0 + 400.0 + 900.0) / 2000)
+    assert [rows[1][name] for name in ("prebill_amount", "used_amount", "budget_burn")] == [None, None, None]
+
+
+@pytest.mark.parametrize("analysis", [contribution, origination, effective_rates, realization])
+def test_bad_input_is_named_before_anything_is_computed(pandas_firm, analysis):
+    with pytest.raises(ParameterError, match="Did you mean 'client'"):
+        asked(pandas_firm, analysis, by="clint")
+    with pytest.raises(ParameterError, match="lies after"):
+        asked(pandas_firm, analysis, start="2026-10-02", end="2026-10-01")
+    with pytest.raises(ParameterError, match="All frames must be of one engine"):
+        asked(pandas_firm, analysis, matters=_arrow_matters())
+    frames = pandas_firm.entries(*WORK), pandas_firm.invoices(*BILLS).drop(columns="balance")
+    with pytest.raises(MissingColumnError, match=r"invoices has no column 'balance'"):
+        analysis(*frames, items(pandas_firm), items(pandas_firm), matters=pandas_firm.matters())
+
+
+def _arrow_matters():
+    import pyarrow as pa
+
+    return pa.table({"matter_id": ["m1"], "originator_ids": [["u1"]], "matter_type": ["hourly"]})
+
+
+def test_budgets_are_needed(pandas_firm):
+    for settings in (None, FirmSettings()):
+        with pytest.raises(ParameterError, match="budget_burn needs budgets"):
+            burned(pandas_firm, settings=settings)
+
+
+def test_items_that_were_not_passed_are_warned_about(pandas_firm):
+    entries, bills = pandas_firm.entries(*WORK), pandas_firm.invoices(*BILLS)
+    with pytest.warns(IncompleteDataWarning, match="No expenses and fixed_fees were passed"):
+        result = contribution(entries, bills, start="2026-10", by=None)
+    assert result["fees_amount"].tolist() == pytest.approx([2400.0])
+    with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
+        contribution(entries, bills[bills["invoice_id"] != "i6"], items(pandas_firm), items(pandas_firm))
+
+
+def test_inputs_are_left_alone_and_types_are_pandas_own(pandas_firm):
+    frames = [
+        pandas_firm.entries(*WORK), pandas_firm.invoices(*BILLS), items(pandas_firm, *COSTS), items(pandas_firm, *FEES),
+    ]  # fmt: skip
+    before = [each.copy(deep=True) for each in frames]
+    matters = pandas_firm.matters()
+    results = [
+        contribution(*frames, by="originator", matters=matters),
+        origination(*frames, matters=matters),
+        effective_rates(*frames, matters=matters),
+        budget_burn(*frames, settings=FirmSettings(budgets={"m1": 5, "m9": 1})),
+    ]
+    for result in results:
+        assert {str(dtype) for dtype in result.dtypes} <= {"str", "float64", "int64"}
+    for one, other in zip(before, frames, strict=True):
+        pd.testing.assert_frame_equal(one, other)

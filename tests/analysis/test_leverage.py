@@ -1,0 +1,94 @@
+"""Others' client hours and heads for each of the principals': by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from billframes.analysis import leverage
+from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
+from billframes.settings.firm import FirmSettings
+
+WORK = (
+    ("2026-10-01", "u1", "c1", "m1", "billable", 10.0, 1000.0, None),
+    ("2026-10-02", "u2", "c1", "m1", "fixedFee", 24.0, None, None),
+    ("2026-10-02", "u2", "c2", "m2", "billable", 8.0, 800.0, None),
+    ("2026-10-02", "u2", "c2", "m2", "billable", -2.0, -200.0, None),
+    ("2026-10-05", "u3", "c3", "m5", "billable", 5.0, 500.0, None),
+    ("2026-10-05", "u1", "c3", "m4", "billable", 40.0, 4000.0, None),
+    ("2026-11-01", "u1", "c1", "m1", "billable", 99.0, 99.0, None),
+)
+GUEST = ("2026-10-06", "u9", "c1", "m1", "billable", 7.0, 700.0, None)
+
+
+def asked(firm, *more, **options):
+    entries = firm.entries(*WORK, *more)
+    options = {"start": "2026-10", "users": firm.users(), "matters": firm.matters()} | options
+    result = leverage(entries, **options)
+    assert type(result) is type(entries)
+    return firm.rows(result)
+
+
+def test_the_worked_table(firm):
+    """Internal hours are no client hours; an accountant with client hours is a non-principal."""
+    (row,) = asked(firm)
+    assert row == pytest.approx(
+        {
+            "principal_hours": 10.0,
+            "non_principal_hours": 35.0,
+            "unknown_role_hours": 0.0,
+            "hours_leverage": 3.5,
+            "principals": 1.0,
+            "non_principals": 2.0,
+            "unknown_role_people": 0.0,
+            "heads_leverage": 2.0,
+        }
+    )
+
+
+def test_people_of_unknown_role_are_counted_beside(firm):
+    with pytest.warns(IncompleteDataWarning, match="7 client hours are of people whose role is unknown"):
+        (row,) = asked(firm, GUEST)
+    assert (row["unknown_role_hours"], row["unknown_role_people"]) == (7.0, 1.0)
+    assert (row["hours_leverage"], row["heads_leverage"]) == (3.5, 2.0)
+    (row,) = asked(firm, GUEST, settings=FirmSettings(roles={"u9": "principal"}))
+    assert (row["principal_hours"], row["principals"]) == (17.0, 2.0)
+
+
+def test_a_row_without_principals_has_no_leverage(firm):
+    """Two clients of one name stay two rows; whoever has only internal hours is no head of a client's."""
+    rows = asked(firm, by="client")
+    assert [(row["client_id"], row["hours_leverage"], row["heads_leverage"]) for row in rows] == [
+        ("c1", pytest.approx(2.4), 1.0),
+        ("c2", None, None),
+        ("c3", None, None),
+    ]
+    assert sum(row["non_principal_hours"] for row in rows) == 35.0
+
+
+def test_a_head_was_there(firm):
+    """Whoever left before the period, or started after it, is no head; with hours they are."""
+    gone = FirmSettings(user_end={"u1": "2026-09-30", "u2": "2026-09-30"})
+    (row,) = asked(firm, settings=gone)
+    assert (row["principals"], row["non_principals"]) == (1.0, 2.0)
+    months = asked(firm, settings=gone, end="2026-12-31", start="2026-10-01", by="month")
+    assert [(row["month"], row["principals"], row["non_principals"]) for row in months] == [
+        ("2026-10", 1.0, 2.0),
+        ("2026-11", 1.0, 1.0),
+        ("2026-12", 0.0, 1.0),
+    ]
+
+
+def test_nothing_is_zero_hours_of_the_people_there(firm):
+    entries = firm.entries()
+    (row,) = firm.rows(leverage(entries, start="2026-02", users=firm.users(), matters=firm.matters()))
+    assert (row["principal_hours"], row["hours_leverage"], row["heads_leverage"]) == (0.0, None, 1.0)
+
+
+def test_bad_input(pandas_firm):
+    firm = pandas_firm
+    with pytest.raises(MissingColumnError, match="Nothing given tells who is a principal"):
+        asked(firm, users=None)
+    with pytest.raises(ParameterError, match="by='clint'"):
+        asked(firm, by="clint")
+    with pytest.raises(ParameterError, match="leaves an end open"):
+        asked(firm, start="2026-10-01")

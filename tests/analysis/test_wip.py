@@ -1,0 +1,215 @@
+"""What is done and not yet invoiced, by age and state: every definition, by hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pandas as pd
+import pytest
+
+from billframes.analysis import wip
+from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
+from billframes.settings.firm import FirmSettings
+
+DAY = "2026-10-31"
+BUCKETS = ["0-30", "31-60", "61-90", "91+"]
+COLUMNS = [
+    *BUCKETS, "total", "unbilled_amount", "prebill_amount", "unknown_amount", "time_amount", "expense_amount",
+    "fixed_fee_amount", "hours", "fixed_fee_hours", "oldest_date",
+]  # fmt: skip
+
+# 0, 30, 31, 60, 61 (on a draft), 90 (on a final invoice of tomorrow) and 91 days old; a correction; then what does
+# not count.
+WORK = (
+    ("2026-10-31", "u1", "c1", "m1", "billable", 1.0, 1.0, None),
+    ("2026-10-01", "u1", "c1", "m1", "billable", 1.0, 2.0, None),
+    ("2026-09-30", "u1", "c1", "m1", "billable", 1.0, 4.0, None),
+    ("2026-09-01", "u1", "c2", "m2", "billable", 1.0, 8.0, None),
+    ("2026-08-31", "u2", "c2", "m2", "billable", 1.0, 16.0, "draft"),
+    ("2026-08-02", "u2", "c2", "m2", "billable", 1.0, 32.0, "later"),
+    ("2026-08-01", "u9", "c3", "m5", "billable", 1.0, 64.0, None),
+    ("2026-10-15", "u1", "c1", "m1", "billable", -0.5, -3.0, None),
+    ("2026-07-01", "u2", "c1", "m1", "fixedFee", 2.5, None, None),
+    ("2026-06-01", "u1", "c1", "m1", "nonBillable", 9.0, None, None),
+    ("2026-11-01", "u1", "c1", "m1", "billable", 9.0, 1e6, None),
+    ("2026-05-01", "u1", "c1", "m1", "billable", 9.0, 1e6, "final"),
+    ("2026-05-01", "u1", "c1", "m1", "fixedFee", 9.0, None, "today"),
+)
+COSTS = (
+    ("2026-10-20", "u1", "c1", "m1", 128.0, None),
+    ("2026-08-10", None, "c2", "m2", 256.0, "draft"),
+    ("2026-08-10", None, "c2", "m2", 1e6, "final"),
+)
+FEES = (("2026-09-15", None, "c3", None, 512.0, None), ("2026-11-15", None, "c3", None, 1e6, None))
+BILLS = (
+    ("final", "2026-10-30", "final", "2026-11-30", "c1", 1.0, 1.0),
+    ("today", DAY, "final", "2026-11-30", "c1", 1.0, 1.0),
+    ("later", "2026-11-01", "final", "2026-11-30", "c1", 1.0, 1.0),
+    ("draft", "2026-10-01", "draft", None, "c1", 1.0, 1.0),
+)
+
+
+def dated(firm, *rows):
+    return firm.frame("date user_id client_id matter_id amount invoice_id", *rows)
+
+
+def waiting(firm, work=WORK, costs=COSTS, fees=FEES, bills=BILLS, **options):
+    options = {"as_of": DAY, "matters": firm.matters(), "users": firm.users()} | options
+    return firm.rows(
+        wip(firm.entries(*work), dated(firm, *costs), dated(firm, *fees), firm.invoices(*bills), **options)
+    )
+
+
+def test_the_worked_table(firm):
+    """30 days are 0-30, 31 are not; what is on tomorrow's final invoice was prebill today."""
+    (row,) = waiting(firm)
+    assert list(row) == COLUMNS
+    assert [row[name] for name in BUCKETS] == [1.0 + 2.0 - 3.0 + 128.0, 4.0 + 8.0 + 512.0, 16.0 + 32.0 + 256.0, 64.0]
+    assert row["total"] == 1020.0
+    assert [row[name] for name in COLUMNS[5:8]] == [716.0, 304.0, 0.0]
+    assert [row[name] for name in COLUMNS[8:11]] == [124.0, 384.0, 512.0]
+    assert (row["hours"], row["fixed_fee_hours"]) == (6.5, 2.5)
+    assert row["oldest_date"] == dt.datetime(2026, 7, 1)
+
+
+def test_without_prebill_only_what_is_on_no_invoice(firm):
+    (row,) = waiting(firm, include_prebill=False)
+    assert [row[name] for name in COLUMNS[4:8]] == [716.0, 716.0, 0.0, 0.0]
+    assert [row["hours"], row["expense_amount"]] == [4.5, 128.0]
+
+
+def test_an_earlier_day_is_told_from_the_dates(firm):
+    """On 1 October the draft of that day was prebill, and the finals of October were, too."""
+    (row,) = waiting(firm, as_of=dt.date(2026, 10, 1))
+    assert row["prebill_amount"] == 16.0 + 32.0 + 256.0 + 1e6 + 1e6
+    assert row["unbilled_amount"] == 2.0 + 4.0 + 8.0 + 64.0 + 512.0
+
+
+def test_two_clients_of_one_name_stay_two_rows(firm):
+    rows = waiting(firm, by="client")
+    assert [(row["client_id"], row["client_name"], row["total"]) for row in rows] == [
+        ("c1", "Acme", 132.0),
+        ("c2", "Acme", 312.0),
+        ("c3", "Zenith", 576.0),
+    ]
+    assert [row["oldest_date"] for row in rows] == [
+        dt.datetime(2026, 7, 1), dt.datetime(2026, 8, 2), dt.datetime(2026, 8, 1),
+    ]  # fmt: skip
+
+
+def test_expenses_and_fees_without_a_user_are_unassigned(firm):
+    rows = {(row["user_id"], row["user_name"]): row["total"] for row in waiting(firm, by="user")}
+    assert rows == {("u1", "Ada"): 140.0, ("u2", "Ben"): 48.0, ("u9", "Guest"): 64.0, (None, "Unassigned"): 768.0}
+
+
+TOTALS = {
+    "matter": {"Sale": 132.0, "Lease": 312.0, "Contingent": 64.0, "Unassigned": 512.0},
+    "practice_area": {"Corporate": 132.0, "Litigation": 64.0, "Unassigned": 824.0},
+    "originator": {"Ada": 66.0, "Ben": 378.0, "Unassigned": 576.0},
+    "responsible": {"Ada": 132.0, "Ben": 376.0, "Unassigned": 512.0},
+    "matter_type": {"hourly": 444.0, "contingency": 64.0, "Unknown": 512.0},
+    "role": {"principal": 140.0, "attorney": 48.0, "Unknown": 832.0},
+    "month": {"2026-07": 0.0, "2026-08": 368.0, "2026-09": 524.0, "2026-10": 128.0},
+    "quarter": {"2026-Q3": 892.0, "2026-Q4": 128.0},
+    "billing_type": {"billable": 124.0, "fixedFee": 0.0, "Unassigned": 896.0},
+    "cf_tier": {"gold": 132.0, "Unassigned": 888.0},
+}
+
+
+def test_every_key_re_adds_to_the_whole(firm):
+    (whole,) = waiting(firm)
+    for by, totals in TOTALS.items():
+        rows = waiting(firm, by=by)
+        label = next(name for name in rows[0] if not name.endswith("_id"))
+        assert {row[label]: row["total"] for row in rows} == pytest.approx(totals), by
+        for name in COLUMNS[:-1]:
+            assert sum(row[name] for row in rows) == pytest.approx(whole[name]), (by, name)
+        assert min(row["oldest_date"] for row in rows) == whole["oldest_date"]
+
+
+def test_weights_split_a_matter_once(firm):
+    settings = FirmSettings(originator_weights={"m1": {"ben@firm.example": 0.25, "u1": 0.75}})
+    rows = {row["originator_name"]: row["total"] for row in waiting(firm, by="originator", settings=settings)}
+    assert rows == pytest.approx({"Ada": 99.0, "Ben": 345.0, "Unassigned": 576.0})
+
+
+def test_other_buckets_back_to_the_year_1(firm):
+    (row,) = waiting(firm, buckets=(45, 10**6))
+    assert [row["0-45"], row["46-1000000"], row["1000001+"]] == [132.0, 888.0, 0.0]
+
+
+def test_items_on_an_invoice_that_was_not_passed_count_and_are_named(firm):
+    with pytest.warns(IncompleteDataWarning, match="1 time_entries, 1 expenses name an invoice"):
+        (row,) = waiting(firm, bills=BILLS[:3])
+    assert (row["total"], row["prebill_amount"], row["unknown_amount"]) == (1020.0, 32.0, 272.0)
+
+
+def test_hidden_rates_leave_costs_and_hours_known(firm):
+    hidden = tuple((*row[:6], None, row[7]) for row in WORK)
+    with pytest.warns(RatesHiddenWarning, match="8 billable time entries in progress have no amount"):
+        rows = {row["user_name"]: row for row in waiting(firm, hidden, by="user")}
+    ada = rows["Ada"]
+    assert [ada[name] for name in COLUMNS[:6]] == [None, None, 0.0, 0.0, None, None]
+    assert [ada[name] for name in ("prebill_amount", "time_amount", "expense_amount", "hours")] == [
+        0.0, None, 128.0, 3.5,
+    ]  # fmt: skip
+    assert rows["Unassigned"]["total"] == 768.0
+
+
+def test_time_of_no_hours_is_worth_nothing(firm):
+    (row,) = waiting(firm, [("2026-10-01", "u1", "c1", "m1", "billable", 0.0, None, None)], (), ())
+    assert row["time_amount"] == 0.0
+
+
+def test_empty_frames_give_the_same_columns(firm):
+    (row,) = waiting(firm, (), (), (), ())
+    assert list(row) == COLUMNS
+    assert (row["total"], row["hours"], row["oldest_date"]) == (0.0, 0.0, None)
+    assert waiting(firm, (), (), (), (), by="user") == []
+
+
+@pytest.mark.parametrize("by", [None, "user", "originator", "month", ["client", "cf_tier"]])
+def test_pandas_columns_have_pandas_types(pandas_firm, by):
+    result = wip(
+        pandas_firm.entries(*WORK), dated(pandas_firm, *COSTS), dated(pandas_firm), pandas_firm.invoices(*BILLS),
+        as_of=DAY, by=by, matters=pandas_firm.matters(),
+    )  # fmt: skip
+    assert {str(dtype) for dtype in result.dtypes} <= {"str", "float64", "datetime64[us]"}
+
+
+def test_costs_that_were_not_passed_are_warned_about(pandas_firm):
+    with pytest.warns(IncompleteDataWarning, match="No expenses and fixed_fees were passed"):
+        result = wip(pandas_firm.entries(*WORK), None, None, pandas_firm.invoices(*BILLS), as_of=DAY)
+    assert result["total"].tolist() == [124.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": "matters"}, "Did you mean 'matter'"),
+        ({"as_of": "2026-10"}, "as_of='2026-10' is not a date"),
+        ({"buckets": (60, 30)}, "buckets="),
+        ({"users": None, "settings": FirmSettings(roles={"a@b.example": "attorney"})}, "pass users="),
+    ],
+)
+def test_bad_arguments(pandas_firm, options, message):
+    with pytest.raises(ParameterError, match=message):
+        waiting(pandas_firm, **options)
+
+
+def test_missing_columns_say_what_supplies_them(pandas_firm):
+    work, costs, bills = pandas_firm.entries(*WORK), dated(pandas_firm, *COSTS), pandas_firm.invoices(*BILLS)
+    with pytest.raises(MissingColumnError, match=r"expenses has no column 'user_id'.*expenses\(\)"):
+        wip(work, costs.drop(columns="user_id"), costs, bills, as_of=DAY, by="user")
+    with pytest.raises(MissingColumnError, match=r"invoices has no column 'invoice_state'.*invoices\(\)"):
+        wip(work, costs, costs, bills.drop(columns="invoice_state"), as_of=DAY)
+    with pytest.raises(MissingColumnError, match=r"by='practice_area' needs"):
+        wip(work, costs, costs, bills, as_of=DAY, by="practice_area")
+
+
+def test_inputs_are_left_alone(pandas_firm):
+    frames = [pandas_firm.entries(*WORK), dated(pandas_firm, *COSTS), dated(pandas_firm), pandas_firm.invoices(*BILLS)]
+    before = [each.copy(deep=True) for each in frames]
+    wip(*frames, as_of=DAY, by="client")
+    for one, other in zip(before, frames, strict=True):
+        pd.testing.assert_frame_equal(one, other)

@@ -1,0 +1,179 @@
+"""Tables show the numbers of the result, formatted, with their total and what they mean; text is only text."""
+
+from __future__ import annotations
+
+import builtins
+import subprocess
+import sys
+
+import pandas as pd
+import polars as pl
+import pytest
+from bs4 import BeautifulSoup
+
+import billframes as bf
+from billframes import tables
+from billframes.analysis.vocabulary import MEASURES, measure
+from billframes.errors import ConfigError, MissingColumnError, ParameterError
+
+DECLARED = [name for name in tables.__all__ if name != "TableOf"]
+
+
+@pytest.fixture
+def fees() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "client_id": ["c1", "c2", None],
+            "client_name": ["<script>alert(1)</script> & Co", "Bolt *b* $5", "Unassigned"],
+            "worked_amount": [1_234_567.4, 0.0, 100.0],
+            "billed_amount": [1_000_000.0, 0.0, -50.25],
+            "write_down_amount": [234_567.4, 0.0, 150.25],
+            "billing_realization": [0.81, None, -0.5025],
+            "settled_amount": [500_000.0, 0.0, 0.0],
+            "settlement_ratio": [0.5, None, 0.0],
+            "overall_realization": [0.405, None, 0.0],
+            "billable_hours": [2_000.04, 0.0, 1.0],
+            "effective_rate": [500.0, None, -50.25],
+        }
+    )
+
+
+def page(table) -> BeautifulSoup:
+    return BeautifulSoup(table.as_raw_html(), "html.parser")
+
+
+def grid(table) -> list[list[str]]:
+    return [[cell.get_text() for cell in row.find_all(["th", "td"])] for row in page(table).tbody.find_all("tr")]
+
+
+def headings(table) -> list[str]:
+    return [cell.get_text() for cell in page(table).select("tr.gt_col_headings th")]
+
+
+def test_numbers_are_formatted_and_the_total_is_of_sums(fees):
+    table = tables.realization(fees)
+    assert headings(table)[:6] == [
+        "Client",
+        "Billable hours",
+        "Worked",
+        "Written down",
+        "Billed",
+        "Billing realization",
+    ]
+    rows = grid(table)
+    assert rows[0][1:] == ["2,000.0", "1,234,567", "234,567", "1,000,000", "81.0%", "500", "500,000", "50.0%"]
+    assert rows[1][1:] == ["0.0", "0", "0", "0", "–", "–", "0", "–"]
+    assert rows[2][4:6] == ["−50", "−50.2%"]
+    assert rows[3] == ["Total", "2,001.0", "1,234,667", "234,718", "999,950", "81.0%", "500", "500,000", "50.0%"]
+
+
+def test_text_is_escaped_and_no_mark_up(fees):
+    html = tables.realization(fees, title="<b>Fees</b>").as_raw_html()
+    assert "<script>" not in html
+    assert "<b>" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; Co" in html
+    assert "Bolt *b* $5" in html
+
+
+def test_a_key_with_mark_up_in_its_name_is_escaped(fees):
+    html = tables.realization(
+        fees.drop(columns="client_id").rename(columns={"client_name": "<img src=x>"})
+    ).as_raw_html()
+    assert "<img" not in html
+
+
+def test_the_title_says_what_is_shown_and_the_note_what_it_means(fees):
+    shown = page(tables.realization(fees))
+    assert shown.select_one(".gt_title").get_text() == "Realization by client"
+    assert shown.select_one(".gt_sourcenote").get_text().startswith("billing realization = billed ÷ worked; ")
+
+
+def test_a_table_is_the_same_each_time(fees):
+    first, again = (tables.realization(fees).as_raw_html() for _ in range(2))
+    assert first == again
+    assert 'id="billframes-realization"' in first
+
+
+def test_a_total_that_is_given_stands_below(fees):
+    total = fees.iloc[[0]].drop(columns=["client_id", "client_name"]).assign(effective_rate=123.0)
+    assert grid(tables.realization(fees, total=total))[-1][6] == "123"
+    assert len(grid(tables.realization(fees, total=False))) == 3
+    with pytest.raises(ParameterError, match=r"total has 3 rows; it takes the one row of billframes.realization\(\)"):
+        tables.realization(fees, total=fees)
+
+
+def test_one_row_of_everything_needs_no_total(fees):
+    rows = grid(tables.realization(fees.iloc[:1].drop(columns=["client_id", "client_name"])))
+    assert [row[0] for row in rows] == ["All"]
+
+
+def test_a_result_without_rows_is_a_table_without_rows(fees):
+    assert grid(tables.realization(fees.iloc[:0])) == []
+
+
+def test_every_key_has_a_column_and_months_are_not_broken(fees):
+    both = fees.assign(month="2026-10")[["client_id", "client_name", "month", *fees.columns[2:]]]
+    table = tables.realization(both)
+    assert headings(table)[:2] == ["Client", "Month"]
+    assert grid(table)[-1][:2] == ["Total", ""]
+    assert "white-space: nowrap" in page(table).tbody.find("td")["style"]
+
+
+def test_other_engines_give_the_same_table(fees):
+    table = tables.realization(fees).as_raw_html()
+    frame = pl.from_pandas(fees)
+    assert tables.realization(frame).as_raw_html() == table
+    assert tables.realization(frame.lazy()).as_raw_html() == table
+    assert tables.realization(frame.to_arrow()).as_raw_html() == table
+
+
+def test_buckets_are_those_of_the_result():
+    owed = pd.DataFrame(
+        {"0-45": [5.0], "46+": [-1.0], "total": [4.0], "overdue": [0.0], "weighted_days_overdue": [None]}
+    )
+    table = tables.aging(owed)
+    assert headings(table)[1:] == ["0–45 days", "46+ days", "Total", "Overdue", "Days overdue"]
+    assert grid(table) == [["All", "5", "−1", "4", "0", "–"]]
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_a_declared_table_shows_columns_of_its_analysis(name):
+    declared = getattr(tables, name)
+    assert declared.analysis == name
+    names = set(declared.columns) - {"buckets"}
+    assert {each for each in names if measure(each) is None} == set()
+    assert set(declared.where_there) <= names
+    assert declared.definition
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_a_frame_of_something_else_says_what_is_missing(name):
+    with pytest.raises(MissingColumnError, match=rf"The table needs .* pass a result of billframes.{name}\(\)"):
+        getattr(tables, name)(pd.DataFrame({"nothing": [1.0]}))
+    with pytest.raises(ParameterError, match="result is a int; the table takes a frame"):
+        getattr(tables, name)(5)
+
+
+def test_without_great_tables_the_error_says_what_to_install(fees, monkeypatch):
+    real = builtins.__import__
+
+    def refuse(name, *args, **kwargs):
+        if name == "great_tables":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(ConfigError, match=r"pip install 'billframes\[report\]'"):
+        bf.tables.realization(fees)
+
+
+def test_the_tables_are_there_without_great_tables():
+    loaded = "[each for each in ('great_tables', 'matplotlib') if each in sys.modules]"
+    script = f"import sys, billframes; billframes.tables.aging; print({loaded})"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_formula_reads_in_the_words_of_the_headings():
+    assert tables.utilization.definition == "utilization = client hours ÷ available hours"
+    assert MEASURES["client_hours"].title == "Client hours"
