@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -53,6 +54,12 @@ BOOKS = st.tuples(
 KEYS = st.sampled_from(["user", "client", "matter", "practice_area", "originator", "month", ["matter", "user"]])
 
 
+@pytest.fixture(scope="session")
+def polars_firm(pandas_firm):
+    """The engine with the least to do for each call: examples are many and small."""
+    return type(pandas_firm)(pl.from_arrow)
+
+
 def frames(firm, book, order=slice(None)):
     work, bills, *costs = book
     header = "date user_id client_id matter_id amount invoice_id"
@@ -62,20 +69,21 @@ def frames(firm, book, order=slice(None)):
 
 def waiting(firm, book, by, order=slice(None)):
     entries, bills, costs, fees = frames(firm, book, order)
-    return work_in_progress(entries, costs, fees, bills, as_of="2026-10-31", by=by, matters=firm.matters())
+    result = work_in_progress(entries, costs, fees, bills, as_of="2026-10-31", by=by, matters=firm.matters())
+    return result.to_pandas()
 
 
 def results(firm, book, by, order=slice(None)):
     given_frames, matters = frames(firm, book, order), firm.matters()
     more = [] if by == "originator" else by
-    return (
-        waiting(firm, book, by, order),
+    found = (
         contribution(*given_frames, by=by, matters=matters),
         origination(*given_frames, by=more, matters=matters),
         effective_rates(*given_frames, by=by, matters=matters),
         budget_burn(*given_frames, settings=BUDGETS, matters=matters),
         reconcile(*given_frames),
     )
+    return waiting(firm, book, by, order), *(each.to_pandas() for each in found)
 
 
 def additive(frame):
@@ -84,8 +92,8 @@ def additive(frame):
 
 @QUICK
 @given(book=BOOKS, by=KEYS)
-def test_rows_re_add_to_the_total(pandas_firm, book, by):
-    for split, whole in zip(results(pandas_firm, book, by)[:4], results(pandas_firm, book, None)[:4], strict=True):
+def test_rows_re_add_to_the_total(polars_firm, book, by):
+    for split, whole in zip(results(polars_firm, book, by)[:4], results(polars_firm, book, None)[:4], strict=True):
         sums, total = additive(split), additive(whole).sum()
         for name in sums:
             scale = max(1.0, float(sums[name].abs().sum()))
@@ -94,8 +102,8 @@ def test_rows_re_add_to_the_total(pandas_firm, book, by):
 
 @QUICK
 @given(book=BOOKS)
-def test_states_kinds_and_buckets_each_add_up_to_the_work_in_progress(pandas_firm, book):
-    rows = waiting(pandas_firm, book, "matter")
+def test_states_kinds_and_buckets_each_add_up_to_the_work_in_progress(polars_firm, book):
+    rows = waiting(polars_firm, book, "matter")
     for names in (
         ["0-30", "31-60", "61-90", "91+"],
         ["unbilled_amount", "prebill_amount", "unknown_amount"],
@@ -106,12 +114,12 @@ def test_states_kinds_and_buckets_each_add_up_to_the_work_in_progress(pandas_fir
 
 @QUICK
 @given(book=BOOKS)
-def test_fees_are_the_final_invoices_less_their_expenses(pandas_firm, book):
+def test_fees_are_the_final_invoices_less_their_expenses(polars_firm, book):
     """Billed fees, by any road; and the budgets with what they leave out are all fees and all work not billed."""
-    rows = reconcile(*frames(pandas_firm, book))
+    rows = reconcile(*frames(polars_firm, book)).to_pandas()
     final = rows["invoice_state"] == "final"
     fees = (rows["amount"] - rows["expense_amount"])[final].sum()
-    _, by_client, by_originator, _, budgets, _ = results(pandas_firm, book, "client")
+    _, by_client, by_originator, _, budgets, _ = results(polars_firm, book, "client")
     assert by_client["fees_amount"].sum() == pytest.approx(fees, abs=1e-6)
     assert by_originator["fees_amount"].sum() == pytest.approx(fees, abs=1e-6)
     prebill = (rows["time_amount"] + rows["fixed_fee_amount"])[~final].sum()
@@ -122,28 +130,28 @@ def test_fees_are_the_final_invoices_less_their_expenses(pandas_firm, book):
 
 @QUICK
 @given(book=BOOKS, by=KEYS)
-def test_the_order_of_rows_never_matters(pandas_firm, book, by):
-    forth, back = results(pandas_firm, book, by), results(pandas_firm, book, by, slice(None, None, -1))
+def test_the_order_of_rows_never_matters(polars_firm, book, by):
+    forth, back = results(polars_firm, book, by), results(polars_firm, book, by, slice(None, None, -1))
     for one, other in zip(forth, back, strict=True):
         pd.testing.assert_frame_equal(one, other, rtol=1e-9, atol=1e-6)
 
 
 @QUICK
 @given(book=BOOKS, cut=st.integers(0, 12))
-def test_work_in_progress_of_two_halves_adds_up(pandas_firm, book, cut):
+def test_work_in_progress_of_two_halves_adds_up(polars_firm, book, cut):
     work, bills, *costs = book
     halves = (work[:cut], bills, *costs), (work[cut:], bills, [], [])
-    whole = additive(waiting(pandas_firm, book, None)).sum()
-    parts = sum(additive(waiting(pandas_firm, half, None)).sum() for half in halves)
+    whole = additive(waiting(polars_firm, book, None)).sum()
+    parts = sum(additive(waiting(polars_firm, half, None)).sum() for half in halves)
     assert whole.tolist() == pytest.approx(parts.tolist(), abs=1e-6)
 
 
 @QUICK
 @given(book=BOOKS, by=KEYS)
-def test_hours_scale(pandas_firm, book, by):
+def test_hours_scale(polars_firm, book, by):
     """Four times the hours at the same rates: four times the worth in progress, the same fees billed."""
     more = [(*row[:5], row[5] * 4, None if row[6] is None else row[6] * 4, row[7]) for row in book[0]], *book[1:]
-    once, again = results(pandas_firm, book, by), results(pandas_firm, more, by)
+    once, again = results(polars_firm, book, by), results(polars_firm, more, by)
     for name in ("time_amount", "hours", "fixed_fee_hours"):
         assert again[0][name].tolist() == pytest.approx((once[0][name] * 4).tolist(), abs=1e-6)
     assert again[2]["worked_amount"].tolist() == pytest.approx((once[2]["worked_amount"] * 4).tolist(), abs=1e-6)
