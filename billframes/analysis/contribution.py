@@ -149,7 +149,10 @@ def _with_shares(totals: Frame, keys: tuple[Key, ...]) -> Frame:
     """Put the largest first and add up shares from there: on collected rows, for order is not on every engine."""
     rows = cast("nw.DataFrame[Any]", gathered(totals))
     order = [name for key in keys for name in reversed(key.columns)]
-    rows = rows.sort("fees_amount", *order, descending=[True, *[False] * len(order)], nulls_last=True)
+    # Fees equal to the cent are in the order of their labels, whatever adding doubles leaves behind.
+    rows = rows.with_columns(_size=C("fees_amount").round(6)).sort(
+        "_size", *order, descending=[True, *[False] * len(order)], nulls_last=True
+    )
     whole = float(rows["fees_amount"].sum() or 0.0)
     share = C("fees_amount") / whole if abs(whole) > RESIDUE else nw.lit(None).cast(nw.Float64)
     shared = rows.with_columns(share=share).with_columns(running_share=C("share").cum_sum())

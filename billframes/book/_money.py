@@ -36,7 +36,7 @@ class MoneyAnalyses(BookFrames):
         self, by: By = "user", *, start: DateLike | None = None, end: DateLike | None = None, **options: Any
     ) -> pd.DataFrame:
         """
-        What an hour was billed at and worked at; see `billframes.effective_rates`.
+        Money an hour, billed and worked; see `billframes.effective_rates`.
 
         Parameters
         ----------

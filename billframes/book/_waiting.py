@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 
 from billframes.analysis import aging, budget_burn, contribution, lockup, normalize_balances, wip
+from billframes.analysis._checks import read_date
 from billframes.book._frames import BookFrames, By
-from billframes.periods import DateLike, resolve
+from billframes.periods import DateLike
 
 __all__ = ["WaitingAnalyses"]
 
@@ -84,7 +85,7 @@ class WaitingAnalyses(BookFrames):
             columns of `billframes.lockup`. Work in progress and receivables are the totals of `wip` and `aging`; fees
             are net billed time fees and fixed fees (`fees_amount` of `contribution`).
         """
-        last = pd.Timestamp(resolve(None, self._day(as_of), names=("start", "as_of")).end)
+        last = pd.Timestamp(read_date(self._day(as_of), "as_of"))
         work, owed = self.wip(as_of=last)["total"], self.aging(as_of=last)["total"]
         result = lockup(work.iloc[0], owed.iloc[0], self._fees_until(last, days), days=days)
         span = {"as_of": last, "fees_start": last - dt.timedelta(days=days - 1), "fees_end": last}
