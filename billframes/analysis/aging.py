@@ -22,7 +22,6 @@ from billframes.analysis._billing import (
     warn_of_absent_items,
 )
 from billframes.analysis._checks import bucket_names, choice, read_date, stamp
-from billframes.analysis._days import day_number, days_of
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import (
     RESIDUE,
@@ -229,8 +228,24 @@ def _bucketed(limits: dict[str, float]) -> list[nw.Expr]:
 
 
 def _days_since(column: str, day: dt.date) -> nw.Expr:
-    past: nw.Expr = day_number(day.year, day.month, day.day) - days_of(column)
+    date = C(column).dt
+    parts = [part.cast(nw.Int64) for part in (date.year(), date.month(), date.day())]
+    number = cast("nw.Expr", _day_number(*parts))
+    past: nw.Expr = _day_number(day.year, day.month, day.day) - number
     return past.cast(nw.Float64)
+
+
+def _day_number(year: Any, month: Any, day: Any) -> Any:
+    """
+    Count days since the year 0, of whole numbers or of columns of them.
+
+    Date subtraction differs from engine to engine; whole numbers do not. Years begin in March here, so that the
+    leap day comes last.
+    """
+    shifted = year * 12 + month - 3
+    years = shifted // 12
+    months = shifted - years * 12
+    return years * 365 + years // 4 - years // 100 + years // 400 + (months * 153 + 2) // 5 + day
 
 
 def _warn_of_undated(owed: Frame) -> None:
