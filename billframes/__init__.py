@@ -60,6 +60,7 @@ from billframes.settings.firm import FirmSettings
 
 if TYPE_CHECKING:
     from billframes import plots
+    from billframes.widgets import filter_panel
 
 __all__ = [
     "CLEAR",
@@ -98,6 +99,7 @@ __all__ = [
     "custom_fields",
     "enrich",
     "expenses",
+    "filter_panel",
     "fixed_fees",
     "health",
     "invoices",
@@ -111,10 +113,15 @@ __all__ = [
 ]
 
 
+# Plots bring matplotlib and widgets ipywidgets, so they are imported when first asked for.
+_WIDGETS = ("filter_panel",)
+
+
 def __getattr__(name: str) -> Any:
-    # Plots bring matplotlib, so they are imported when first asked for.
     if name == "plots":
         return importlib.import_module("billframes.plots")
+    if name in _WIDGETS:
+        return getattr(importlib.import_module("billframes.widgets"), name)
     raise AttributeError(f"module 'billframes' has no attribute {name!r}")
 
 
