@@ -11,9 +11,10 @@ from functools import partial
 from typing import Any
 
 import ipywidgets as w
+from ipywidgets.widgets.widget_bool import CheckboxStyle
 
 from billframes.widgets._control import Control, Tell
-from billframes.widgets._elements import button, note, shown
+from billframes.widgets._elements import button, note, shown, text_of
 from billframes.widgets._fields import Field
 from billframes.widgets._options import Codes, Options
 from billframes.widgets._state import Span, Value
@@ -44,19 +45,18 @@ class Choices(Control):
         super().__init__(field, tell)
 
     def _make(self) -> list[Any]:
-        many = len(self._options.order) > _PAGE
         # The label is the search's own: several lists can be open at a time.
         words = f"Search {len(self._options.order):,}"
         self.search = w.Text(description=words, placeholder="part of a name", continuous_update=True)
         self.search.add_class("bf-search")
         self.search.observe(self._searched, "value")
-        shown(self.search, many)
-        self._look = {"layout": w.Layout(), "style": w.CheckboxStyle()}
+        self._look = {"layout": w.Layout(), "style": CheckboxStyle()}
         self._list = w.VBox()
         self._list.add_class("bf-options")
         self._foot = note("", "bf-foot")
         self.more = button("Show more", self._show_more, "bf-more")
-        return [self.search, self._list, w.HBox([self._foot, self.more])]
+        self._rest = w.HBox([self._foot, self.more])
+        return [*([self.search] if len(self._options.order) > _PAGE else []), self._list, self._rest]
 
     def _show(self) -> None:
         found = self._options.search(self.search.value)
@@ -65,16 +65,18 @@ class Choices(Control):
         for place in places:
             box = self._boxes.get(place) or self._box(place)
             with box.hold_sync():
-                box.description = f"{self._options.labels[place]} ({counts[place]:,})"
+                box.description = text_of(f"{self._options.labels[place]} ({counts[place]:,})")
                 box.value = self._options.keys[place] in chosen
         self._list.children = [self._boxes[place] for place in places]
         left = len(found) - len(places)
         self._foot.value = f"{len(places):,} of {len(found):,}" if left else "" if found else "Nothing found"
         shown(self.more, left > 0)
+        shown(self._rest, left > 0 or not found)
 
     def _box(self, place: int) -> w.Checkbox:
         # Each option has a box of its own, so that a click on a list just being replaced chooses what was clicked.
-        box = self._boxes[place] = w.Checkbox(indent=False, tooltip=self._options.labels[place], **self._look)
+        # Its words are escaped HTML, because the page would read dollar signs in plain text as a formula.
+        box = self._boxes[place] = w.Checkbox(indent=False, description_allow_html=True, **self._look)
         box.observe(partial(self._ticked, self._options.keys[place]), "value")
         return box
 

@@ -52,7 +52,11 @@ class Control:
             self._toggle()
 
     def show(self, criterion: Criterion | None) -> None:
-        """Show what is chosen; nothing is told on the way."""
+        """Show what is chosen; nothing is told on the way. A closed control that says so already costs nothing."""
+        if self.is_open or criterion != self._criterion:
+            self._update(criterion)
+
+    def _update(self, criterion: Criterion | None) -> None:
         self._criterion = criterion
         self._head()
         if self.is_open:
@@ -83,10 +87,10 @@ class Control:
         if self.is_open and not self._body.children:
             self._body.children = self._make()
         shown(self._body, self.is_open)
-        self.show(self._criterion)
+        self._update(self._criterion)
 
     def _head(self) -> None:
-        says = f": {self._says()}" if self._criterion is not None else ""
+        says = f": {self._says()}" if self._criterion is not None and not self.is_open else ""
         self.toggle.description = f"{'▾' if self.is_open else '▸'} {self.field.title}{says}"
         self.toggle.tooltip = f"{'Close' if self.is_open else 'Open'} the filter {self.field.title}"
         (self.box.add_class if self._criterion is not None else self.box.remove_class)("bf-active")

@@ -15,16 +15,15 @@ __all__ = ["button", "note", "shown", "stylesheet", "text_of"]
 
 def text_of(value: object) -> str:
     """
-    Make any text safe to stand in HTML, and to be shown as it is.
-
-    Dollar signs would begin a formula where the page has MathJax.
+    Make any text safe to stand in HTML, and to be shown letter for letter, also where it holds dollar signs.
 
     Examples
     --------
     >>> text_of("<script> & $5")
-    '&lt;script&gt; &amp; <span>$</span>5'
+    '<span class="mathjax_ignore tex2jax_ignore">&lt;script&gt; &amp; $5</span>'
     """
-    return html.escape(str(value)).replace("$", "<span>$</span>")
+    # Jupyter's pages would set text between two dollar signs as a formula.
+    return f'<span class="mathjax_ignore tex2jax_ignore">{html.escape(str(value))}</span>'
 
 
 def note(markup: str = "", *classes: str) -> w.HTML:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from billframes.errors import MissingColumnError
 
-__all__ = ["Field", "fields_of"]
+__all__ = ["Field", "fields_of", "without_attrs"]
 
 Kind = Literal["dates", "numbers", "choice"]
 
@@ -71,11 +71,20 @@ def fields_of(frame: pd.DataFrame, period: str | None = None) -> tuple[Field, ..
     >>> [(field.title, field.kind) for field in fields_of(frame)]
     [('Period', 'dates'), ('Client', 'choice')]
     """
+    names = frame.attrs.get("custom_fields", {})
+    frame = without_attrs(frame)
     found = {field.column: field for field in (*_periods(frame, period), *_known(frame))}
     for column in map(str, frame.columns):
-        if column not in found and (field := _other(frame, column)):
+        if column not in found and (field := _other(frame, column, str(names.get(column, {}).get("name") or ""))):
             found[column] = field
     return tuple(found.values())
+
+
+def without_attrs(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the same columns without the frame's notes, which pandas would copy whenever a column is looked at."""
+    plain = frame.copy(deep=False)
+    plain.attrs = {}
+    return plain
 
 
 def _periods(frame: pd.DataFrame, period: str | None) -> Iterator[Field]:
@@ -102,12 +111,12 @@ def _known(frame: pd.DataFrame) -> Iterator[Field]:
             yield Field(column, title, "choice", *named)
 
 
-def _other(frame: pd.DataFrame, column: str) -> Field | None:
+def _other(frame: pd.DataFrame, column: str, name: str) -> Field | None:
     custom = _CUSTOM.fullmatch(column)
     kind = _kind(frame[column], custom=custom is not None)
     if kind is None or not (custom or column in _FLAGS or isinstance(frame[column].dtype, pd.CategoricalDtype)):
         return None
-    return Field(column, _title(frame, column, custom), kind)
+    return Field(column, _title(column, custom, name), kind)
 
 
 def _kind(values: pd.Series[Any], *, custom: bool) -> Kind | None:
@@ -125,8 +134,7 @@ def _is_date(values: pd.Series[Any]) -> bool:
     return pd.api.types.is_datetime64_any_dtype(values.dtype)
 
 
-def _title(frame: pd.DataFrame, column: str, custom: re.Match[str] | None) -> str:
-    words = (custom[2] if custom else column).replace("_", " ")
-    name = str(frame.attrs.get("custom_fields", {}).get(column, {}).get("name") or words)
+def _title(column: str, custom: re.Match[str] | None, name: str) -> str:
+    name = name or (custom[2] if custom else column).replace("_", " ")
     name = name[:1].upper() + name[1:]
     return f"{custom[1].capitalize()}: {name}" if custom and custom[1] else name

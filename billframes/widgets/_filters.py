@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from billframes.errors import ParameterError
-from billframes.widgets._fields import fields_of
+from billframes.widgets._fields import fields_of, without_attrs
 from billframes.widgets._options import Codes, Mask, Options, options_of
 from billframes.widgets._state import Criterion, FilterState, Span
 
@@ -57,7 +57,8 @@ class Filters:
             raise ParameterError("The frame has two columns of one name; rename one of them.")
         self.data = frame
         self.fields = fields_of(frame, period)
-        self._options = {each.column: options_of(frame, each) for each in self.fields if each.kind == "choice"}
+        self._columns = without_attrs(frame)
+        self._options = {each.column: options_of(self._columns, each) for each in self.fields if each.kind == "choice"}
         self._masks: dict[str, tuple[Criterion, Mask]] = {}
 
     @functools.cached_property
@@ -95,7 +96,7 @@ class Filters:
         kept = self._masks.get(column)
         if kept is None or kept[0] != criterion:
             choice = not isinstance(criterion, Span)
-            mask = self._options[column].mask(criterion) if choice else _within(self.data[column], criterion)  # type: ignore[arg-type]
+            mask = self._options[column].mask(criterion) if choice else _within(self._columns[column], criterion)  # type: ignore[arg-type]
             kept = self._masks[column] = (criterion, mask)
         return kept[1]
 

@@ -46,6 +46,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
     def __init__(self, filters: Filters, today: dt.date) -> None:
         self._filters = filters
         self._state = FilterState()
+        self._frame: pd.DataFrame | None = None
         self._listeners: list[Callable[[pd.DataFrame], object]] = []
         self._count = note("", "bf-count")
         self._summary = note("", "bf-summary")
@@ -65,6 +66,8 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
     @property
     def frame(self) -> pd.DataFrame:
         """The rows let through."""
+        if self._frame is None:
+            self._frame = self._filters.frame(self._state)
         return self._frame
 
     @property
@@ -131,13 +134,13 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         self._state = state
         self._refresh()
         for listener in self._listeners:
-            listener(self._frame)
+            listener(self.frame)
 
     def _refresh(self) -> None:
-        self._frame = self._filters.frame(self._state)
+        self._frame = None
         for column, control in self.controls.items():
             control.show(self._state.criteria.get(column))
-        every, kept = len(self._filters.data), len(self._frame)
+        every, kept = len(self._filters.data), int(self._filters.mask(self._state).sum())
         self._count.value = f'<span role="status">{kept:,} of {every:,} rows</span>'
         self._summary.value = text_of(sentence(self._filters, self._state))
         self.clear.disabled = not self._state.criteria
