@@ -60,7 +60,7 @@ from billframes.settings.firm import FirmSettings
 
 if TYPE_CHECKING:
     from billframes import plots
-    from billframes.widgets import filter_panel
+    from billframes.widgets import explore, filter_panel
 
 __all__ = [
     "CLEAR",
@@ -99,6 +99,7 @@ __all__ = [
     "custom_fields",
     "enrich",
     "expenses",
+    "explore",
     "filter_panel",
     "fixed_fees",
     "health",
@@ -114,7 +115,7 @@ __all__ = [
 
 
 # Plots bring matplotlib and widgets ipywidgets, so they are imported when first asked for.
-_WIDGETS = ("filter_panel",)
+_WIDGETS = ("explore", "filter_panel")
 
 
 def __getattr__(name: str) -> Any:

@@ -22,7 +22,7 @@ from billframes.widgets._spans import Dates, Numbers
 from billframes.widgets._state import Criterion, FilterState, Span, Value, read_state
 from billframes.widgets._wording import code, sentence
 
-__all__ = ["FilterPanel", "filter_panel"]
+__all__ = ["FilterPanel", "day_of", "filter_panel"]
 
 # More buttons than these would fill the page; the rest is counted.
 _CHIPS = 12
@@ -213,10 +213,11 @@ def filter_panel(frame: pd.DataFrame, *, period: str | None = None, today: dt.da
     {'billable'}
     """
     filters = Filters(frame, period=period)
-    return FilterPanel(filters, today or _day_of(frame))
+    return FilterPanel(filters, today or day_of(frame))
 
 
-def _day_of(frame: pd.DataFrame) -> dt.date:
+def day_of(frame: pd.DataFrame) -> dt.date:
+    """Return the day a frame was loaded, where it says so, else today."""
     loaded = frame.attrs.get("load", {}).get("time")
     now = dt.datetime.fromisoformat(loaded) if loaded else dt.datetime.now(dt.UTC)
     # "Last month" means what the person at the keyboard means by it, in their own time zone.
