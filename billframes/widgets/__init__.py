@@ -6,7 +6,7 @@ What is filtered is a plain value (`_state`), and filtering is plain pandas (`_f
 
 from __future__ import annotations
 
-from billframes.widgets.explore import Explorer, explore
+from billframes.widgets.explorer import Explorer, explore
 from billframes.widgets.panel import FilterPanel, filter_panel
 
 __all__ = ["Explorer", "FilterPanel", "explore", "filter_panel"]

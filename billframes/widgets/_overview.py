@@ -36,8 +36,8 @@ class Overview(w.VBox):  # type: ignore[misc]
     def show(self, sight: Sight) -> None:
         """Show what a sight gives."""
         self._about.value = text_of(
-            f"{long_date(sight.start)} to {long_date(sight.end)}. Receivables and work in progress are those of the last "
-            "day."
+            f"{long_date(sight.start)} to {long_date(sight.end)}. Receivables and work in progress are "
+            "those of the last day."
         )
         # Each tab says its own warnings beside its figures.
         with warnings.catch_warnings():

@@ -57,7 +57,9 @@ def table(caption: str, key: str, columns: Sequence[Column], result: pd.DataFram
 
 def records(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
     """Show the first rows of a frame of records."""
-    heads = "".join(f'<th scope="col">{text_of(str(name).replace("_", " "))}</th>' for name in frame.columns)
+    heads = "".join(
+        f'<th scope="col">{text_of(str(name).replace("_", " ").capitalize())}</th>' for name in frame.columns
+    )
     numbers = [pd.api.types.is_float_dtype(dtype) for dtype in frame.dtypes]
     body = "".join(
         "<tr>" + "".join(_record_cell(value, right) for value, right in zip(row, numbers, strict=True)) + "</tr>"
@@ -91,7 +93,7 @@ def picture(draw: Callable[[Axes], Any], bars: int, *, lying: bool, alt: str) ->
         For each bar where it begins and how much it takes, as parts of the picture's height for lying bars, of its
         width for standing ones.
     """
-    figure = Figure(figsize=(9.6, height_for(bars) if lying else 3.4), layout="constrained", dpi=_DPI)
+    figure = Figure(figsize=(8.0, height_for(bars) if lying else 3.4), layout="constrained", dpi=_DPI)
     axes = figure.add_subplot()
     draw(axes)
     buffer = io.BytesIO()
@@ -125,7 +127,7 @@ def _record_cell(value: Any, right: bool) -> str:
     if pd.isna(value):
         return "<td>–</td>"
     if isinstance(value, dt.datetime):
-        return f"<td>{value:%Y-%m-%d}</td>"
+        return f'<td class="bf-date">{value:%Y-%m-%d}</td>'
     return f'<td class="bf-number">{value:,.2f}</td>' if right else f"<td>{text_of(value)}</td>"
 
 
