@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 
+import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
@@ -21,6 +22,8 @@ panel = bf.filter_panel(entries)
 panel"""
 
 
+EXPLORER = """import billframes as bf
+bf.explore(bf.book("2026-Q3"))"""
 NAMELESS = """() => [...document.querySelectorAll('.bf-panel :is(input, select, button)')]
     .filter(each => each.offsetParent && !(each.labels?.[0]?.innerText || each.innerText).trim())
     .map(each => each.outerHTML)"""
@@ -51,6 +54,7 @@ def work_there(firm):
 def jupyter(firm, tmp_path_factory):
     """A folder with the notebooks, and the environment of servers and kernels."""
     home = tmp_path_factory.mktemp("jupyter")
+    (home / "explorer.ipynb").write_text(servers.notebook(EXPLORER), encoding="utf-8")
     (home / "panel.ipynb").write_text(servers.notebook(PANEL), encoding="utf-8")
     return home, servers.environment(
         tmp_path_factory.mktemp("home"), BILLFRAMES_BASE_URL=firm.base_url, BILLFRAMES_TOKEN=firm.tokens["full"]
@@ -155,3 +159,37 @@ def test_every_control_is_labelled_and_nothing_sticks_out(page, voila):
     for width in (900, 1400, 1900):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), width
+
+
+def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(opened, work_there):
+    page = opened("explorer.ipynb")
+    expect(page.locator(".bf-overview img").first).to_be_visible(timeout=60_000)
+    page.locator(".bf-tabs .lm-TabBar-tab", has_text="Utilization").click()
+    hours = page.locator(".bf-tiles:visible dd").first
+    counted = work_there[
+        work_there["billing_type"].isin(["billable", "fixedFee"])
+        & (work_there["matter_type"] != "internal")
+        & work_there["date"].between("2026-07-01", "2026-09-30")
+    ]
+    expect(hours).to_have_text(f"{counted['hours'].sum():,.1f}", timeout=30_000)
+
+    page.locator(".bf-user-id .bf-toggle").click()
+    option = page.locator(".bf-user-id .widget-checkbox").first
+    expect(option).to_be_visible(timeout=15_000)
+    name = option.inner_text().rpartition(" (")[0]
+    option.locator("input").check()
+    mine = counted[counted["user_name"] == name]
+    expect(hours).to_have_text(f"{mine['hours'].sum():,.1f}", timeout=30_000)
+
+    page.get_by_role("button", name=f"Show the rows behind {name}").press("Enter")
+    expect(page.locator(".bf-drill:visible caption")).to_have_text(
+        f"{name}: {len(mine):,} rows, {mine['hours'].sum():,.1f} hours", timeout=30_000
+    )
+    with page.expect_download() as download:
+        page.locator(".bf-drill:visible a", has_text="CSV").click()
+    rows = pd.read_csv(download.value.path(), encoding="utf-8-sig")
+    assert rows["hours"].sum() == pytest.approx(mine["hours"].sum())
+    for width in (900, 1400, 1900):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), width
+    assert page.complaints == []
