@@ -81,6 +81,7 @@ from billframes.settings.firm import FirmSettings
 
 if TYPE_CHECKING:
     from billframes import plots, tables
+    from billframes.widgets import explore, filter_panel
 
 __all__ = [
     "CLEAR",
@@ -126,6 +127,8 @@ __all__ = [
     "enrich",
     "expenses",
     "explain",
+    "explore",
+    "filter_panel",
     "fixed_fee_realization",
     "fixed_fees",
     "health",
@@ -150,10 +153,16 @@ __all__ = [
 ]
 
 
+# Plots bring matplotlib, tables great-tables and widgets ipywidgets, so they are imported when first asked for.
+_MODULES = ("plots", "tables")
+_WIDGETS = ("explore", "filter_panel")
+
+
 def __getattr__(name: str) -> Any:
-    # Plots bring matplotlib and tables great-tables, so they are imported when first asked for.
-    if name in {"plots", "tables"}:
+    if name in _MODULES:
         return importlib.import_module(f"billframes.{name}")
+    if name in _WIDGETS:
+        return getattr(importlib.import_module("billframes.widgets"), name)
     raise AttributeError(f"module 'billframes' has no attribute {name!r}")
 
 

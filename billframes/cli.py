@@ -17,6 +17,7 @@ from billframes.errors import BillframesError
 __all__ = ["main"]
 
 COMMANDS = {
+    "dashboard": ("billframes.dashboard.command", "Show the explorer in the browser, from this machine."),
     "doctor": ("billframes.commands.doctor", "Say what is installed, configured and answering."),
     "login": ("billframes.commands.login", "Keep an address and a token for later."),
     "report": ("billframes.report.command", "Write a month's billing report."),

@@ -96,7 +96,8 @@ def test_imports_run_one_way():
         ("analysis", "billframes.(api|sandbox|report|plots|_session|book)"),
         ("api", "billframes.(analysis|sandbox|report|plots|_session|book)"),
         ("sandbox", "billframes.(_session|book|analysis|frames|report|plots|api\\.(?!records|resources))"),
-        ("plots", "billframes.(api|sandbox|_session|report)"),
+        ("plots", "billframes.(api|sandbox|_session|report|widgets)"),
+        ("widgets", "billframes.(api|sandbox|_session|dashboard)"),
     ],
 )
 def test_each_part_knows_nothing_of_what_is_above_it(part, unknown):

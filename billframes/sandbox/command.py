@@ -16,7 +16,7 @@ from billframes import sandbox
 if TYPE_CHECKING:
     from billframes.sandbox.server import Sandbox
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["add_arguments", "run", "signals_interrupt"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C or SIGTERM, and return the exit code."""
     try:
-        with _signals_interrupt(), _sandbox(args) as server:
+        with signals_interrupt(), _sandbox(args) as server:
             if server.is_open_to_network:
                 print(_OPEN, file=sys.stderr)  # noqa: T201
             print(_ready(server, as_json=args.json), flush=True)  # noqa: T201
@@ -85,7 +85,7 @@ def _ready(server: Sandbox, *, as_json: bool) -> str:
 
 
 @contextmanager
-def _signals_interrupt() -> Iterator[None]:
+def signals_interrupt() -> Iterator[None]:
     """Make SIGTERM, and SIGINT even where a shell had it ignored, interrupt the block as Ctrl-C does."""
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(each, signal.default_int_handler) for each in numbers]

@@ -1,0 +1,140 @@
+"""Which columns of a frame can be filtered by, how, and what they are called.
+
+People, clients and matters are filtered by id and shown by name, as analyses group them. Offered are the period, the
+usual six, whether work is billed, every category and every custom field; other text, such as a description, is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from billframes.errors import MissingColumnError
+
+__all__ = ["Field", "fields_of", "without_attrs"]
+
+Kind = Literal["dates", "numbers", "choice"]
+
+_PERIODS = ("date", "invoice_date", "opened")
+# Column filtered by, its title, and the column that names its values.
+_KNOWN = (
+    ("client_id", "Client", "client_name"),
+    ("matter_id", "Matter", "matter_name"),
+    ("user_id", "Timekeeper", "user_name"),
+    ("practice_area_id", "Practice area", "practice_area_label"),
+    ("responsible_id", "Responsible", "responsible_name"),
+    ("billing_type", "Billing type", None),
+    ("billed", "Billed", None),
+)
+_FLAGS = ("archived", "matter_archived")
+_CUSTOM = re.compile(r"(?:(matter|client|user)_)?cf_(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """
+    A column to filter by.
+
+    `label` and `reference` are the columns that name its values, and tell those of one name apart.
+    """
+
+    column: str
+    title: str
+    kind: Kind
+    label: str | None = None
+    reference: str | None = None
+
+
+def fields_of(frame: pd.DataFrame, period: str | None = None) -> tuple[Field, ...]:
+    """
+    Find what a frame can be filtered by, the period first.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    period : str, optional
+        The date column that the period is of; `date`, `invoice_date` or `opened` where it is not given, else the
+        frame's first column of dates that is no custom field.
+
+    Raises
+    ------
+    MissingColumnError
+        `period` is no column of dates.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"date": pd.to_datetime(["2026-10-01"]), "client_id": ["c1"], "client_name": ["Acme"]})
+    >>> [(field.title, field.kind) for field in fields_of(frame)]
+    [('Period', 'dates'), ('Client', 'choice')]
+    """
+    names = frame.attrs.get("custom_fields", {})
+    frame = without_attrs(frame)
+    found = {field.column: field for field in (*_periods(frame, period), *_known(frame))}
+    for column in map(str, frame.columns):
+        if column not in found and (field := _other(frame, column, str(names.get(column, {}).get("name") or ""))):
+            found[column] = field
+    return tuple(found.values())
+
+
+def without_attrs(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the same columns without the frame's notes, which pandas would copy whenever a column is looked at."""
+    plain = frame.copy(deep=False)
+    plain.attrs = {}
+    return plain
+
+
+def _periods(frame: pd.DataFrame, period: str | None) -> Iterator[Field]:
+    dates = [str(name) for name in frame.columns if _is_date(frame[name])]
+    if period is not None and period not in dates:
+        raise MissingColumnError(
+            f"period={period!r} is no column of dates; the frame has {', '.join(dates) or 'none'}."
+        )
+    own = [name for name in dates if not _CUSTOM.fullmatch(name)]
+    chosen = period or next((name for name in (*_PERIODS, *own) if name in own), None)
+    if chosen:
+        yield Field(chosen, "Period", "dates")
+
+
+def _known(frame: pd.DataFrame) -> Iterator[Field]:
+    for column, title, label in _KNOWN:
+        if column in frame:
+            names = (label, column.replace("_id", "_reference"))
+            # The clients' own frame calls a client's name and reference just that.
+            own = column == frame.columns[0] and label not in frame
+            named = [
+                name if name in frame and name != column else None for name in (("name", "reference") if own else names)
+            ]
+            yield Field(column, title, "choice", *named)
+
+
+def _other(frame: pd.DataFrame, column: str, name: str) -> Field | None:
+    custom = _CUSTOM.fullmatch(column)
+    kind = _kind(frame[column], custom=custom is not None)
+    if kind is None or not (custom or column in _FLAGS or isinstance(frame[column].dtype, pd.CategoricalDtype)):
+        return None
+    return Field(column, _title(column, custom, name), kind)
+
+
+def _kind(values: pd.Series[Any], *, custom: bool) -> Kind | None:
+    if _is_date(values):
+        return "dates"
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        plain = all(isinstance(value, str | bool | int) for value in values.cat.categories.tolist())
+        return "choice" if plain else None
+    if pd.api.types.is_bool_dtype(values.dtype) or (custom and isinstance(values.dtype, pd.StringDtype)):
+        return "choice"
+    return "numbers" if custom and pd.api.types.is_numeric_dtype(values.dtype) else None
+
+
+def _is_date(values: pd.Series[Any]) -> bool:
+    return pd.api.types.is_datetime64_any_dtype(values.dtype)
+
+
+def _title(column: str, custom: re.Match[str] | None, name: str) -> str:
+    name = name or (custom[2] if custom else column).replace("_", " ")
+    name = name[:1].upper() + name[1:]
+    return f"{custom[1].capitalize()}: {name}" if custom and custom[1] else name

@@ -1,0 +1,166 @@
+"""What is filtered: a value that can be compared, saved as JSON and set again.
+
+A state maps columns to what is let through. A list is a choice of values, None among them standing for rows without
+one; `{"from": …, "to": …}` is a span of dates or numbers, both ends inclusive, either of them open. What a state
+does not name is not filtered, so an empty choice, or a span open at both ends, is not kept.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from billframes._names import closest
+from billframes.errors import ParameterError
+from billframes.periods import resolve
+from billframes.widgets._fields import Field
+
+__all__ = ["Choice", "Criterion", "FilterState", "Span", "Value", "read_state"]
+
+Value = str | bool | int | None
+Choice = tuple[Value, ...]
+_SPAN = {"from", "to", "missing"}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Dates or numbers from `first` to `last`, both inclusive, None open; with `missing` also rows without one."""
+
+    first: Any = None
+    last: Any = None
+    missing: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it lets everything through."""
+        return self.first is None and self.last is None
+
+
+Criterion = Choice | Span
+
+
+@dataclass(frozen=True, slots=True)
+class FilterState:
+    """
+    What is let through, by column.
+
+    Examples
+    --------
+    >>> state = FilterState({"client_id": ("c1", None), "date": Span(dt.date(2026, 10, 1))})
+    >>> state.as_dict()
+    {'client_id': ['c1', None], 'date': {'from': '2026-10-01', 'to': None}}
+    """
+
+    criteria: Mapping[str, Criterion] = field(default_factory=dict)
+
+    def with_criterion(self, column: str, criterion: Criterion | None) -> FilterState:
+        """Return the state with another criterion for one column; None takes it away."""
+        others = {name: each for name, each in self.criteria.items() if name != column}
+        return FilterState(others if _lets_all(criterion) else {**others, column: criterion})  # type: ignore[dict-item]
+
+    def only(self, columns: Iterable[str]) -> FilterState:
+        """Return the part of the state that is about some columns."""
+        wanted = set(columns)
+        return FilterState({name: each for name, each in self.criteria.items() if name in wanted})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the state as JSON can hold it."""
+        return {name: _as_json(each) for name, each in self.criteria.items()}
+
+
+def read_state(saved: Mapping[str, Any], fields: Sequence[Field]) -> FilterState:
+    """
+    Read a state from what `FilterState.as_dict` gave, or from what people write.
+
+    Parameters
+    ----------
+    saved : mapping
+        Columns and what they let through: a list of values; a span as a mapping or, for dates, a period such as
+        "2026-Q3".
+    fields : sequence of Field
+        What can be filtered by.
+
+    Raises
+    ------
+    ParameterError
+        A column can't be filtered by, or what it should let through can't be read.
+
+    Examples
+    --------
+    >>> read_state({"date": "2026-10"}, [Field("date", "Period", "dates")]).as_dict()
+    {'date': {'from': '2026-10-01', 'to': '2026-10-31'}}
+    """
+    if not isinstance(saved, Mapping):
+        raise ParameterError(f"state={saved!r} is no mapping; it takes columns and what they let through.")
+    known = {each.column: each for each in fields}
+    state = FilterState()
+    for column, value in saved.items():
+        if column not in known:
+            raise ParameterError(
+                f"state names {column!r}, which the panel does not filter by.{closest(column, known)} "
+                f"It takes {', '.join(known)}."
+            )
+        state = state.with_criterion(column, _READERS[known[column].kind](value, column))
+    return state
+
+
+def _lets_all(criterion: Criterion | None) -> bool:
+    return not criterion if not isinstance(criterion, Span) else criterion.is_open
+
+
+def _as_json(criterion: Criterion) -> Any:
+    if not isinstance(criterion, Span):
+        return list(criterion)
+    ends = (end.isoformat() if isinstance(end, dt.date) else end for end in (criterion.first, criterion.last))
+    return dict(zip(("from", "to"), ends, strict=True)) | ({"missing": True} if criterion.missing else {})
+
+
+def _read_choice(value: Any, column: str) -> Criterion | None:
+    if value is None:
+        return None
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ParameterError(f"state[{column!r}]={value!r} takes a list of values; None in it stands for missing.")
+    values = list(value)
+    for each in values:
+        if not (each is None or isinstance(each, str | bool | int)):
+            raise ParameterError(f"state[{column!r}] holds {each!r}; it takes text, whole numbers, True, False, None.")
+    return tuple(dict.fromkeys(values))
+
+
+def _read_dates(value: Any, column: str) -> Criterion | None:
+    if value is None:
+        return None
+    ends = _span_of(value, column) if isinstance(value, Mapping) else {"from": value}
+    names = (f"state[{column!r}]['from']", f"state[{column!r}]['to']")
+    period = resolve(ends.get("from"), ends.get("to"), names=names)
+    return Span(period.start, period.end, bool(ends.get("missing", False)))
+
+
+def _read_numbers(value: Any, column: str) -> Criterion | None:
+    if value is None:
+        return None
+    span = _span_of(value, column)
+    first, last = (_number(span.get(name), column) for name in ("from", "to"))
+    if first is not None and last is not None and first > last:
+        raise ParameterError(f"state[{column!r}]: from={first} lies above to={last}.")
+    return Span(first, last, bool(span.get("missing", False)))
+
+
+def _span_of(value: Any, column: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping) or set(value) - _SPAN:
+        raise ParameterError(f"state[{column!r}]={value!r} takes {{'from': …, 'to': …}}, and 'missing': True or False.")
+    return value
+
+
+def _number(value: Any, column: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ParameterError(f"state[{column!r}]: {value!r} is no number.")
+    return float(value)
+
+
+_READERS = {"choice": _read_choice, "dates": _read_dates, "numbers": _read_numbers}

@@ -1,0 +1,145 @@
+"""One tab of the explorer: tiles, a chart whose bars lead to their rows, the table, and downloads."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any
+
+import ipywidgets as w
+import pandas as pd
+
+from billframes.analysis._keys import PEOPLE_AND_MATTERS, TIMES
+from billframes.report.formats import long_date, show
+from billframes.widgets._elements import button, note, shown, text_of
+from billframes.widgets._sight import Sight
+from billframes.widgets._tables import downloads, labels_of, picture, records, table, tiles
+from billframes.widgets._views import View
+
+__all__ = ["ViewTab"]
+
+_BARS = 12
+_ROWS = 200
+
+
+class ViewTab(w.VBox):  # type: ignore[misc]
+    """
+    A view, shown.
+
+    Parameters
+    ----------
+    view : View
+    time_zone : str
+        In which instants are exported.
+    """
+
+    def __init__(self, view: View, time_zone: str) -> None:
+        self.view, self._time_zone = view, time_zone
+        self._sight: Sight | None = None
+        self.by = w.Dropdown(options=list(view.keys), description="By")
+        self.by.add_class("bf-by")
+        self.by.observe(lambda _change: self._redraw(), "value")
+        self._about, self._tiles = note("", "bf-about"), note()
+        self._chart, self._hits = note("", "bf-picture"), w.Box()
+        self._hits.add_class("bf-hits")
+        self._table, self._links, self._notes = note(), note(), note("", "bf-notes")
+        self.drill = w.VBox()
+        self.drill.add_class("bf-drill")
+        head = w.HBox([note(f"<h2>{text_of(view.question)}</h2>", "bf-question"), self.by])
+        head.add_class("bf-view-head")
+        chart = w.Box([self._chart, self._hits])
+        chart.add_class("bf-chart-box")
+        super().__init__([head, self._about, self._tiles, chart, self.drill, self._table, self._links, self._notes])
+        self.add_class("bf-view")
+
+    def show(self, sight: Sight) -> None:
+        """Show what a sight gives."""
+        self._sight = sight
+        self._redraw()
+
+    @property
+    def bars(self) -> list[w.Button]:
+        """The chart's bars."""
+        return list(self._hits.children)
+
+    def _redraw(self) -> None:
+        if self._sight is None:
+            return
+        self._close()
+        key, sight = self.view.keys[self.by.value], self._sight
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            result, whole = self.view.compute(sight, key), self.view.compute(sight, None)
+        self._total = {str(name): value for name, value in whole.iloc[0].items()} if len(whole) else {}
+        if key not in TIMES and len(result):
+            result = result.sort_values(self.view.order, ascending=False, kind="stable", ignore_index=True)
+        self.result = result
+        self._about.value = text_of(f"{long_date(sight.start)} to {long_date(sight.end)}.") + " " + self.view.meaning
+        big = [each for name in self.view.tiles for each in self.view.columns if each.name == name]
+        self._tiles.value = tiles(big, self._total)
+        self._draw(key)
+        self._list()
+        self._notes.value = "".join(
+            f"<p>{text_of(each)}</p>" for each in dict.fromkeys(str(each.message) for each in said)
+        )
+
+    def _draw(self, key: str) -> None:
+        over_time = key in TIMES
+        bars = self.result if over_time else self.result.head(_BARS)
+        if not len(bars):
+            self._chart.value, self._hits.children = "<p>Nothing to show under these filters.</p>", ()
+            return
+        alt = f"{self.view.title} by {self.by.value.lower()}. The table below holds the same figures."
+        lying = not over_time
+        self._chart.value, places = picture(partial(self.view.draw, bars), len(bars), lying=lying, alt=alt)
+        labels = labels_of(bars)
+        hits = [self._hit(row, labels[row], place, lying) for row, place in enumerate(places)]
+        self._hits.children = () if key in self.view.shared else hits
+
+    def _hit(self, row: int, label: str, place: tuple[float, float], lying: bool) -> w.Button:
+        words = f"Show the rows behind {label}"
+        hit = button(words, partial(self.open_row, row), "bf-hit", tooltip=words)
+        start, size = (f"{part:.3%}" for part in place)
+        layout = {"top": start, "height": size} if lying else {"left": start, "width": size}
+        for name, value in layout.items():
+            setattr(hit.layout, name, value)
+        hit.add_class("bf-lying" if lying else "bf-standing")
+        return hit
+
+    def _list(self) -> None:
+        most = self.result.head(_ROWS)
+        more = len(self.result) - len(most)
+        caption = f"{self.view.title} by {self.by.value.lower()}"
+        if more:
+            caption += f": the first {_ROWS} of {len(self.result):,}, all in the download"
+        self._table.value = table(caption, self.by.value, self.view.columns, most, self._total)
+        self._links.value = downloads(f"{self.view.title} by {self.by.value}", self.result, self._time_zone)
+
+    def open_row(self, row: int) -> None:
+        """Show the records behind a row of the result."""
+        if self._sight is None:
+            return
+        every = self.view.rows(self._sight)
+        mine = every[_belongs(every, self.view.keys[self.by.value], self.result.iloc[row], self.view.date)]
+        listed = mine[[name for name in self.view.listed if name in mine]]
+        listed = listed.sort_values(self.view.date, ascending=False, kind="stable")
+        label, amount = labels_of(self.result)[row], self.view.amount
+        caption = f"{label}: {len(mine):,} rows, {show(float(mine[amount.name].sum()), amount.unit)} {amount.title}"
+        close = button("Close", self._close, "bf-close")
+        shown_first = "<p>The first 50 are shown; the download has all.</p>" if len(mine) > 50 else ""
+        links = downloads(f"{self.view.title} {label} rows", listed, self._time_zone)
+        self.drill.children = [note(records(caption, listed) + shown_first + links, "bf-behind"), close]
+        shown(self.drill, True)
+
+    def _close(self) -> None:
+        self.drill.children = ()
+        shown(self.drill, False)
+
+
+def _belongs(records: pd.DataFrame, key: str, row: pd.Series[Any], date: str) -> Any:
+    """Tell which records a row of the result is made of."""
+    if key in TIMES:
+        return records[date].dt.strftime("%Y-%m") == str(row.iloc[0])
+    column = PEOPLE_AND_MATTERS[key][0] if key in PEOPLE_AND_MATTERS else {"role": "user_role"}[key]
+    value = row.iloc[0]
+    return records[column].isna() if pd.isna(value) else records[column] == value

@@ -1,0 +1,136 @@
+"""Tables, tiles, pictures and downloads as HTML. Every word that comes from data is escaped."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import io
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from billframes._export import file_name, to_csv, to_excel
+from billframes.plots._bars import height_for
+from billframes.report.formats import show
+from billframes.widgets._elements import text_of
+from billframes.widgets._views import Column
+
+__all__ = ["downloads", "labels_of", "picture", "records", "table", "tiles"]
+
+UNASSIGNED = "Unassigned"
+_DPI = 110
+# A workbook of more rows takes longer than a click may.
+_EXCEL_ROWS = 5000
+
+
+def labels_of(result: pd.DataFrame) -> list[str]:
+    """Name the rows of a result of one key: by its label where it has one, else by the key itself."""
+    column = next((name for name in result.columns[:2] if str(name).endswith(("_name", "_label"))), result.columns[0])
+    return [UNASSIGNED if pd.isna(value) else str(value) for value in result[column]]
+
+
+def tiles(columns: Sequence[Column], row: dict[str, float]) -> str:
+    """Show figures large."""
+    each = (
+        f"<div><dt>{text_of(column.title)}</dt><dd>{show(row.get(column.name), column.unit)}</dd></div>"
+        for column in columns
+    )
+    return f'<dl class="bf-tiles">{"".join(each)}</dl>'
+
+
+def table(caption: str, key: str, columns: Sequence[Column], result: pd.DataFrame, total: dict[str, float]) -> str:
+    """Show a result, a row a label, with the row of everything below."""
+    heads = "".join(f'<th scope="col">{text_of(title)}</th>' for title in (key, *(each.title for each in columns)))
+    rows = zip(labels_of(result), result.to_dict("records"), strict=True)
+    body = "".join(f'<tr><th scope="row">{text_of(label)}</th>{_cells(columns, row)}</tr>' for label, row in rows)
+    foot = f'<tr><th scope="row">Total</th>{_cells(columns, total)}</tr>'
+    return (
+        f'<div class="bf-scroll" tabindex="0" role="region" aria-label="{text_of_attribute(caption)}">'
+        f'<table class="bf-table"><caption>{text_of(caption)}</caption><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{body}</tbody><tfoot>{foot}</tfoot></table></div>"
+    )
+
+
+def records(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
+    """Show the first rows of a frame of records."""
+    heads = "".join(
+        f'<th scope="col">{text_of(str(name).replace("_", " ").capitalize())}</th>' for name in frame.columns
+    )
+    numbers = [pd.api.types.is_float_dtype(dtype) for dtype in frame.dtypes]
+    body = "".join(
+        "<tr>" + "".join(_record_cell(value, right) for value, right in zip(row, numbers, strict=True)) + "</tr>"
+        for row in frame.head(most).itertuples(index=False)
+    )
+    return (
+        f'<div class="bf-scroll" tabindex="0" role="region" aria-label="{text_of_attribute(caption)}">'
+        f'<table class="bf-table bf-records"><caption>{text_of(caption)}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def downloads(name: str, frame: pd.DataFrame, time_zone: str = "UTC") -> str:
+    """Offer a frame as files: links that hold the files themselves, so nothing is left on a server."""
+    links = [_link(file_name(name, "csv"), "CSV", "text/csv", to_csv(frame), len(frame))]
+    if find_spec("xlsxwriter") and len(frame) <= _EXCEL_ROWS:
+        kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+        data = to_excel(frame, sheet=name, time_zone=time_zone)
+        links.append(_link(file_name(name, "xlsx"), "Excel", kind, data, len(frame)))
+    return f'<p class="bf-downloads">Download what is shown: {" ".join(links)}</p>'
+
+
+def picture(draw: Callable[[Axes], Any], bars: int, *, lying: bool, alt: str) -> tuple[str, list[tuple[float, float]]]:
+    """
+    Draw a chart, and say where its bars lie.
+
+    Returns
+    -------
+    html : str
+    places : list of (float, float)
+        For each bar where it begins and how much it takes, as parts of the picture's height for lying bars, of its
+        width for standing ones.
+    """
+    figure = Figure(figsize=(8.0, height_for(bars) if lying else 3.4), layout="constrained", dpi=_DPI)
+    axes = figure.add_subplot()
+    draw(axes)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", metadata={"Software": None})
+    data = base64.b64encode(buffer.getvalue()).decode()
+    html = f'<img class="bf-chart" alt="{text_of_attribute(alt)}" src="data:image/png;base64,{data}">'
+    return html, [_place(axes, bar, lying=lying) for bar in range(bars)]
+
+
+def text_of_attribute(words: object) -> str:
+    """Make any text safe between the quotes of an attribute."""
+    return str(words).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _place(axes: Axes, bar: int, *, lying: bool) -> tuple[float, float]:
+    """Return a bar's place and size as parts of the picture."""
+    whole = axes.get_figure(root=True).bbox  # type: ignore[union-attr]
+    ends = axes.transData.transform([(bar - 0.45, bar - 0.45), (bar + 0.45, bar + 0.45)])
+    if lying:
+        top, bottom = sorted(1 - end / whole.height for end in ends[:, 1])
+        return float(top), float(bottom - top)
+    left, right = sorted(end / whole.width for end in ends[:, 0])
+    return float(left), float(right - left)
+
+
+def _cells(columns: Sequence[Column], row: dict[Any, Any]) -> str:
+    return "".join(f"<td>{show(row.get(column.name), column.unit)}</td>" for column in columns)
+
+
+def _record_cell(value: Any, right: bool) -> str:
+    if pd.isna(value):
+        return "<td>–</td>"
+    if isinstance(value, dt.datetime):
+        return f'<td class="bf-date">{value:%Y-%m-%d}</td>'
+    return f'<td class="bf-number">{value:,.2f}</td>' if right else f"<td>{text_of(value)}</td>"
+
+
+def _link(name: str, words: str, kind: str, data: bytes, rows: int) -> str:
+    address = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+    return f'<a download="{name}" href="{address}" title="{name}, {rows:,} rows">{words}</a>'

@@ -1,0 +1,136 @@
+"""A filter state in words, for people and for Python."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from billframes.widgets._fields import Field
+from billframes.widgets._filters import Filters
+from billframes.widgets._state import Choice, Criterion, FilterState, Span
+
+__all__ = ["code", "sentence", "spoken_span"]
+
+# More names would make the line a list.
+_NAMED = 3
+
+
+def sentence(filters: Filters, state: FilterState) -> str:
+    """
+    Say what is filtered.
+
+    Examples
+    --------
+    >>> filters = Filters(pd.DataFrame({"billing_type": pd.Categorical(["billable", "fixedFee"])}))
+    >>> sentence(filters, FilterState({"billing_type": ("fixedFee",)}))
+    'Billing type: Fixed fee'
+    >>> sentence(filters, FilterState())
+    'Nothing is filtered'
+    """
+    parts = [
+        f"{field.title}: {_spoken(filters, field, state.criteria[field.column])}"
+        for field in filters.fields
+        if field.column in state.criteria
+    ]
+    return " · ".join(parts) or "Nothing is filtered"
+
+
+def spoken_span(span: Span) -> str:
+    """
+    Say a span of dates or numbers.
+
+    Examples
+    --------
+    >>> spoken_span(Span(dt.date(2026, 10, 1), dt.date(2026, 10, 31)))
+    '1 Oct 2026 to 31 Oct 2026'
+    >>> spoken_span(Span(None, 5000.0, missing=True))
+    'up to 5,000, or Unassigned'
+    """
+    first, last = (_end(end) for end in (span.first, span.last))
+    both = f"{first} to {last}" if first and last else f"from {first}" if first else f"up to {last}"
+    return f"{both}, or Unassigned" if span.missing else both
+
+
+def code(filters: Filters, state: FilterState, name: str) -> str:
+    """
+    Write the expression that gives the same frame.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"client_id": ["c1", "c2"], "client_name": ["Acme", "Bolt"]})
+    >>> print(code(Filters(frame), FilterState({"client_id": ("c2",)}), "entries"))
+    entries[
+        entries["client_id"].isin(["c2"])  # Client: Bolt
+    ]
+    """
+    if not state.criteria:
+        return name
+    lines = [
+        (_condition(filters.data, f'{name}["{field.column}"]', field, criterion), field, criterion)
+        for field in filters.fields
+        if (criterion := state.criteria.get(field.column)) is not None
+    ]
+    body = "\n".join(
+        f"    {'& ' if place else ''}{text}{_comment(filters, field, criterion)}"
+        for place, (text, field, criterion) in enumerate(lines)
+    )
+    return f"{name}[\n{body}\n]"
+
+
+def _spoken(filters: Filters, field: Field, criterion: Criterion) -> str:
+    if isinstance(criterion, Span):
+        return spoken_span(criterion)
+    options = filters.options(field.column)
+    names = [options.label(value) for value in criterion[:_NAMED]]
+    more = len(criterion) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
+
+
+def _end(end: object) -> str:
+    if isinstance(end, dt.date):
+        return f"{end.day} {end:%b} {end.year}"
+    return "" if end is None else f"{end:,g}" if abs(float(str(end))) < 1e6 else f"{end:,.0f}"
+
+
+def _condition(frame: pd.DataFrame, column: str, field: Field, criterion: Criterion) -> str:
+    if not isinstance(criterion, Span):
+        return _among(column, criterion)
+    values = f"{column}.dt.normalize()" if field.kind == "dates" and _has_times(frame[field.column]) else column
+    ends = [repr(end.isoformat() if isinstance(end, dt.date) else end) for end in (criterion.first, criterion.last)]
+    ends = [end.replace("'", '"') for end in ends]
+    if criterion.first is None:
+        text = f"({values} <= {ends[1]})"
+    elif criterion.last is None:
+        text = f"({values} >= {ends[0]})"
+    else:
+        text = f"{values}.between({ends[0]}, {ends[1]})"
+    return f"({text} | {column}.isna())" if criterion.missing else text
+
+
+def _among(column: str, choice: Choice) -> str:
+    values = [value for value in choice if value is not None]
+    texts = ", ".join(_literal(value) for value in values)
+    among = f"{column}.isin([{texts}])"
+    if None not in choice:
+        return among
+    return f"({among} | {column}.isna())" if values else f"{column}.isna()"
+
+
+def _literal(value: object) -> str:
+    plain = isinstance(value, str) and value.isprintable() and not set(value) & {'"', "\\"}
+    return f'"{value}"' if plain else repr(value)
+
+
+def _has_times(dates: pd.Series[Any]) -> bool:
+    return dates.dt.tz is not None or not dates.dropna().eq(dates.dropna().dt.normalize()).all()
+
+
+def _comment(filters: Filters, field: Field, criterion: Criterion) -> str:
+    """Name the ids; a name is data, so nothing in it may end the line."""
+    if field.label is None:
+        return ""
+    words: Sequence[str] = f"{field.title}: {_spoken(filters, field, criterion)}"
+    return f"  # {''.join(each if each.isprintable() else ' ' for each in words)}"

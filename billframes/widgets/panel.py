@@ -1,0 +1,224 @@
+"""The filter panel: controls bound to a filter state, and the frame that it lets through.
+
+The panel holds one state. Whatever is clicked makes another state; everything shown follows from it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import ipywidgets as w
+import pandas as pd
+
+from billframes.widgets._choices import Choices
+from billframes.widgets._control import Control
+from billframes.widgets._elements import button, note, shown, stylesheet, text_of
+from billframes.widgets._fields import Field
+from billframes.widgets._filters import Filters
+from billframes.widgets._spans import Dates, Numbers
+from billframes.widgets._state import Criterion, FilterState, Span, Value, read_state
+from billframes.widgets._wording import code, sentence
+
+__all__ = ["FilterPanel", "day_of", "filter_panel"]
+
+# More buttons than these would fill the page; the rest is counted.
+_CHIPS = 12
+
+
+class FilterPanel(w.VBox):  # type: ignore[misc]
+    """
+    Controls to filter a frame with; made by `filter_panel`.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The rows let through, with their own index; the frame itself where nothing is filtered.
+    state : dict
+        What is filtered, by column, as JSON can hold it: a list of values (None is "Unassigned"), or a span
+        `{"from": …, "to": …}`. Can be set; dates also to a period such as "2026-Q3".
+    controls : dict of str to Control
+        The controls, by column.
+    """
+
+    def __init__(self, filters: Filters, today: dt.date) -> None:
+        self._filters = filters
+        self._state = FilterState()
+        self._frame: pd.DataFrame | None = None
+        self._listeners: list[Callable[[pd.DataFrame], object]] = []
+        self._count = note("", "bf-count")
+        self._summary = note("", "bf-summary")
+        self.clear = button("Clear all", self._clear, "bf-clear", tooltip="Filter nothing")
+        self._chips: dict[tuple[str, Value], w.Button] = {}
+        self._chosen = w.Box()
+        self._chosen.add_class("bf-chosen")
+        self.controls = {field.column: self._control(field, today) for field in filters.fields}
+        grid = w.Box([control.box for control in self.controls.values()])
+        grid.add_class("bf-controls")
+        head = w.HBox([note("Filters", "bf-title"), self._count, self.clear])
+        head.add_class("bf-head")
+        super().__init__([stylesheet(), head, self._summary, self._chosen, grid])
+        self.add_class("bf-panel")
+        self._refresh()
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The rows let through."""
+        if self._frame is None:
+            self._frame = self._filters.frame(self._state)
+        return self._frame
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What is filtered, as JSON can hold it."""
+        return self._state.as_dict()
+
+    @state.setter
+    def state(self, saved: Mapping[str, Any]) -> None:
+        self._become(read_state(saved, self._filters.fields))
+
+    def on_change(self, function: Callable[[pd.DataFrame], object]) -> None:
+        """
+        Call a function with the filtered frame after each change.
+
+        Parameters
+        ----------
+        function : callable
+            Takes the frame. Its errors go to whoever changed the state.
+        """
+        self._listeners.append(function)
+
+    def code(self, name: str = "frame") -> str:
+        """
+        Return the pandas expression that gives the same frame.
+
+        Parameters
+        ----------
+        name : str
+            What the whole frame is called there.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> panel = filter_panel(pd.DataFrame({"date": pd.to_datetime(["2026-10-01"])}))
+        >>> panel.state = {"date": "2026-10"}
+        >>> print(panel.code("entries"))
+        entries[
+            entries["date"].between("2026-10-01", "2026-10-31")
+        ]
+        """
+        return code(self._filters, self._state, name)
+
+    def _control(self, field: Field, today: dt.date) -> Control:
+        if field.kind == "choice":
+            counts = partial(self._counts, field.column)
+            return Choices(field, self._choose, self._filters.options(field.column), counts)
+        if field.kind == "numbers":
+            return Numbers(field, self._choose)
+        return Dates(field, self._choose, today if field == self._filters.fields[0] else None)
+
+    def _counts(self, column: str) -> Any:
+        return self._filters.counts(self._state, column)
+
+    def _choose(self, column: str, criterion: Criterion | None) -> None:
+        self._become(self._state.with_criterion(column, criterion))
+
+    def _clear(self) -> None:
+        self._become(FilterState())
+
+    def _become(self, state: FilterState) -> None:
+        if state == self._state:
+            return
+        self._state = state
+        self._refresh()
+        for listener in self._listeners:
+            listener(self.frame)
+
+    def _refresh(self) -> None:
+        self._frame = None
+        for column, control in self.controls.items():
+            control.show(self._state.criteria.get(column))
+        every, kept = len(self._filters.data), int(self._filters.mask(self._state).sum())
+        self._count.value = f'<span role="status">{kept:,} of {every:,} rows</span>'
+        self._summary.value = text_of(sentence(self._filters, self._state))
+        self.clear.disabled = not self._state.criteria
+        self._show_chips()
+
+    def _show_chips(self) -> None:
+        wanted = list(self._chosen_values())
+        self._chips = {each: self._chips.get(each) or self._chip(*each) for each in wanted[:_CHIPS]}
+        more = len(wanted) - len(self._chips)
+        self._chosen.children = [*self._chips.values(), *([note(f"and {more:,} more")] if more > 0 else [])]
+        shown(self._chosen, bool(wanted))
+
+    def _chosen_values(self) -> Iterator[tuple[str, Value]]:
+        for column, criterion in self._state.criteria.items():
+            for value in () if isinstance(criterion, Span) else criterion:
+                yield column, value
+
+    def _chip(self, column: str, value: Value) -> w.Button:
+        title = self.controls[column].field.title
+        label = self._filters.options(column).label(value)
+        drop = partial(self._drop, column, value)
+        return button(f"{title}: {label} ✕", drop, "bf-chip", tooltip=f"Take away {title}: {label}")
+
+    def _drop(self, column: str, value: Value) -> None:
+        chosen = self._state.criteria.get(column, ())
+        if not isinstance(chosen, Span):
+            self._choose(column, tuple(each for each in chosen if each != value))
+
+
+def filter_panel(frame: pd.DataFrame, *, period: str | None = None, today: dt.date | None = None) -> FilterPanel:
+    """
+    Filter a frame by clicking: period, people, clients, matters, categories and custom fields.
+
+    Which controls there are follows from the columns; `bf.enrich` adds those of matters, clients and people, such
+    as practice area and responsible. Lists of any length are searched, and only what is found is sent to the
+    browser. Options show how many rows they would let through beside what the other filters do.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        pandas. It is not changed.
+    period : str, optional
+        The date column of the period: `date`, `invoice_date` or `opened` where it is not given, else the first.
+    today : date, optional
+        What "last month" is counted from: the day the frame was loaded, where it says so, else this machine's.
+
+    Returns
+    -------
+    FilterPanel
+        A widget that shows itself as a cell's last value. `.frame` is what is let through, `.state` what is
+        filtered (to save and to set), `.code()` the pandas expression that gives the same, and
+        `.on_change(function)` calls a function with each new frame.
+
+    Raises
+    ------
+    ParameterError
+        The frame is not pandas.
+    MissingColumnError
+        `period` is no column of dates.
+
+    Examples
+    --------
+    >>> panel = bf.filter_panel(bf.time_entries("2026-10"))
+    >>> panel.state = {"billing_type": ["billable"]}
+    >>> print(panel.code("entries"))
+    entries[
+        entries["billing_type"].isin(["billable"])
+    ]
+    >>> set(panel.frame["billing_type"])
+    {'billable'}
+    """
+    filters = Filters(frame, period=period)
+    return FilterPanel(filters, today or day_of(frame))
+
+
+def day_of(frame: pd.DataFrame) -> dt.date:
+    """Return the day a frame was loaded, where it says so, else today."""
+    loaded = frame.attrs.get("load", {}).get("time")
+    now = dt.datetime.fromisoformat(loaded) if loaded else dt.datetime.now(dt.UTC)
+    # "Last month" means what the person at the keyboard means by it, in their own time zone.
+    return now.astimezone().date()

@@ -1,0 +1,69 @@
+"""Exports are safe to open, and hold the frame's own numbers."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from billframes._export import file_name, neutral, to_csv, to_excel
+
+
+@pytest.fixture
+def frame():
+    return pd.DataFrame(
+        {
+            "client_name": pd.array(["=HYPERLINK(1)", "+1", "-1", "@x", "\tx", "\rx", 'Söhne, "A"', None], dtype="str"),
+            "kind": pd.Categorical(["=1+1", "a", "a", "a", "a", "a", "a", None]),
+            "originator_names": [["=a", "b"], [], None, ["c"], [], [], [], []],
+            "amount": [-1.5, 2.0, None, 0.0, 1.0, 1.0, 1.0, -3.0],
+            "created_at": pd.to_datetime(["2026-10-31T23:30"] * 8).tz_localize("UTC"),
+            "=a": range(8),
+        }
+    )
+
+
+def test_text_that_begins_like_a_formula_is_marked_and_numbers_are_not_touched(frame):
+    back = pd.read_csv(io.BytesIO(to_csv(frame)), encoding="utf-8-sig", lineterminator="\n")
+    names = back["client_name"].tolist()
+    assert names[:5] == ["'=HYPERLINK(1)", "'+1", "'-1", "'@x", "'\tx"]
+    assert names[6] == 'Söhne, "A"'
+    assert back["kind"].iloc[0] == "'=1+1"
+    assert back["originator_names"].iloc[0] == "'=a; b"
+    assert back["amount"].dropna().tolist() == [-1.5, 2.0, 0.0, 1.0, 1.0, 1.0, -3.0]
+    assert "'=a" in "".join(back.columns)
+
+
+def test_a_workbook_holds_no_formula_and_the_firms_time(frame):
+    pytest.importorskip("xlsxwriter")
+    data = to_excel(frame, sheet="Work [in] progress: all of the matters", time_zone="America/New_York")
+    with zipfile.ZipFile(io.BytesIO(data)) as book:
+        sheet, texts = (book.read(f"xl/{name}.xml").decode() for name in ("worksheets/sheet1", "sharedStrings"))
+    assert "<f>" not in sheet
+    assert "'=HYPERLINK(1)" in texts
+    # 2026-10-31 19:30, as Excel counts days.
+    assert "46326.8125" in sheet
+
+
+def test_what_is_exported_is_not_changed(frame):
+    before = frame.copy(deep=True)
+    to_csv(frame)
+    pd.testing.assert_frame_equal(frame, before)
+
+
+@given(st.text(max_size=200))
+def test_any_words_give_a_file_name_that_stays_in_its_folder(words):
+    name = file_name(words, "csv")
+    assert name.endswith(".csv")
+    assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_.")
+    assert name.count(".") == 1
+    assert len(name) < 120
+
+
+@given(st.text(max_size=5))
+def test_no_text_keeps_the_beginning_of_a_formula(text):
+    assert not str(neutral(text)).startswith(("=", "+", "-", "@", "\t", "\r"))

@@ -1,0 +1,118 @@
+"""Jupyter servers for browser tests: on loopback, with folders of their own, ended by their handle."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def notebook(*cells: str) -> str:
+    """A notebook of code cells, none of them run."""
+    made = [
+        {"cell_type": "code", "id": f"c{i}", "metadata": {}, "source": cell, "outputs": [], "execution_count": None}
+        for i, cell in enumerate(cells)
+    ]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return json.dumps({"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """Jupyter's folders are this run's own; kernels import billframes from here."""
+    news = home / "settings/@jupyterlab/apputils-extension"
+    news.mkdir(parents=True, exist_ok=True)
+    quiet = json.dumps({"fetchNews": "false", "checkForUpdates": False})
+    (news / "notification.jupyterlab-settings").write_text(quiet, encoding="utf-8")
+    folders = {
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+        "IPYTHONDIR": "ipython",
+    }
+    own = {name: str(home / folder) for name, folder in folders.items()}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), **own, **more}
+
+
+@contextmanager
+def voila(folder: Path, env: dict[str, str]) -> Iterator[str]:
+    """Voila over a folder of notebooks."""
+    port = free_port()
+    words = ["voila", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1", str(folder)]
+    with _served(words, f"http://127.0.0.1:{port}", "/", env, folder / "voila.log") as base:
+        yield base
+
+
+@contextmanager
+def lab(folder: Path, env: dict[str, str]) -> Iterator[str]:
+    """JupyterLab over a folder of notebooks, with its application in reach of the page's scripts."""
+    port = free_port()
+    words = [
+        "jupyterlab",
+        "--no-browser",
+        "--allow-root",
+        f"--ServerApp.port={port}",
+        "--ServerApp.port_retries=0",
+        "--ServerApp.ip=127.0.0.1",
+        "--IdentityProvider.token=",
+        "--ServerApp.disable_check_xsrf=True",
+        f"--ServerApp.root_dir={folder}",
+        "--LabApp.expose_app_in_browser=True",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+    with _served(words, f"http://127.0.0.1:{port}", "/api/status", env, folder / "lab.log") as base:
+        yield base
+
+
+def run_in_lab(page, base: str, name: str) -> None:
+    """Open a notebook in JupyterLab's single-document mode and run all its cells."""
+    page.goto(f"{base}/doc/tree/{name}", wait_until="domcontentloaded")
+    page.wait_for_function(
+        "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.isReady === true", timeout=60_000
+    )
+    page.evaluate("async () => { await window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+@contextmanager
+def _served(words: list[str], base: str, ready: str, env: dict[str, str], log: Path) -> Iterator[str]:
+    command = [sys.executable, "-m", *words]
+    with log.open("w") as file, subprocess.Popen(command, env=env, stdout=file, stderr=subprocess.STDOUT) as server:
+        try:
+            _wait(server, base + ready, log)
+            yield base
+        finally:
+            server.terminate()
+            try:
+                server.wait(15)
+            except subprocess.TimeoutExpired:
+                server.kill()
+
+
+def _wait(server: subprocess.Popen, url: str, log: Path) -> None:
+    for _ in range(300):
+        if server.poll() is not None:
+            break
+        try:
+            urllib.request.urlopen(url, timeout=2).close()
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return
+    raise RuntimeError(f"{url} is not there:\n{log.read_text()[-3000:]}")

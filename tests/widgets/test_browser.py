@@ -1,0 +1,195 @@
+"""The panel in a real browser, in JupyterLab and as a Voila page: click, read the numbers back, compare with pandas."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+
+import billframes as bf
+from billframes.sandbox import Sandbox
+from tests.widgets import servers
+from tests.widgets.conftest import MEAN
+
+pytestmark = pytest.mark.browser
+
+PANEL = """import billframes as bf
+entries = bf.enrich(bf.time_entries())
+panel = bf.filter_panel(entries)
+panel"""
+
+
+EXPLORER = """import billframes as bf
+bf.explore(bf.book("2026-Q3"))"""
+NAMELESS = """() => [...document.querySelectorAll('.bf-panel :is(input, select, button)')]
+    .filter(each => each.offsetParent && !(each.labels?.[0]?.innerText || each.innerText).trim())
+    .map(each => each.outerHTML)"""
+
+
+@pytest.fixture(scope="module")
+def firm():
+    """The seeded firm; the client with most work has a name that would like to be a script and a formula."""
+    with Sandbox() as sandbox, sqlite3.connect(sandbox.database) as database:
+        database.execute(
+            """UPDATE client SET name = ? WHERE client_id = (
+                SELECT client_id FROM matter JOIN time_entry USING (matter_id)
+                GROUP BY client_id ORDER BY COUNT(*) DESC LIMIT 1)""",
+            [MEAN],
+        )
+        database.commit()
+        yield sandbox
+    database.close()
+
+
+@pytest.fixture(scope="module")
+def work_there(firm):
+    with bf.Client(firm.base_url, firm.tokens["full"]) as client:
+        return bf.enrich(client.time_entries(), client=client)
+
+
+@pytest.fixture(scope="module")
+def jupyter(firm, tmp_path_factory):
+    """A folder with the notebooks, and the environment of servers and kernels."""
+    home = tmp_path_factory.mktemp("jupyter")
+    (home / "explorer.ipynb").write_text(servers.notebook(EXPLORER), encoding="utf-8")
+    (home / "panel.ipynb").write_text(servers.notebook(PANEL), encoding="utf-8")
+    return home, servers.environment(
+        tmp_path_factory.mktemp("home"), BILLFRAMES_BASE_URL=firm.base_url, BILLFRAMES_TOKEN=firm.tokens["full"]
+    )
+
+
+@pytest.fixture(scope="module")
+def voila(jupyter):
+    with servers.voila(*jupyter) as base:
+        yield lambda page, name: page.goto(f"{base}/voila/render/{name}", wait_until="domcontentloaded")
+
+
+@pytest.fixture(scope="module")
+def lab(jupyter):
+    with servers.lab(*jupyter) as base:
+        yield lambda page, name: servers.run_in_lab(page, base, name)
+
+
+@pytest.fixture
+def page(browser):
+    """A page that reaches this machine alone, and whatever it complained of."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    context.route(lambda url: not url.startswith(("http://127.0.0.1", "data:", "blob:")), lambda route: route.abort())
+    page = context.new_page()
+    page.complaints = []
+    page.on("dialog", lambda dialog: (page.complaints.append(dialog.message), dialog.dismiss()))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    yield page
+    context.close()
+
+
+@pytest.fixture(params=["voila", "lab"])
+def opened(request, page):
+    """Open a notebook in either, with all its cells run."""
+
+    def open_in(name):
+        request.getfixturevalue(request.param)(page, name)
+        expect(page.locator(".bf-count").first).to_contain_text("rows", timeout=60_000)
+        return page
+
+    return open_in
+
+
+def rows_shown(page) -> int:
+    return int(re.match(r"[\d,]+", page.locator(".bf-count").first.inner_text())[0].replace(",", ""))
+
+
+def settle(page, wanted: int) -> None:
+    expect(page.locator(".bf-count").first).to_contain_text(re.compile(rf"^\s*{wanted:,} of"), timeout=15_000)
+    assert rows_shown(page) == wanted
+
+
+def test_clicks_filter_and_the_numbers_are_those_of_pandas(opened, work_there):
+    page, work = opened("panel.ipynb"), work_there
+    settle(page, len(work))
+    page.locator(".bf-quick select").select_option("Last month")
+    september = work[work["date"].between("2026-09-01", "2026-09-30")]
+    settle(page, len(september))
+
+    page.locator(".bf-client-id .bf-toggle").click()
+    page.get_by_label("Search 58").fill("söhne")
+    option = page.locator(".bf-client-id .widget-checkbox")
+    expect(option).to_have_count(1)
+    of_client = september[september["client_name"] == MEAN]
+    # The name stands there letter for letter: neither run as a script nor set as a formula.
+    expect(option).to_have_text(f"{MEAN} ({len(of_client):,})")
+    option.locator("input").check()
+    settle(page, len(of_client))
+
+    page.locator(".bf-billing-type .bf-toggle").click()
+    page.get_by_label(re.compile("^Billable")).check()
+    settle(page, int((of_client["billing_type"] == "billable").sum()))
+    expect(page.locator(".bf-summary")).to_contain_text("Billing type: Billable")
+
+    page.locator(".bf-chip", has_text="Client").click()
+    settle(page, int((september["billing_type"] == "billable").sum()))
+    page.locator(".bf-clear").click()
+    settle(page, len(work))
+    assert page.complaints == []
+
+
+def test_the_keyboard_alone_filters(page, voila, work_there):
+    voila(page, "panel.ipynb")
+    settle(page, len(work_there))
+    page.locator(".bf-billed .bf-toggle").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".bf-billed input")).to_have_count(2)
+    page.locator(".bf-billed .bf-toggle").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    label = page.locator(".bf-billed .widget-checkbox").first.inner_text()
+    settle(page, int((work_there["billed"] == label.startswith("Billed")).sum()))
+
+
+def test_every_control_is_labelled_and_nothing_sticks_out(page, voila):
+    voila(page, "panel.ipynb")
+    expect(page.locator(".bf-count").first).to_contain_text("rows", timeout=60_000)
+    for name in ("client-id", "matter-cf-trial-date", "matter-cf-budget"):
+        page.locator(f".bf-{name} .bf-toggle").click()
+        expect(page.locator(f".bf-{name} input").first).to_be_visible(timeout=15_000)
+    assert page.evaluate(NAMELESS) == []
+    for width in (900, 1400, 1900):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), width
+
+
+def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(opened, work_there):
+    page = opened("explorer.ipynb")
+    expect(page.locator(".bf-overview img").first).to_be_visible(timeout=60_000)
+    page.locator(".bf-tabs .lm-TabBar-tab", has_text="Utilization").click()
+    hours = page.locator(".bf-tiles:visible dd").first
+    counted = work_there[
+        work_there["billing_type"].isin(["billable", "fixedFee"])
+        & (work_there["matter_type"] != "internal")
+        & work_there["date"].between("2026-07-01", "2026-09-30")
+    ]
+    expect(hours).to_have_text(f"{counted['hours'].sum():,.1f}", timeout=30_000)
+
+    page.locator(".bf-user-id .bf-toggle").click()
+    option = page.locator(".bf-user-id .widget-checkbox").first
+    expect(option).to_be_visible(timeout=15_000)
+    name = option.inner_text().rpartition(" (")[0]
+    option.locator("input").check()
+    mine = counted[counted["user_name"] == name]
+    expect(hours).to_have_text(f"{mine['hours'].sum():,.1f}", timeout=30_000)
+
+    page.get_by_role("button", name=f"Show the rows behind {name}").press("Enter")
+    expect(page.locator(".bf-drill:visible caption")).to_have_text(
+        f"{name}: {len(mine):,} rows, {mine['hours'].sum():,.1f} hours", timeout=30_000
+    )
+    with page.expect_download() as download:
+        page.locator(".bf-drill:visible a", has_text="CSV").click()
+    rows = pd.read_csv(download.value.path(), encoding="utf-8-sig")
+    assert rows["hours"].sum() == pytest.approx(mine["hours"].sum())
+    for width in (900, 1400, 1900):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), width
+    assert page.complaints == []

@@ -1,0 +1,161 @@
+"""The explorer without a kernel: its figures under filters are parts of the whole, and rows stand behind its bars."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import io
+import re
+
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+
+import billframes as bf
+from billframes.widgets._sight import Shelf, Sight
+from billframes.widgets._state import read_state
+from billframes.widgets._tab import ViewTab
+from billframes.widgets._tables import downloads, records, table
+from billframes.widgets._views import REALIZATION, RECEIVABLES, UTILIZATION, VIEWS, Column
+from tests.widgets.conftest import MEAN
+
+TODAY = dt.date(2026, 10, 31)
+
+
+@pytest.fixture(scope="module")
+def shelf(client) -> Shelf:
+    return Shelf(bf.book("2026-Q3", client=client), TODAY)
+
+
+@pytest.fixture
+def sight(shelf):
+    def make(**saved) -> Sight:
+        return Sight(shelf, read_state({"date": "2026-Q3", **saved}, shelf.filters("time_entries").fields))
+
+    return make
+
+
+def some(shelf, column, take=2):
+    options = shelf.filters("time_entries").options(column)
+    return [options.keys[place] for place in options.order[:take]]
+
+
+def test_without_filters_the_figures_are_the_books(sight, shelf):
+    for name in ("utilization", "realization"):
+        for by in (None, "user", "month"):
+            pd.testing.assert_frame_equal(getattr(sight(), name)(by), getattr(shelf.book, name)(by))
+    with pytest.warns(bf.IncompleteDataWarning, match="mirror"):
+        pd.testing.assert_frame_equal(sight().aging("client"), shelf.book.aging("client"))
+
+
+@pytest.mark.parametrize("column", ["client_id", "responsible_id", "user_id", "billing_type"])
+def test_realization_under_a_filter_is_the_same_rows_of_the_whole(sight, shelf, column):
+    chosen = some(shelf, column)
+    result = sight(**{column: chosen}).realization(None)
+    by = {"client_id": "client", "responsible_id": "responsible", "user_id": "user"}.get(column, column)
+    whole = shelf.book.realization(by)
+    whole = whole[whole[whole.columns[0]].isin(chosen)]
+    for measure in ("worked_amount", "billed_amount", "settled_amount", "billable_hours"):
+        assert result[measure].sum() == pytest.approx(whole[measure].sum()), measure
+
+
+@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@pytest.mark.parametrize("column", ["client_id", "responsible_id", "user_id", "matter_type"])
+def test_receivables_under_a_filter_are_the_same_rows_of_the_whole(sight, shelf, column):
+    chosen = some(shelf, column)
+    result = sight(**{column: chosen}).aging(None)
+    whole = shelf.book.aging(column)
+    whole = whole[whole[whole.columns[0]].isin(chosen)]
+    assert result["total"].sum() == pytest.approx(whole["total"].sum())
+    assert result["overdue"].sum() == pytest.approx(whole["overdue"].sum())
+
+
+def test_people_filtered_are_the_roster(sight, shelf):
+    chosen = some(shelf, "user_id")
+    result = sight(user_id=chosen).utilization("user")
+    whole = shelf.book.utilization("user")
+    expected = whole[whole["user_id"].isin(chosen)].reset_index(drop=True)
+    pd.testing.assert_frame_equal(result, expected)
+
+
+def test_a_filter_on_clients_leaves_available_hours_whole(sight, shelf):
+    chosen = some(shelf, "client_id")
+    row = sight(client_id=chosen).utilization(None).iloc[0]
+    entries = shelf.filters("time_entries").data
+    mine = entries[entries["client_id"].isin(chosen) & entries["date"].between("2026-07-01", "2026-09-30")]
+    hours = mine[mine["billing_type"].isin(["billable", "fixedFee"]) & (mine["matter_type"] != "internal")]["hours"]
+    assert row["client_hours"] == pytest.approx(hours.sum())
+    assert row["capacity_hours"] == shelf.book.utilization(None)["capacity_hours"].iloc[0]
+
+
+def test_a_period_that_is_not_over_ends_with_the_data(sight):
+    assert sight(date="2026").end == TODAY
+    assert sight(date="2026-Q3").end == dt.date(2026, 9, 30)
+    assert sight(date=None).start == dt.date(2024, 1, 2) or sight(date=None).start.year == 2024
+
+
+@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@pytest.mark.parametrize(
+    ("view", "measure"),
+    [(UTILIZATION, "client_hours"), (REALIZATION, "worked_amount"), (RECEIVABLES, "total")],
+    ids=lambda each: getattr(each, "title", each),
+)
+def test_the_rows_behind_a_bar_add_up_to_it(sight, shelf, view, measure):
+    tab = ViewTab(view, "UTC")
+    tab.show(sight(client_id=some(shelf, "client_id", 5)))
+    for words, key in view.keys.items():
+        tab.by.value = words
+        assert bool(tab.bars) == (key not in view.shared)
+        for row, bar in enumerate(tab.bars[:3]):
+            bar.click()
+            links = BeautifulSoup(tab.drill.children[0].value, "html.parser").find_all("a")
+            data = base64.b64decode(links[0]["href"].partition(",")[2])
+            rows = pd.read_csv(io.BytesIO(data), encoding="utf-8-sig")
+            assert rows[view.amount.name].sum() == pytest.approx(tab.result[measure].iloc[row]), (words, row)
+
+
+def test_the_table_ends_with_the_row_of_everything(sight):
+    tab = ViewTab(REALIZATION, "UTC")
+    tab.show(sight())
+    page = BeautifulSoup(tab._table.value, "html.parser")
+    cells = [cell.get_text() for cell in page.tfoot.find_all("td")]
+    assert cells[2] == f"{tab.result['billed_amount'].sum():,.0f}"
+    assert len(page.tbody.find_all("tr")) == len(tab.result)
+
+
+def test_only_the_tab_in_sight_is_computed(client):
+    explorer = bf.explore(bf.book("2026-10", client=client))
+    overview, first = explorer.tabs.children[:2]
+    assert "bf-tiles" in overview._body.value
+    assert not hasattr(first, "result")
+    explorer.tabs.selected_index = 1
+    everyone = len(first.result)
+    explorer.panel.state = {"date": "2026-10", "user_role": ["principal"]}
+    assert 0 < len(first.result) < everyone
+    assert explorer.tabs.titles == ("Overview", *(view.title for view in VIEWS))
+
+
+def test_warnings_of_an_analysis_stand_beside_its_figures(sight):
+    tab = ViewTab(RECEIVABLES, "UTC")
+    tab.show(sight())
+    assert "mirror" in tab._notes.value
+
+
+def test_nothing_under_the_filters_says_so(sight):
+    for view in VIEWS:
+        tab = ViewTab(view, "UTC")
+        tab.show(sight(client_id=["nobody"], user_id=["nobody"]))
+        assert not tab.bars or view is UTILIZATION
+
+
+def test_words_from_data_are_never_html():
+    frame = pd.DataFrame({"client_id": ["c1"], "client_name": [MEAN], "amount": [1.0]})
+    shown = (
+        table(MEAN, MEAN, [Column("amount", MEAN, "money")], frame, {}) + records(MEAN, frame) + downloads(MEAN, frame)
+    )
+    page = BeautifulSoup(shown, "html.parser")
+    assert page.find("script") is None
+    assert page.get_text().count("<script>") == 6
+    names = [link["download"] for link in page.find_all("a")]
+    assert names[0] == "script-alert-x-script-sohne-5-6.csv"
+    assert all(re.fullmatch(r"[a-z0-9-]+\.(csv|xlsx)", name) for name in names)

@@ -1,0 +1,161 @@
+"""The panel without a kernel: clicking makes a state, and everything shown follows from it."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+
+import billframes as bf
+from billframes.errors import ParameterError
+
+TODAY = dt.date(2026, 10, 31)
+
+
+@pytest.fixture
+def panel(work):
+    return bf.filter_panel(work, today=TODAY)
+
+
+def box(panel, column, words):
+    control = panel.controls[column]
+    control.open()
+    return next(each for each in control.boxes if words_of(each).startswith(words))
+
+
+def words_of(widget):
+    """What is read of a check box or a piece of HTML."""
+    markup = widget.value if isinstance(widget.value, str) else widget.description
+    return BeautifulSoup(markup, "html.parser").get_text()
+
+
+def test_nothing_is_filtered_at_first(panel, work):
+    assert panel.frame is work
+    assert panel.state == {}
+    assert panel.code() == "frame"
+    assert panel.clear.disabled
+    assert "6 of 6 rows" in panel._count.value
+
+
+def test_ticking_filters_and_the_frame_is_what_pandas_gives(panel, work):
+    box(panel, "client_id", "Acme (A-1)").value = True
+    box(panel, "billing_type", "Non-billable").value = True
+    expected = work[work["client_id"].isin(["c1"]) & (work["billing_type"] == "nonBillable")]
+    pd.testing.assert_frame_equal(panel.frame, expected)
+    assert panel.state == {"client_id": ["c1"], "billing_type": ["nonBillable"]}
+    assert "1 of 6 rows" in panel._count.value
+    assert words_of(panel._summary) == "Client: Acme (A-1) · Billing type: Non-billable"
+
+
+def test_counts_beside_options_follow_the_other_filters(panel):
+    box(panel, "billed", "Billed").value = True
+    assert words_of(box(panel, "client_id", "Acme (A-1)")) == "Acme (A-1) (1)"
+    assert words_of(box(panel, "billed", "Not")) == "Not billed (3)"
+
+
+def test_unticking_and_clearing_take_filters_away(panel, work):
+    box(panel, "client_id", "Acme (A-1)").value = True
+    box(panel, "client_id", "Unassigned").value = True
+    assert panel.state == {"client_id": ["c1", None]}
+    box(panel, "client_id", "Acme (A-1)").value = False
+    assert panel.state == {"client_id": [None]}
+    panel.clear.click()
+    assert panel.state == {}
+    assert not box(panel, "client_id", "Unassigned").value
+    assert panel.frame is work
+
+
+def test_what_is_chosen_stands_as_a_button_that_takes_it_away(panel):
+    panel.state = {"client_id": ["c1", None]}
+    first, second = panel._chosen.children
+    assert first.description == "Client: Acme (A-1) ✕"
+    second.click()
+    assert panel.state == {"client_id": ["c1"]}
+
+
+def test_quick_choices_count_from_the_day_given(panel):
+    quick = panel.controls["date"].quick
+    quick.value = "Last month"
+    assert panel.state == {"date": {"from": "2026-09-01", "to": "2026-09-30"}}
+    assert panel.controls["date"].first.value == dt.date(2026, 9, 1)
+    panel.controls["date"].last.value = dt.date(2026, 9, 15)
+    assert quick.value == "Dates below"
+    assert panel.frame.index.tolist() == [1]
+    quick.value = "All dates"
+    assert panel.state == {}
+
+
+def test_quick_choices_count_from_the_day_the_frame_was_loaded(client):
+    entries = client.time_entries("2026-10")
+    entries.attrs["load"]["time"] = "2026-03-15T12:00:00+00:00"
+    panel = bf.filter_panel(entries)
+    panel.controls["date"].quick.value = "This quarter"
+    assert panel.state["date"] == {"from": "2026-01-01", "to": "2026-03-31"}
+
+
+def test_ends_that_cross_or_are_no_numbers_are_named_and_change_nothing(panel):
+    budget = panel.controls["matter_cf_budget"]
+    budget.open()
+    budget.first.value = "1,000"
+    assert panel.state == {"matter_cf_budget": {"from": 1000.0, "to": None}}
+    budget.last.value = "much"
+    assert "no number" in budget._complaint.value
+    budget.last.value = "5"
+    assert "lies after" in budget._complaint.value
+    assert panel.state == {"matter_cf_budget": {"from": 1000.0, "to": None}}
+    budget.last.value = ""
+    assert budget._complaint.value == ""
+
+
+def test_a_search_sends_a_screenful_and_what_it_finds_can_be_ticked(client):
+    matters = pd.DataFrame(
+        {"matter_id": [f"m{i}" for i in range(5000)], "matter_name": [f"No {i}" for i in range(5000)]}
+    )
+    panel = bf.filter_panel(matters)
+    control = panel.controls["matter_id"]
+    control.open()
+    assert len(control.boxes) == 10
+    control.search.value = "no 4711"
+    assert [words_of(each) for each in control.boxes] == ["No 4711 (1)"]
+    control.boxes[0].value = True
+    assert panel.frame["matter_id"].tolist() == ["m4711"]
+    control.search.value = ""
+    control.more.click()
+    assert len(control.boxes) == 50
+    control.search.value = "nobody"
+    assert "Nothing found" in control._foot.value
+
+
+def test_a_state_can_be_saved_and_set_on_another_panel(panel, work):
+    panel.state = {"date": "2026-10", "client_id": ["c1"], "matter_cf_insured": [True]}
+    other = bf.filter_panel(work, today=TODAY)
+    other.controls["client_id"].open()
+    other.state = panel.state
+    pd.testing.assert_frame_equal(other.frame, panel.frame)
+    assert [each.value for each in other.controls["client_id"].boxes].count(True) == 1
+    with pytest.raises(ParameterError, match="does not filter by"):
+        other.state = {"client": ["c1"]}
+
+
+def test_listeners_get_each_new_frame_once(panel):
+    seen = []
+    panel.on_change(seen.append)
+    panel.state = {"client_id": ["c1"]}
+    panel.state = {"client_id": ["c1"]}
+    box(panel, "client_id", "Acme (A-1)").value = False
+    assert [len(frame) for frame in seen] == [2, 6]
+
+
+def test_names_are_shown_as_text_never_as_html(panel):
+    panel.state = {"client_id": ["c3"]}
+    assert "<script" not in panel._summary.value
+    assert "&lt;script&gt;" in panel._summary.value
+    panel.controls["client_id"].open()
+    assert not any("<script" in each.description for each in panel.controls["client_id"].boxes)
+
+
+def test_importing_billframes_and_naming_the_panel_are_two_things():
+    assert "filter_panel" in dir(bf)
+    assert bf.filter_panel.__module__ == "billframes.widgets.panel"
