@@ -14,7 +14,7 @@ from billframes.api._options import UserOptions
 from billframes.api.columns import sources_of
 from billframes.api.loading import checked_format
 from billframes.api.resources import CUSTOM_FIELDS, PRACTICE_AREAS, USERS
-from billframes.frames.columns import encode_enum
+from billframes.frames.columns import encode_enum, plain
 from billframes.frames.convert import convert
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _together(parts: list[pa.Table]) -> pa.Table:
     table = pa.concat_tables(parts)
     for place, source in enumerate(sources_of(CUSTOM_FIELDS.record)):
         if source.column.kind == "enum":
-            encoded, _ = encode_enum(table.column(place).to_pylist(), source.column.values)
+            encoded, _ = encode_enum(plain(table.column(place)), source.column.values)
             table = table.set_column(place, source.column.field, encoded)
     return table
 

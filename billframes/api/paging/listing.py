@@ -94,9 +94,9 @@ class Listing:
         return ("created",) if ("created",) in self.covers else None
 
     @cached_property
-    def shown(self) -> dict[str, Callable[[Any], str]]:
-        """What reads the value that a filter goes by, as the wire writes it, in small letters."""
-        return {each.name: _value_of(snake_case(each.field)) for each in self.resource.filters if each.field}
+    def shown(self) -> dict[str, str]:
+        """The column that a filter goes by."""
+        return {each.name: snake_case(each.field) for each in self.resource.filters if each.field}
 
     def key(self, sort: str) -> Callable[[Any], Any]:
         """Return what reads a record's key under a sort."""
@@ -110,7 +110,3 @@ class Listing:
         """Return when a record was last changed; None where it does not say."""
         meta = getattr(record, "meta", None)
         return parse_instant(meta.modified_at) if meta is not None else None
-
-
-def _value_of(attribute: str) -> Callable[[Any], str]:
-    return lambda record: str(getattr(record, attribute)).casefold()
