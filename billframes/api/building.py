@@ -23,12 +23,13 @@ import pyarrow as pa
 
 from billframes._names import snake_case
 from billframes._warn import warn
+from billframes.api._codes import Enum, Repeated
 from billframes.api.columns import Source
 from billframes.api.custom_fields import CustomColumn, read_values, warn_of_undefined
 from billframes.api.decoding import parse_time
 from billframes.api.resources import Resource
 from billframes.errors import DecodeError, UnknownValueWarning
-from billframes.frames.columns import ARROW_TYPES, REPEATED, Column, encode_enum, schema_of
+from billframes.frames.columns import ARROW_TYPES, Column, schema_of
 
 __all__ = ["Block", "Builder", "build_table"]
 
@@ -38,15 +39,18 @@ _MICROSECOND = dt.timedelta(microseconds=1)
 
 @dataclass(slots=True)
 class Block:
-    """The records of one page as columns; enums and repeated text are still plain text."""
+    """The records of one page as columns; enums and repeated text are numbers, which `codes` know."""
 
     columns: dict[str, pa.Array]
     rows: int
+    codes: dict[str, Repeated]
 
     def value(self, column: str, row: int) -> Any:
         """Return one value; None where the column is not asked for."""
-        array = self.columns.get(column)
-        return None if array is None else array[row].as_py()
+        if column not in self.columns:
+            return None
+        value = self.columns[column][row].as_py()
+        return self.codes[column].text(value) if column in self.codes else value
 
 
 class Builder:
@@ -71,6 +75,7 @@ class Builder:
         for source in sources:
             self._groups[source.parent].append(source)
         self.columns = (*(source.column for source in sources), *(each.column for each in custom))
+        self._codes = {column.name: _codes_of(column) for column in self.columns if _is_encoded(column)}
 
     def block(self, records: Sequence[Any]) -> Block:
         """
@@ -92,7 +97,7 @@ class Builder:
             arrays |= {
                 each.column.name: self._array(values[each.column.name], each.column, records) for each in self._custom
             }
-        return Block(arrays, len(records))
+        return Block(arrays, len(records), self._codes)
 
     def table(
         self,
@@ -116,11 +121,11 @@ class Builder:
         pyarrow.Table
             Its schema depends on the columns alone, never on the records.
         """
-        unknown: dict[str, list[str]] = {}
-        by_name = {column.name: column for column in self.columns}
 
-        def finished(name: str) -> pa.ChunkedArray:
-            return _finished(blocks, by_name[name], rows, unknown)
+        def finished(name: str) -> pa.Array | pa.ChunkedArray:
+            came = self._joined(name, blocks)
+            came = came if rows is None else came.take(rows)
+            return self._codes[name].column(came.combine_chunks()) if name in self._codes else came
 
         if order is not None and (indices := order(finished)) is not None:
             rows = indices if rows is None else rows.take(indices)
@@ -129,23 +134,29 @@ class Builder:
             arrays.append(finished(column.name))
             for block in blocks:
                 del block.columns[column.name]
-        self._report(unknown)
+        self._report()
         return pa.Table.from_arrays(arrays, schema=schema_of(self.columns))
 
+    def _joined(self, name: str, blocks: Sequence[Block]) -> pa.ChunkedArray:
+        kinds = {column.name: ARROW_TYPES[column.kind] for column in self.columns}
+        kind = pa.int32() if name in self._codes else kinds[name]
+        return pa.chunked_array([block.columns[name] for block in blocks], kind)
+
     def _array(self, values: list[Any], column: Column, records: Sequence[Any]) -> pa.Array:
-        if column.kind == "enum":
-            return pa.array(values, pa.string())
+        if column.name in self._codes:
+            return self._codes[column.name].encode(values)
         if column.kind in {"instant", "time"}:
             return _read_text(values, column, lambda row: getattr(records[row], self._id), self._resource.name)
-        return pa.array(values, _held_as(column))
+        return pa.array(values, ARROW_TYPES[column.kind])
 
-    def _report(self, unknown: dict[str, list[str]]) -> None:
-        for column, values in unknown.items():
-            warn(
-                f"{self._resource.name}: column {column!r} holds values the API's description does not have: "
-                f"{', '.join(map(repr, values))}. They are kept as extra categories.",
-                UnknownValueWarning,
-            )
+    def _report(self) -> None:
+        for name, codes in self._codes.items():
+            if isinstance(codes, Enum) and codes.strays:
+                warn(
+                    f"{self._resource.name}: column {name!r} holds values the API's description does not have: "
+                    f"{', '.join(map(repr, codes.strays))}. They are kept as extra categories.",
+                    UnknownValueWarning,
+                )
         if self._undefined:
             warn_of_undefined(self._undefined, self._resource.name)
 
@@ -161,26 +172,12 @@ def build_table(
     return builder.table([builder.block(records)])
 
 
-def _held_as(column: Column) -> pa.DataType:
-    """Return how a column is held in blocks: plain, where the table will have a dictionary."""
-    kind = ARROW_TYPES[column.kind]
-    return pa.string() if pa.types.is_dictionary(kind) else kind
+def _is_encoded(column: Column) -> bool:
+    return column.repeated or column.kind == "enum"
 
 
-def _finished(
-    blocks: Iterable[Block], column: Column, rows: pa.Array | None, unknown: dict[str, list[str]]
-) -> pa.ChunkedArray:
-    came = pa.chunked_array([block.columns[column.name] for block in blocks], _held_as(column))
-    if rows is not None:
-        came = came.take(rows)
-    if column.repeated:
-        return came.cast(REPEATED.value_type).combine_chunks().dictionary_encode()
-    if column.kind == "enum":
-        encoded, strays = encode_enum(came, column.values)
-        if strays:
-            unknown[column.name] = strays
-        return encoded
-    return came
+def _codes_of(column: Column) -> Repeated:
+    return Enum(column.values) if column.kind == "enum" else Repeated()
 
 
 def _parents(records: Iterable[Any], name: str, sources: Sequence[Source]) -> list[Any]:

@@ -24,12 +24,11 @@ A column that is `required` is declared not null in Arrow; that alone tells `boo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-__all__ = ["ARROW_TYPES", "REPEATED", "Column", "encode_enum", "plain", "schema_of"]
+__all__ = ["ARROW_TYPES", "REPEATED", "Column", "plain", "schema_of"]
 
 ARROW_TYPES: dict[str, pa.DataType] = {
     "id": pa.string(),
@@ -77,30 +76,6 @@ class Column:
 def schema_of(columns: tuple[Column, ...]) -> pa.Schema:
     """Arrow's schema of a table with these columns."""
     return pa.schema([column.field for column in columns])
-
-
-def encode_enum(values: pa.Array | pa.ChunkedArray, declared: Sequence[str]) -> tuple[pa.Array, list[str]]:
-    """
-    Encode enum text against the declared values, without regard to case.
-
-    Other values are appended as they came, in order of their text, so that the order of rows does not matter.
-
-    Returns
-    -------
-    encoded : pyarrow.DictionaryArray
-    strays : list of str
-        The values that are not declared.
-    """
-    came_in_one = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    encoded = came_in_one.dictionary_encode()
-    came = encoded.dictionary.to_pylist()
-    known = {value.casefold(): i for i, value in reversed(list(enumerate(declared)))}
-    known |= {value: i for i, value in enumerate(declared)}
-    places = {value: known.get(value, known.get(value.casefold())) for value in came}
-    strays = sorted(value for value, place in places.items() if place is None)
-    places |= {value: len(declared) + i for i, value in enumerate(strays)}
-    indices = pa.array([places[value] for value in came], pa.int32()).take(encoded.indices)
-    return pa.DictionaryArray.from_arrays(indices, pa.array([*declared, *strays], pa.string())), strays
 
 
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
