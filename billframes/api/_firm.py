@@ -13,8 +13,9 @@ import pyarrow as pa
 from billframes.api._ledger import Clients
 from billframes.api._loader import Frame, Id, Loader
 from billframes.api._progress import Progress, checked_progress, reporting
+from billframes.api.building import build_table
 from billframes.api.columns import Source, sources_of
-from billframes.api.decoding import build_table, decode_single
+from billframes.api.decoding import decode_single
 from billframes.api.loading import checked_format
 from billframes.api.parameters import identifier, segment
 from billframes.api.records import ClientBalances as BalancesRecord

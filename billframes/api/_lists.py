@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, Unpack, overload
 import pandas as pd
 import pyarrow as pa
 
+from billframes.api._codes import Enum
 from billframes.api._docs import shared_docs
 from billframes.api._ledger_verbs import UserVerbs
 from billframes.api._loader import Frame, Names, PagedLoader, Parameters
@@ -14,7 +15,7 @@ from billframes.api._options import UserOptions
 from billframes.api.columns import sources_of
 from billframes.api.loading import checked_format
 from billframes.api.resources import CUSTOM_FIELDS, PRACTICE_AREAS, USERS
-from billframes.frames.columns import encode_enum
+from billframes.frames.columns import plain
 from billframes.frames.convert import convert
 
 if TYPE_CHECKING:
@@ -196,7 +197,8 @@ def _together(parts: list[pa.Table]) -> pa.Table:
     table = pa.concat_tables(parts)
     for place, source in enumerate(sources_of(CUSTOM_FIELDS.record)):
         if source.column.kind == "enum":
-            encoded, _ = encode_enum(table.column(place).to_pylist(), source.column.values)
+            codes = Enum(source.column.values)
+            encoded = codes.column(codes.encode(plain(table.column(place)).to_pylist()))
             table = table.set_column(place, source.column.field, encoded)
     return table
 

@@ -17,6 +17,7 @@ from billframes.api.columns import Source
 from billframes.api.decoding import earlier, parse_instant
 from billframes.api.parameters import ListRequest
 from billframes.errors import DecodeError, DetailsMissingWarning, RatesHiddenWarning
+from billframes.frames.columns import plain
 
 __all__ = ["check_details", "check_filters", "check_rates"]
 
@@ -38,11 +39,9 @@ def check_filters(table: pa.Table, request: ListRequest) -> None:
             table, pc.fill_null(pc.greater_equal(table.column("modified_at"), mark), True), request, "modifiedSince"
         )
     for name, values in request.asked.items():
-        column = table.column(snake_case(name))
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(pa.string())
-        if pa.types.is_string(column.type):
-            fits = pc.is_in(pc.utf8_lower(column), pa.array([value.lower() for value in values], pa.string()))
+        column = plain(table.column(snake_case(name)))
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            fits = pc.is_in(pc.utf8_lower(column), pa.array([value.lower() for value in values], column.type))
         else:
             fits = pc.is_in(column, pa.array(list(values), column.type))
         _all_true(table, fits, request, name)
@@ -92,7 +91,7 @@ def check_rates(table: pa.Table, resource: str) -> None:
     """Warn once where billable time came without rates."""
     if not {"rate", "amount", "billing_type"} <= set(table.column_names):
         return
-    billable = pc.equal(table.column("billing_type").cast(pa.string()), "billable")
+    billable = pc.equal(plain(table.column("billing_type")), "billable")
     rows = table.filter(billable)
     if rows.num_rows and rows.column("amount").null_count == rows.column("rate").null_count == rows.num_rows:
         warn(

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct
 
+from billframes.api.records import Reference
 from billframes.frames.columns import Column
 
 __all__ = ["Field", "Source", "fields_of", "sources_of"]
@@ -71,16 +72,20 @@ def sources_of(record: type[Struct], select: frozenset[str] | None = None) -> tu
 
 @functools.cache
 def _all_sources(record: type[Struct]) -> tuple[Source, ...]:
-    return tuple(source for field in fields_of(record) for source in _field_sources(field))
+    own = record.__struct_fields__[0]
+    return tuple(source for field in fields_of(record) for source in _field_sources(field, own))
 
 
-def _field_sources(field: Field) -> Iterator[Source]:
+def _field_sources(field: Field, own: str) -> Iterator[Source]:
     if field.name in _ELSEWHERE or field.notes.get("hidden"):
         return
     if isinstance(field.type, type) and issubclass(field.type, Struct):
         yield from _nested(field)
     else:
-        yield Source(_column(field, field.name), field.notes.get("reads", field.name))
+        column = _column(field, field.name)
+        # A record's own id comes first; all others are those of records that many name.
+        column = replace(column, repeated=column.kind == "id" and field.name != own)
+        yield Source(column, field.notes.get("reads", field.name))
 
 
 def _nested(parent: Field) -> Iterator[Source]:
@@ -94,9 +99,12 @@ def _nested(parent: Field) -> Iterator[Source]:
             required=False,
             select=parent.notes.get("select"),
             missing=column.missing or parent.notes.get("missing", ""),
+            repeated=issubclass(parent.type, Reference) and column.kind in {"id", "text"},
         )
         if parent.is_list:
-            column = replace(column, kind="texts", name=_prefixed(prefix.removesuffix("s"), field.name) + "s")
+            column = replace(
+                column, kind="texts", repeated=False, name=_prefixed(prefix.removesuffix("s"), field.name) + "s"
+            )
         yield Source(column, field.notes.get("reads", field.name), parent.name)
 
 

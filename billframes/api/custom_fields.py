@@ -19,7 +19,7 @@ from billframes.api.records import CustomFieldList, CustomFieldValue
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.frames.columns import Column
 
-__all__ = ["CustomColumn", "attributes_of", "columns_from", "read_values"]
+__all__ = ["CustomColumn", "attributes_of", "columns_from", "read_values", "warn_of_undefined"]
 
 _KINDS = {"text": "text", "boolean": "flag", "number": "number", "date": "date", "enum": "enum"}
 _TYPES = {"text": str, "boolean": bool, "number": float, "date": str, "enum": str}
@@ -76,9 +76,9 @@ def _names(fields: Sequence[CustomFieldList | CustomFieldValue]) -> list[str]:
 
 def read_values(
     records: Sequence[Any], columns: Sequence[CustomColumn], *, resource: str, id_attribute: str
-) -> dict[str, list[Any]]:
+) -> tuple[dict[str, list[Any]], set[str]]:
     """
-    Read the custom fields of the records into lists, one a column.
+    Read the custom fields of the records into lists, one a column; and the ids of fields that have none.
 
     Raises
     ------
@@ -101,13 +101,16 @@ def read_values(
                     f"{resource}: record {getattr(record, id_attribute)} breaks the API's description at "
                     f"$.customFields[id={value.id}].value: {error}."
                 ) from None
-    if undefined:
-        warn(
-            f"{resource}: records hold values of custom fields that have no definition and so no column: "
-            f"{', '.join(sorted(undefined))}. Load again if the fields are new.",
-            UnknownValueWarning,
-        )
-    return values
+    return values, undefined
+
+
+def warn_of_undefined(ids: Iterable[str], resource: str) -> None:
+    """Say which custom fields have values and no definition."""
+    warn(
+        f"{resource}: records hold values of custom fields that have no definition and so no column: "
+        f"{', '.join(sorted(ids))}. Load again if the fields are new.",
+        UnknownValueWarning,
+    )
 
 
 def _column_name(field: CustomFieldList | CustomFieldValue) -> str:

@@ -1,10 +1,8 @@
-"""Bytes become records, and records become Arrow tables.
+"""Bytes become records.
 
-One path for every resource: a typed msgspec decoder checks types and required fields while it parses, then each
-column's values are gathered into a list and handed to Arrow. An answer that breaks the API's description raises
-`DecodeError` with resource, record and JSON path. Instants and times stay text until they are columns, where
-Arrow reads the usual form at once and Python the unusual ones (seven decimals, no zone: taken as UTC). Instants
-are whole microseconds on the way, because those near the years 1 and 9999 may lie outside a datetime's range in UTC.
+One path for every resource: a typed msgspec decoder checks types and required fields while it parses. An answer that
+breaks the API's description raises `DecodeError` with resource, record and JSON path. What becomes of the records is
+`billframes.api.building`'s.
 """
 
 from __future__ import annotations
@@ -12,24 +10,16 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import msgspec
-import pyarrow as pa
 
-from billframes._names import snake_case
-from billframes._warn import warn
 from billframes.api._refusals import not_json
-from billframes.api.columns import Source
-from billframes.api.custom_fields import CustomColumn, read_values
 from billframes.api.records import Pagination
 from billframes.api.resources import MAX_OFFSET, Resource
-from billframes.errors import DecodeError, UnknownValueWarning
-from billframes.frames.columns import ARROW_TYPES, Column, encode_enum, schema_of
+from billframes.errors import DecodeError
 
-__all__ = ["Page", "build_table", "decode_page", "decode_single", "earlier", "parse_instant", "parse_time"]
+__all__ = ["Page", "decode_page", "decode_single", "earlier", "parse_instant", "parse_time"]
 
 T = TypeVar("T")
 _INDEX = re.compile(r"\$(?:\.data)?\[(\d+)\]")
@@ -48,23 +38,6 @@ class Single(msgspec.Struct, Generic[T]):
     """A single-record answer."""
 
     data: T
-
-
-@dataclass(frozen=True, slots=True)
-class _Unknown:
-    """Enum values outside the declaration, by column."""
-
-    resource: str
-    found: dict[str, set[str]]
-
-    def report(self) -> None:
-        for column, values in self.found.items():
-            shown = ", ".join(repr(value) for value in sorted(values))
-            warn(
-                f"{self.resource}: column {column!r} holds values the API's description does not have: {shown}. "
-                "They are kept as extra categories.",
-                UnknownValueWarning,
-            )
 
 
 @functools.cache
@@ -157,92 +130,6 @@ def _record_named(path: str, body: bytes, id_name: str) -> str:
     return f"record number {match[1]} (without {id_name}) " if match else "the server's answer "
 
 
-def build_table(
-    records: Sequence[Any],
-    resource: Resource,
-    sources: Sequence[Source],
-    custom: Sequence[CustomColumn] = (),
-) -> pa.Table:
-    """
-    Turn records into an Arrow table.
-
-    Parameters
-    ----------
-    records : sequence of Struct
-    resource : Resource
-    sources : sequence of Source
-        The declared columns, in order.
-    custom : sequence of CustomColumn
-        The custom fields' columns, which come last.
-
-    Returns
-    -------
-    pyarrow.Table
-        Its schema depends on the columns alone, never on the records.
-    """
-    id_attribute = snake_case(resource.id)
-    unknown = _Unknown(resource.name, {})
-    parents: dict[str | None, list[Any]] = {None: list(records)}
-    arrays = [
-        _array(_gather(parents, source), source.column, parents[None], id_attribute, unknown) for source in sources
-    ]
-    values = read_values(records, custom, resource=resource.name, id_attribute=id_attribute) if custom else {}
-    arrays += [_array(values[each.column.name], each.column, parents[None], id_attribute, unknown) for each in custom]
-    columns = (*(source.column for source in sources), *(each.column for each in custom))
-    unknown.report()
-    return pa.Table.from_arrays(arrays, schema=schema_of(columns))
-
-
-def _gather(parents: dict[str | None, list[Any]], source: Source) -> list[Any]:
-    name, attribute = source.parent, source.attribute
-    if name not in parents:
-        parents[name] = [getattr(record, str(name)) for record in parents[None]]
-    if source.parent and source.column.kind == "texts":
-        return [parent if parent is None else _flat(parent, attribute) for parent in parents[name]]
-    return [None if parent is None else getattr(parent, attribute) for parent in parents[name]]
-
-
-def _flat(parent: Any, attribute: str) -> Any:
-    if isinstance(parent, list):
-        return [getattr(each, attribute) for each in parent]
-    return getattr(parent, attribute)
-
-
-def _array(values: list[Any], column: Column, records: Sequence[Any], id_attribute: str, unknown: _Unknown) -> pa.Array:
-    if column.kind == "enum":
-        return _enum_array(values, column, unknown)
-    if column.kind in {"instant", "time"}:
-        return _text_array(values, column, lambda row: getattr(records[row], id_attribute), unknown.resource)
-    return pa.array(values, ARROW_TYPES[column.kind])
-
-
-def _enum_array(values: list[Any], column: Column, unknown: _Unknown) -> pa.Array:
-    encoded, strays = encode_enum(values, column.values)
-    if strays:
-        unknown.found.setdefault(column.name, set()).update(strays)
-    return encoded
-
-
-def _text_array(values: list[Any], column: Column, name_of: Callable[[int], Any], resource: str) -> pa.Array:
-    kind = ARROW_TYPES[column.kind]
-    if column.kind == "instant":
-        try:
-            return pa.array(values, pa.string()).cast(kind)
-        except pa.ArrowInvalid:
-            pass
-    parse = {"instant": _microseconds, "time": parse_time}[column.kind]
-    parsed: list[Any] = []
-    for row, value in enumerate(values):
-        try:
-            parsed.append(None if value is None else parse(value))
-        except ValueError:
-            raise DecodeError(
-                f"{resource}: record {name_of(row)} breaks the API's description at column {column.name!r}: "
-                f"what came is no {'date-time' if column.kind == 'instant' else 'time'}."
-            ) from None
-    return pa.array(parsed, kind)
-
-
 def parse_instant(text: str) -> dt.datetime:
     """Read an instant; one without a zone is taken as UTC, one outside a datetime's range keeps its own zone."""
     instant = dt.datetime.fromisoformat(text)
@@ -260,13 +147,6 @@ def earlier(instant: dt.datetime, by: dt.timedelta) -> dt.datetime:
         return instant - by
     except OverflowError:
         return instant
-
-
-def _microseconds(text: str) -> int:
-    """Read an instant as microseconds since 1970 in UTC."""
-    instant = dt.datetime.fromisoformat(text)
-    elapsed = instant.replace(tzinfo=None) - _EPOCH - (instant.utcoffset() or dt.timedelta())
-    return elapsed // _MICROSECOND
 
 
 def parse_time(text: str) -> dt.time:

@@ -1,7 +1,7 @@
 """One load, from checked arguments to a typed frame.
 
-Every paginated loader goes through `load`: read the pages, build the Arrow table, check it against what was asked,
-order it, convert it. The frame's `attrs["load"]` says what the load did.
+Every paginated loader goes through `load`: read the pages, put them together in order, check that against what was
+asked, convert it. The frame's `attrs["load"]` says what the load did.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from billframes.api._http import Response
 from billframes.api._progress import Progress, reporting
 from billframes.api._refusals import TooLargeAnswerError
 from billframes.api._task import Task
+from billframes.api.building import Builder
 from billframes.api.checks import check_details, check_filters, check_rates
 from billframes.api.columns import sources_of
 from billframes.api.connection import Connection
 from billframes.api.custom_fields import CustomColumn, columns_from
-from billframes.api.decoding import build_table, decode_page
-from billframes.api.ordering import in_order, orderable
+from billframes.api.decoding import decode_page
+from billframes.api.ordering import order_of, orderable
 from billframes.api.paging import Listing, Loaded, Reader
 from billframes.api.paging.answers import Ask, check
 from billframes.api.paging.listing import Query, asked, changed
@@ -53,16 +54,13 @@ def load(client: Connection, request: ListRequest, *, to: str, progress: bool | 
     resource = request.resource
     sources = sources_of(resource.record, request.select)
     custom = _custom_columns(client, request)
-    if request.limit == 0:
-        loaded, when = Loaded(), None
-    else:
-        columns = frozenset(source.column.name for source in sources)
-        loaded, when = _read(client, request, columns, progress)
-    table = build_table(loaded.records, resource, sources, custom)
+    builder = Builder(resource, sources, custom)
+    names = frozenset(column.name for column in builder.columns)
+    loaded, when = (Loaded(), None) if request.limit == 0 else _read(client, request, builder, progress)
+    table = builder.table(loaded.blocks, loaded.rows, lambda column: order_of(column, names, request))
     check_filters(table, request)
     check_details(table, request, sources)
     check_rates(table, resource.name)
-    table = in_order(table, request)
     if request.limit is not None:
         table = table.slice(0, request.limit)
     return _finish(table, resource, loaded, when, custom, to)
@@ -103,9 +101,10 @@ def _custom_columns(client: Connection, request: ListRequest) -> tuple[CustomCol
 
 
 def _read(
-    client: Connection, request: ListRequest, columns: frozenset[str], progress: bool | Progress | None
+    client: Connection, request: ListRequest, builder: Builder, progress: bool | Progress | None
 ) -> tuple[Loaded, dt.datetime | None]:
     resource = request.resource
+    columns = frozenset(column.name for column in builder.columns)
     times: list[dt.datetime] = []
 
     def fetch(query: Query) -> Response:
@@ -119,6 +118,7 @@ def _read(
         reader = Reader(
             fetch=fetch,
             decode=lambda body: decode_page(body, resource),
+            pack=builder.block,
             listing=Listing(
                 resource,
                 meta="meta" in request.select,

@@ -6,20 +6,44 @@ point and missing values come last, whichever collation the server uses.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes._names import snake_case
 from billframes.api.parameters import ListRequest
+from billframes.frames.columns import REPEATED, plain
 
-__all__ = ["in_order", "orderable"]
+__all__ = ["order_of", "orderable"]
 
 
-def in_order(table: pa.Table, request: ListRequest) -> pa.Table:
-    """Sort a table as the request asks; keys whose columns were not asked for are left to the server's order."""
-    if not orderable(request, frozenset(table.column_names)):
-        return table
-    return table.take(_indices(table, [*_keys(request), (snake_case(request.resource.id), False)]))
+def order_of(
+    column: Callable[[str], pa.ChunkedArray], columns: frozenset[str], request: ListRequest
+) -> pa.Array | None:
+    """
+    Return the order of rows that the request asks for.
+
+    Parameters
+    ----------
+    column : callable
+        Returns a column by name.
+    columns : frozenset of str
+        The columns there are.
+    request : ListRequest
+
+    Returns
+    -------
+    pyarrow.Array of uint64, or None
+        None where keys were not asked for: it is left to the server's order.
+    """
+    if not orderable(request, columns):
+        return None
+    keys = [*_keys(request), (snake_case(request.resource.id), False)]
+    table = pa.table({name: _comparable(column(name)) for name, _ in keys})
+    return pc.sort_indices(
+        table, sort_keys=[(name, "descending" if descending else "ascending") for name, descending in keys]
+    )
 
 
 def orderable(request: ListRequest, columns: frozenset[str]) -> bool:
@@ -39,14 +63,8 @@ def _column(path: str) -> str:
     return snake_case(path.removeprefix("meta.").replace(".", "_"))
 
 
-def _indices(table: pa.Table, keys: list[tuple[str, bool]]) -> pa.Array:
-    columns = {name: _comparable(table.column(name)) for name, _ in keys}
-    order = [(name, "descending" if descending else "ascending") for name, descending in keys]
-    return pc.sort_indices(pa.table(columns), sort_keys=order)
-
-
-def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return enums as their place in the declaration, everything else as it is."""
-    if not pa.types.is_dictionary(column.type):
-        return column
-    return pa.chunked_array([chunk.indices for chunk in column.chunks], pa.int32())
+def _comparable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return enums as their place in the declaration, everything else as its values."""
+    if pa.types.is_dictionary(column.type) and column.type != REPEATED:
+        return column.indices
+    return plain(column)

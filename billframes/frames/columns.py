@@ -6,6 +6,7 @@ A kind decides the type in Arrow, and so everywhere else:
 kind     Arrow                    pandas
 ======== ======================== ============================
 id, text string                   str
+repeated dictionary of large_string str (ids and text of other records)
 enum     dictionary of string     category, in declared order
 date     date32                   datetime64[us]
 instant  timestamp[us, UTC]       datetime64[us, UTC]
@@ -23,12 +24,11 @@ A column that is `required` is declared not null in Arrow; that alone tells `boo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-__all__ = ["ARROW_TYPES", "Column", "encode_enum", "schema_of"]
+__all__ = ["ARROW_TYPES", "REPEATED", "Column", "plain", "schema_of"]
 
 ARROW_TYPES: dict[str, pa.DataType] = {
     "id": pa.string(),
@@ -44,6 +44,7 @@ ARROW_TYPES: dict[str, pa.DataType] = {
     "number": pa.float64(),
     "texts": pa.list_(pa.string()),
 }
+REPEATED = pa.dictionary(pa.int32(), pa.large_string())
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ class Column:
     One column of a frame.
 
     `values` are an enum's declared values; `select` and `scope` say what it takes for the column to be filled;
-    `missing` says what it means when a value is missing.
+    `missing` says what it means when a value is missing. Text that is `repeated` (the ids and names of other records)
+    is dictionary-encoded in Arrow, with values of another type than an enum's, so that the two can be told apart.
     """
 
     name: str
@@ -63,11 +65,12 @@ class Column:
     missing: str = ""
     select: str | None = None
     scope: str | None = None
+    repeated: bool = False
 
     @property
     def field(self) -> pa.Field:
         """The column as Arrow declares it."""
-        return pa.field(self.name, ARROW_TYPES[self.kind], nullable=not self.required)
+        return pa.field(self.name, REPEATED if self.repeated else ARROW_TYPES[self.kind], nullable=not self.required)
 
 
 def schema_of(columns: tuple[Column, ...]) -> pa.Schema:
@@ -75,24 +78,6 @@ def schema_of(columns: tuple[Column, ...]) -> pa.Schema:
     return pa.schema([column.field for column in columns])
 
 
-def encode_enum(values: Sequence[str | None], declared: Sequence[str]) -> tuple[pa.Array, list[str]]:
-    """
-    Encode enum text against the declared values, without regard to case.
-
-    Other values are appended as they came, in order of their text, so that the order of rows does not matter.
-
-    Returns
-    -------
-    encoded : pyarrow.DictionaryArray
-    strays : list of str
-        The values that are not declared.
-    """
-    encoded = pa.array(values, pa.string()).dictionary_encode()
-    came = encoded.dictionary.to_pylist()
-    known = {value.casefold(): i for i, value in reversed(list(enumerate(declared)))}
-    known |= {value: i for i, value in enumerate(declared)}
-    places = {value: known.get(value, known.get(value.casefold())) for value in came}
-    strays = sorted(value for value, place in places.items() if place is None)
-    places |= {value: len(declared) + i for i, value in enumerate(strays)}
-    indices = pa.array([places[value] for value in came], pa.int32()).take(encoded.indices)
-    return pa.DictionaryArray.from_arrays(indices, pa.array([*declared, *strays], pa.string())), strays
+def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a dictionary-encoded column's values, any other column as it is."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes.errors import ParameterError
+from billframes.frames.columns import REPEATED, plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,13 +64,9 @@ def to_polars(table: pa.Table) -> pl.DataFrame:
     enums = {
         field.name: pl.Enum(_dictionary(table.column(field.name)))
         for field in table.schema
-        if pa.types.is_dictionary(field.type)
+        if pa.types.is_dictionary(field.type) and field.type != REPEATED
     }
-    plain = pa.table(
-        [_decoded(column) for column in table.columns],
-        schema=pa.schema([_plain(field) for field in table.schema]),
-    )
-    frame = pl.from_arrow(plain)
+    frame = pl.from_arrow(pa.table({name: plain(table.column(name)) for name in table.column_names}))
     if not isinstance(frame, pl.DataFrame):
         raise TypeError("Polars made no frame of an Arrow table.")
     return frame.with_columns([pl.col(name).cast(kind) for name, kind in enums.items()])
@@ -84,10 +81,10 @@ FORMATS: dict[str, Callable[[pa.Table], Any]] = {
 
 def _pandas_array(column: pa.ChunkedArray, field: pa.Field) -> Any:
     kind = field.type
-    if pa.types.is_dictionary(kind):
+    if pa.types.is_dictionary(kind) and kind != REPEATED:
         return _categorical(column)
-    if pa.types.is_string(kind):
-        return pd.array(column, dtype=pd.StringDtype(na_value=np.nan))
+    if pa.types.is_string(kind) or kind == REPEATED:
+        return pd.array(plain(column), dtype=pd.StringDtype(na_value=np.nan))
     if pa.types.is_date(kind):
         return column.cast(pa.timestamp("us")).to_numpy()
     if pa.types.is_timestamp(kind) and kind.tz:
@@ -125,11 +122,3 @@ def _categorical(column: pa.ChunkedArray) -> pd.Categorical:
     codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in column.chunks]
     joined = np.concatenate(codes) if codes else np.empty(0, dtype="int32")
     return pd.Categorical.from_codes(joined, categories=categories)
-
-
-def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
-
-
-def _plain(field: pa.Field) -> pa.Field:
-    return field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis import aging, realization, utilization
+from billframes.analysis import aging, realization, utilization, wip
 from billframes.book import Book
 from billframes.frames.enrich import join_details
 from billframes.widgets._filters import Filters
@@ -142,11 +142,11 @@ class Sight:
 
     def wip(self, by: Any) -> pd.DataFrame:
         """Work in progress of the items let through; each stands for itself."""
-        from billframes import analysis
-
-        frames = [self._own(self.items(name)) for name in _ITEMS]
-        result: pd.DataFrame = analysis.wip(  # type: ignore[attr-defined,unused-ignore]
-            *frames,
+        time_entries, expenses, fixed_fees = (self._own(self.items(name)) for name in _ITEMS)
+        result: pd.DataFrame = wip(
+            time_entries,
+            expenses,
+            fixed_fees,
             self._book.invoices,
             as_of=self.end,
             by=by,

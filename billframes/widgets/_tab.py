@@ -9,8 +9,9 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 
+from billframes._show import show
 from billframes.analysis._keys import PEOPLE_AND_MATTERS, TIMES
-from billframes.report.formats import long_date, show
+from billframes.report.formats import long_date
 from billframes.widgets._elements import button, note, shown, text_of
 from billframes.widgets._sight import Sight
 from billframes.widgets._tables import downloads, labels_of, picture, records, table, tiles

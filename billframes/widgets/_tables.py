@@ -14,8 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from billframes._export import file_name, to_csv, to_excel
+from billframes._show import show
 from billframes.plots._bars import height_for
-from billframes.report.formats import show
 from billframes.widgets._elements import text_of
 from billframes.widgets._views import Column
 

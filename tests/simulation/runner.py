@@ -12,13 +12,17 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any
 
-from billframes.api.decoding import decode_page
-from billframes.api.paging import Listing, Reader
+from billframes._names import snake_case
+from billframes.api.building import Builder
+from billframes.api.columns import sources_of
+from billframes.api.decoding import decode_page, parse_instant
+from billframes.api.paging import Listing, Loaded, Reader
 from billframes.api.resources import RESOURCES
 from billframes.errors import PagingError
 from tests.simulation.model import FIRST_DAY, IDS, Model, Reply, Setting
 
 Query = tuple[tuple[str, str], ...]
+Versions = dict[str, dt.datetime | None]
 BY_NAME = {each.name: each for each in RESOURCES}
 SORTS = {"clients": "name", "matters": "name", "invoices": "invoicedate"}
 
@@ -103,6 +107,7 @@ def reader_of(setting: Setting, wire: Any, told: list[tuple[int, int]], concurre
     return Reader(
         fetch=lambda _query: None,
         decode=lambda body: decode_page(body, resource),
+        pack=builder_of(setting).block,
         listing=Listing(resource, meta=setting.meta),
         page_size=setting.page,
         concurrency=concurrency,
@@ -110,6 +115,20 @@ def reader_of(setting: Setting, wire: Any, told: list[tuple[int, int]], concurre
         overlap=dt.timedelta(seconds=setting.overlap),
         wire=lambda: wire,
     )
+
+
+def builder_of(setting: Setting) -> Builder:
+    """Return what builds a load's table."""
+    record = BY_NAME[setting.resource].record
+    details = {source.column.select for source in sources_of(record)} - ({None} if setting.meta else {None, "meta"})
+    return Builder(BY_NAME[setting.resource], sources_of(record, frozenset(details)))
+
+
+def came(loaded: Loaded, setting: Setting) -> list[tuple[str, dt.datetime | None]]:
+    """Return each record's id and when it was last changed; None where it does not say."""
+    table = builder_of(setting).table(loaded.blocks, loaded.rows)
+    ids = table.column(snake_case(BY_NAME[setting.resource].id)).to_pylist()
+    return list(zip(ids, table.column("modified_at").to_pylist() if setting.meta else [None] * len(ids), strict=True))
 
 
 def query_of(setting: Setting) -> Query:
@@ -167,40 +186,39 @@ class _Replying:
 def judge(model: Model, before: dict[str, Any], loaded: Any, query: Any, told: list[tuple[int, int]]) -> str:
     """Return which promise a load broke; nothing for none."""
     setting, asked = model.setting, dict(query)
-    attribute = Listing(BY_NAME[setting.resource]).id_of
-    ids = [attribute(record) for record in loaded.records]
-    if len(set(ids)) < len(ids):
+    rows = came(loaded, setting)
+    versions = dict(rows)
+    if len(versions) < len(rows):
         return "a record came twice"
     fitting = {key: row for key, row in before.items() if model.fits(row, asked)}
-    lost = set(fitting) - model.touched - set(ids)
+    lost = set(fitting) - model.touched - set(versions)
     if lost:
         return f"{len(lost)} records that stayed as they were are missing ({min(lost)} for one)"
     if told != sorted(told) or told[-1][0] != told[-1][1]:
         return "progress went back, or did not end at the whole"
     if loaded.proof == "counted":
         return ""
-    return _stale(model, fitting, loaded, ids) or _not_exact(model, before, loaded, ids, asked)
+    return _stale(model, fitting, versions) or _not_exact(model, before, loaded.proof, versions, asked)
 
 
-def _stale(model: Model, fitting: dict[str, Any], loaded: Any, ids: list[str]) -> str:
+def _stale(model: Model, fitting: dict[str, Any], versions: Versions) -> str:
     """Find records changed meanwhile that are missing though still there, or older than at the beginning."""
     if model.setting.silent:
         return ""
     still = {key for key in fitting if key in model.rows and model.fits(model.rows[key], {})}
-    for record, key in zip(loaded.records, ids, strict=True):
-        if record.meta and key in fitting and record.meta.modified_at < fitting[key]["meta"]["modifiedAt"]:
+    for key, version in versions.items():
+        if version and key in fitting and version < parse_instant(fitting[key]["meta"]["modifiedAt"]):
             return f"{key} is older than when the load began"
     if model.setting.period:
         return ""
-    gone = still - set(ids)
+    gone = still - set(versions)
     return f"{len(gone)} records that were changed are missing" if gone else ""
 
 
-def _not_exact(model: Model, before: dict[str, Any], loaded: Any, ids: list[str], asked: dict[str, str]) -> str:
+def _not_exact(model: Model, before: dict[str, Any], proof: str, wanted: Versions, asked: dict[str, str]) -> str:
     """Check that a snapshot is one of the states the server was in."""
-    if loaded.proof != "snapshot" or model.setting.silent or not model.setting.meta:
+    if proof != "snapshot" or model.setting.silent or not model.setting.meta:
         return ""
-    wanted = {key: record.meta.modified_at for key, record in zip(ids, loaded.records, strict=True)}
     state = {key: _version(model, row, asked) for key, row in before.items()}
     wrong = {key for key in wanted.keys() | state.keys() if wanted.get(key) != state.get(key)}
     for key, row in model.history:
@@ -210,8 +228,8 @@ def _not_exact(model: Model, before: dict[str, Any], loaded: Any, ids: list[str]
     return "a snapshot that never was" if wrong else ""
 
 
-def _version(model: Model, row: dict[str, Any] | None, asked: dict[str, str]) -> str | None:
-    return row["meta"]["modifiedAt"] if row is not None and model.fits(row, asked) else None
+def _version(model: Model, row: dict[str, Any] | None, asked: dict[str, str]) -> dt.datetime | None:
+    return parse_instant(row["meta"]["modifiedAt"]) if row is not None and model.fits(row, asked) else None
 
 
 def bare(seed: int) -> Outcome:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from billframes.api.decoding import parse_instant
 from billframes.api.paging.answers import Answer, Ask
@@ -79,7 +78,7 @@ class Catcher:
         self._mark = started - overlap
         self._query, self._apart = _in_one([stream.query for stream in streams])
         # What changed goes to the first list; where they are put together the newest version wins.
-        self._changed = Held(session.listing) if self._apart else streams[0].held
+        self._changed = session.held() if self._apart else streams[0].held
 
     @staticmethod
     def can(listing: Listing, queries: Sequence[Query]) -> bool:
@@ -153,16 +152,12 @@ class Catcher:
         elif not answer.whole:
             walk(session, ask.query, self._changed, answer)
         if self._apart:
-            self._streams[0].held.take(record for record in self._changed.rows.values() if self._wanted(record))
+            self._streams[0].held.adopt(self._changed, self._apart)
         started = session.started()
         if started is None:
             raise PagingError(f"{session.listing.name}: the server stopped saying what time it is; try again.")
         self._mark = max(self._mark, started - self._overlap)
         return bool(created) or answer.whole
-
-    def _wanted(self, record: Any) -> bool:
-        shown = self._session.listing.shown
-        return all(shown[name](record) in values for name, values in self._apart.items())
 
     def _ask(self) -> Ask:
         own = asked(self._query, "modifiedSince")

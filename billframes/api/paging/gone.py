@@ -12,8 +12,6 @@ while the list was read again, comes back with the next catch-up, whose mark is 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
-from typing import Any
 
 from billframes.api.paging.answers import Ask
 from billframes.api.paging.cover import read_cover
@@ -46,22 +44,15 @@ def drop_gone(session: Session, query: Query, held: Held, missing: int, budget: 
         False where it would cost more than that; what was found is let go all the same.
     """
     if session.listing.date_sort is None:
-        again = Held(session.listing)
+        again = session.held()
         try:
             read_cover(session, query, session.listing.covers, again)
         except PagingError:
             return False
-        _settle(session, held, held.rows.values(), again.rows.values())
+        held.drop(held.places.keys() - again.places.keys())
+        held.adopt(again)
         return True
     return _Search(session, query, held, session.requests + budget).look(None, None, missing)
-
-
-def _settle(session: Session, held: Held, here: Iterable[Any], there: Iterable[Any]) -> None:
-    """Keep what is there, newer versions first; let go of what is here alone."""
-    id_of = session.listing.id_of
-    there = list(there)
-    held.drop({id_of(record) for record in here} - {id_of(record) for record in there})
-    held.take(there)
 
 
 class _Search:
@@ -82,7 +73,7 @@ class _Search:
         here = self._here(low, high)
         if len(here) < self._session.page_size:
             return self._compare(low, high, here)
-        days = sorted(self._session.listing.date_of(record) for record in here)
+        days = sorted(here.values())
         middle = days[len(days) // 2]
         if middle == days[0]:
             middle = next((day for day in days if day > middle), middle)
@@ -93,15 +84,15 @@ class _Search:
         earlier = sum(day < middle for day in days) - self._session.count(query, narrowed)
         return self.look(low, before, earlier) and self.look(middle, high, missing - earlier)
 
-    def _here(self, low: dt.date | None, high: dt.date | None) -> list[Any]:
-        date_of = self._session.listing.date_of
+    def _here(self, low: dt.date | None, high: dt.date | None) -> dict[str, dt.date]:
         first, last = low or dt.date.min, high or dt.date.max
-        return [record for record in self._held.rows.values() if first <= date_of(record) <= last]
+        return {name: day for name, day in self._held.days().items() if first <= day <= last}
 
-    def _compare(self, low: dt.date | None, high: dt.date | None, here: list[Any]) -> bool:
+    def _compare(self, low: dt.date | None, high: dt.date | None, here: dict[str, dt.date]) -> bool:
         query, narrowed = within(self._query, low, high)
         answer = self._session.ask(Ask(query, self._session.page_size, narrowed=narrowed))
         if not answer.whole:
             return False
-        _settle(self._session, self._held, here, answer.records)
+        self._held.drop(here.keys() - {self._session.listing.id_of(record) for record in answer.records})
+        self._held.take(answer.records)
         return True

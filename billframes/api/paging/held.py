@@ -1,56 +1,150 @@
-"""The records that a load holds so far, each once: the newest version that came."""
+"""The records that a load holds so far, each once: the newest version that came.
+
+Records are packed as they come, and only where each is remains here: its place among all rows of all blocks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import datetime as dt
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
 
+from billframes._names import snake_case
 from billframes.api.paging.listing import Listing
 
-__all__ = ["Held"]
+__all__ = ["Block", "Held", "Pack"]
+
+
+class Block(Protocol):
+    """Records that came together, packed."""
+
+    @property
+    def rows(self) -> int:
+        """How many they are."""
+
+    def value(self, column: str, row: int) -> Any:
+        """Return one value of one of them."""
+
+
+Pack: TypeAlias = Callable[[Sequence[Any]], Block]
 
 
 class Held:
     """
     Records by id.
 
+    Parameters
+    ----------
+    listing : Listing
+    pack : callable
+        Packs records into a block.
+
     Attributes
     ----------
-    rows : dict
-        Record by id.
+    blocks : list of Block
+        What came, in the order it came.
+    places : dict
+        Where each record's newest version is, by id: its number among the rows of all blocks.
     news : int
         How many records came that were not here, or not in that version.
+    dated : bool
+        Whether every record that came says when it was last changed.
     """
 
-    def __init__(self, listing: Listing) -> None:
+    def __init__(self, listing: Listing, pack: Pack) -> None:
         self._listing = listing
-        self.rows: dict[str, Any] = {}
+        self._pack = pack
+        self._starts: list[int] = []
+        self._end = 0
+        self.blocks: list[Block] = []
+        self.places: dict[str, int] = {}
         self.news = 0
+        self.dated = listing.meta
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.places)
 
-    def take(self, records: Iterable[Any]) -> None:
+    def __contains__(self, name: str) -> bool:
+        return name in self.places
+
+    def take(self, records: Sequence[Any]) -> None:
         """Take records in; of two versions the newer stays, of equally old ones the one that came later."""
-        rows, id_of = self.rows, self._listing.id_of
-        for record in records:
+        if not records:
+            return
+        first = self._add(self._pack(records))
+        places, id_of = self.places, self._listing.id_of
+        for place, record in enumerate(records, first):
             name = id_of(record)
-            old = rows.get(name)
-            age = 1 if old is None else self._newer(record, old)
-            if age >= 0:
-                rows[name] = record
-            self.news += age > 0
+            self.dated = self.dated and record.meta is not None
+            if name in places:
+                self._replace(name, place, self._listing.modified(record))
+            else:
+                places[name] = place
+                self.news += 1
+
+    def adopt(self, other: Held, only: Mapping[str, frozenset[str]] | None = None) -> None:
+        """
+        Take in what another list holds.
+
+        Parameters
+        ----------
+        other : Held
+        only : mapping, optional
+            Texts that a filter's field may have, in small letters, by filter: other records are passed over.
+        """
+        moved = self._end
+        for block in other.blocks:
+            self._add(block)
+        self.dated = self.dated and other.dated
+        for name, place in other.places.items():
+            if only and not self._fits(place + moved, only):
+                continue
+            if name in self.places:
+                self._replace(name, place + moved, self._modified(place + moved))
+            else:
+                self.places[name] = place + moved
+                self.news += 1
 
     def drop(self, ids: Iterable[str]) -> None:
         """Let records go."""
         for name in ids:
-            self.rows.pop(name, None)
+            self.places.pop(name, None)
 
-    def _newer(self, record: Any, old: Any) -> int:
-        """Return 1 for a newer version, 0 for the same instant, -1 for an older one."""
-        if getattr(record, "meta", None) is None or old.meta is None:
-            return 0
-        if record.meta.modified_at == old.meta.modified_at:
-            return 0
-        now, then = self._listing.modified(record), self._listing.modified(old)
-        return 0 if now is None or then is None else (now > then) - (now < then)
+    def clear(self) -> None:
+        """Let all records go."""
+        self.blocks.clear()
+        self._starts.clear()
+        self.places.clear()
+        self._end = 0
+
+    def days(self) -> dict[str, dt.date]:
+        """Return each record's day by its id, for lists with dates."""
+        column = snake_case(str(self._listing.resource.date))
+        return {name: self._value(column, place) for name, place in self.places.items()}
+
+    def _add(self, block: Block) -> int:
+        first = self._end
+        self.blocks.append(block)
+        self._starts.append(first)
+        self._end += block.rows
+        return first
+
+    def _replace(self, name: str, place: int, now: dt.datetime | None) -> None:
+        then = self._modified(self.places[name]) if self.dated else None
+        age = 0 if now is None or then is None else (now > then) - (now < then)
+        if age >= 0:
+            self.places[name] = place
+        self.news += age > 0
+
+    def _modified(self, place: int) -> dt.datetime | None:
+        instant: dt.datetime | None = self._value("modified_at", place)
+        return instant
+
+    def _fits(self, place: int, only: Mapping[str, frozenset[str]]) -> bool:
+        shown = self._listing.shown
+        return all(str(self._value(shown[name], place)).casefold() in texts for name, texts in only.items())
+
+    def _value(self, column: str, place: int) -> Any:
+        block = bisect_right(self._starts, place) - 1
+        return self.blocks[block].value(column, place - self._starts[block])

@@ -95,9 +95,9 @@ class Listing:
         return ("created",) if ("created",) in self.covers else None
 
     @cached_property
-    def shown(self) -> dict[str, Callable[[Any], str]]:
-        """What reads the value that a filter goes by, as the wire writes it, in small letters."""
-        return {each.name: _value_of(snake_case(each.field)) for each in self.resource.filters if each.field}
+    def shown(self) -> dict[str, str]:
+        """The column that a filter goes by."""
+        return {each.name: snake_case(each.field) for each in self.resource.filters if each.field}
 
     def key(self, sort: str) -> Callable[[Any], Any]:
         """Return what reads a record's key under a sort."""
@@ -119,7 +119,3 @@ class Listing:
             raise DecodeError(
                 f"{self.name}: record {self.id_of(record)} breaks the API's description: {text!r} is no date-time."
             ) from None
-
-
-def _value_of(attribute: str) -> Callable[[Any], str]:
-    return lambda record: str(getattr(record, attribute)).casefold()

@@ -51,7 +51,7 @@ def read_pages(session: Session, query: Query, held: Held, first: Answer, wanted
     """
     answer: Answer | None = first
     for tries in range(1, TRIES + 1):
-        held.rows.clear()
+        held.clear()
         pages = _Pages(session, query, wanted, held)
         try:
             records = pages.read(answer)
@@ -64,7 +64,7 @@ def read_pages(session: Session, query: Query, held: Held, first: Answer, wanted
                 ) from None
             answer = None
         else:
-            held.rows.clear()
+            held.clear()
             held.take(records)
             return
 
@@ -113,7 +113,7 @@ class _Pages:
     def _check_new(self, answer: Answer) -> None:
         """Refuse a page that brings nothing new: without a total, such pages would never end."""
         listing = self._session.listing
-        if all(listing.id_of(record) in self._held.rows for record in answer.records):
+        if all(listing.id_of(record) in self._held for record in answer.records):
             raise DecodeError(
                 f"{listing.name}: the page at offset {answer.offset} holds only records that came before, so the "
                 "server does not honour offset and the rows can't be trusted."

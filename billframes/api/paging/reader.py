@@ -18,10 +18,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
+
 from billframes.api.decoding import Page
 from billframes.api.paging.answers import Answer, Ask
 from billframes.api.paging.catchup import Catcher, Stream, walk
-from billframes.api.paging.held import Held
+from billframes.api.paging.held import Held, Pack
 from billframes.api.paging.listing import Listing, Query
 from billframes.api.paging.pages import read_pages
 from billframes.api.paging.session import Answered, Session, Threads, Wire
@@ -37,9 +39,14 @@ TRIES = 3
 
 @dataclass(slots=True)
 class Loaded:
-    """The records of a load, how many requests it took, and what may be said of it."""
+    """
+    What a load brought: blocks, which of their rows count, how many requests it took, and what may be said of it.
 
-    records: list[Any] = field(default_factory=list)
+    `rows` are numbered through all blocks, in the order the records first came.
+    """
+
+    blocks: list[Any] = field(default_factory=list)
+    rows: pa.Array = field(default_factory=lambda: pa.array([], pa.int64()))
     requests: int = 0
     proof: str = "snapshot"
 
@@ -55,6 +62,8 @@ class Reader:
         Sends a query and returns the answer; called from several threads.
     decode : callable
         Turns a body into a `Page`; called from one.
+    pack : callable
+        Packs the records of a page into a `Block`.
     listing : Listing
         What is read.
     page_size : int
@@ -71,6 +80,7 @@ class Reader:
 
     fetch: Callable[[Query], Answered]
     decode: Callable[[bytes], Page[Any]]
+    pack: Pack
     listing: Listing
     page_size: int
     concurrency: int
@@ -94,12 +104,13 @@ class Reader:
         PagingError
             A list can't be shown to be complete.
         """
-        streams = [Stream(query, Held(self.listing)) for query in queries]
+        streams = [Stream(query, Held(self.listing, self.pack)) for query in queries]
         meter = _Meter(self.progress, streams)
         wire = self.wire() if self.wire else Threads(self.fetch, self.concurrency)
         session = Session(
             wire,
             self.decode,
+            self.pack,
             self.listing,
             page_size=self.page_size,
             concurrency=self.concurrency,
@@ -110,10 +121,11 @@ class Reader:
         finally:
             wire.close()
         meter.end()
-        together = Held(self.listing)
-        for stream in streams:
-            together.take(stream.held.rows.values())
-        return Loaded(list(together.rows.values()), session.requests, proof)
+        together = streams[0].held if streams else Held(self.listing, self.pack)
+        for stream in streams[1:]:
+            together.adopt(stream.held)
+        rows = pa.array(together.places.values(), pa.int64(), size=len(together))
+        return Loaded(together.blocks, rows, session.requests, proof)
 
 
 class _Meter:
@@ -199,9 +211,8 @@ class _Load:
             if not instant:
                 walk(self._session, stream.query, stream.held, answer)
         started = self._session.started()
-        rows = (record for stream in self._streams for record in stream.held.rows.values())
         queries = [stream.query for stream in self._streams]
-        dated = started is not None and all(getattr(row, "meta", None) is not None for row in rows)
+        dated = all(stream.held.dated for stream in self._streams)
         if started is None or not dated or not Catcher.can(self._session.listing, queries):
             return self._count_alone(instants)
         return Catcher(self._session, self._streams, started, self._overlap).settle()
@@ -213,7 +224,7 @@ class _Load:
                 total = self._session.count(stream.query)
                 if total == len(stream.held):
                     break
-                stream.held = Held(self._session.listing)
+                stream.held = self._session.held()
                 walk(self._session, stream.query, stream.held)
             else:
                 if not instant:

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from billframes.api._task import PIECE
 from billframes.api.decoding import Page
 from billframes.api.paging.answers import Answer, Ask, check
+from billframes.api.paging.held import Held, Pack
 from billframes.api.paging.listing import Listing, Query
 from billframes.errors import BillframesError, DecodeError, PagingError
 
@@ -110,6 +111,8 @@ class Session:
     wire : Wire
     decode : callable
         Turns a body into a `Page`.
+    pack : callable
+        Packs records into a `Block`.
     listing : Listing
     page_size : int
         Rows to ask for at once; goes down to what the server grants.
@@ -123,6 +126,7 @@ class Session:
         self,
         wire: Wire,
         decode: Callable[[bytes], Page[Any]],
+        pack: Pack,
         listing: Listing,
         *,
         page_size: int,
@@ -135,8 +139,13 @@ class Session:
         self.requests = 0
         self._wire = wire
         self._decode = decode
+        self._pack = pack
         self._report = report
         self._dates: list[dt.datetime | None] = []
+
+    def held(self) -> Held:
+        """Return a place for records of the list."""
+        return Held(self.listing, self._pack)
 
     def run(
         self,

@@ -36,6 +36,7 @@ __all__ = [
     "Metadata",
     "Pagination",
     "PracticeAreaReference",
+    "Reference",
     "UserReference",
     "ValueType",
 ]
@@ -99,21 +100,25 @@ class Contact(Record):
     country: Annotated[Text | None, note("Country.")] = None
 
 
-class ClientReference(Record):
+class Reference(Record):
+    """Another record in short. Many records name the same one, so its text is repeated."""
+
+
+class ClientReference(Reference):
     """A client as other records show it."""
 
     name: Annotated[Text | None, note("The client's name.")] = None
     reference: Annotated[Text | None, note("The client's reference number.")] = None
 
 
-class MatterReference(Record):
+class MatterReference(Reference):
     """A matter as other records show it."""
 
     name: Annotated[Text | None, note("The matter's name.")] = None
     reference: Annotated[Text | None, note("The matter's reference number.")] = None
 
 
-class UserReference(Record):
+class UserReference(Reference):
     """A user as other records show them."""
 
     user_id: Annotated[Id | None, note("The user.", hidden=True)] = None
@@ -130,7 +135,7 @@ class UserReference(Record):
         return self.name or " ".join(filter(None, (self.first_name, self.last_name))) or self.name
 
 
-class PracticeAreaReference(Record):
+class PracticeAreaReference(Reference):
     """A practice area as other records show it."""
 
     practice_area_id: Annotated[Id | None, note("The practice area.", hidden=True)] = None
@@ -143,7 +148,7 @@ class PracticeAreaReference(Record):
         return self.label or self.name or self.label
 
 
-class InvoiceReference(Record):
+class InvoiceReference(Reference):
     """An invoice as the items on it show it."""
 
     invoice_id: Annotated[Id | None, note("The invoice.", hidden=True)] = None
@@ -154,7 +159,7 @@ class InvoiceReference(Record):
     invoice_balance: Annotated[Money | None, note("What is outstanding on the whole invoice.")] = None
 
 
-class FixedFeeReference(Record):
+class FixedFeeReference(Reference):
     """A fixed fee as the time entries under it show it."""
 
     id: Annotated[Id | None, note("The fixed fee.", hidden=True)] = None

@@ -1,0 +1,220 @@
+"""Records become Arrow: page by page while a load goes on, and one table at its end.
+
+A page's records become a `Block` as soon as they came, so that a load never holds more than a few pages of Python
+objects, whatever its length. At the end the rows that count become columns of one table, one column after the other,
+and each block's part is let go once it has been taken over: a load needs little more memory than its result.
+
+Instants and times stay text until they are columns, where Arrow reads the usual form at once and Python the unusual
+ones (seven decimals, no zone: taken as UTC). Instants are whole microseconds on the way, because those near the years 1
+and 9999 may lie outside a datetime's range in UTC.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+
+from billframes._names import snake_case
+from billframes._warn import warn
+from billframes.api._codes import Enum, Repeated
+from billframes.api.columns import Source
+from billframes.api.custom_fields import CustomColumn, read_values, warn_of_undefined
+from billframes.api.decoding import parse_time
+from billframes.api.resources import Resource
+from billframes.errors import DecodeError, UnknownValueWarning
+from billframes.frames.columns import ARROW_TYPES, Column, schema_of
+
+__all__ = ["Block", "Builder", "build_table"]
+
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - compared with times whose offset was taken off
+_MICROSECOND = dt.timedelta(microseconds=1)
+
+
+@dataclass(slots=True)
+class Block:
+    """The records of one page as columns; enums and repeated text are numbers, which `codes` know."""
+
+    columns: dict[str, pa.Array]
+    rows: int
+    codes: dict[str, Repeated]
+
+    def value(self, column: str, row: int) -> Any:
+        """Return one value; None where the column is not asked for."""
+        if column not in self.columns:
+            return None
+        value = self.columns[column][row].as_py()
+        return self.codes[column].text(value) if column in self.codes else value
+
+
+class Builder:
+    """
+    Builds a load's table.
+
+    Parameters
+    ----------
+    resource : Resource
+    sources : sequence of Source
+        The declared columns, in order.
+    custom : sequence of CustomColumn
+        The custom fields' columns, which come last.
+    """
+
+    def __init__(self, resource: Resource, sources: Sequence[Source], custom: Sequence[CustomColumn] = ()) -> None:
+        self._resource = resource
+        self._custom = custom
+        self._id = snake_case(resource.id)
+        self._undefined: set[str] = set()
+        self._groups: dict[str | None, list[Source]] = defaultdict(list)
+        for source in sources:
+            self._groups[source.parent].append(source)
+        self.columns = (*(source.column for source in sources), *(each.column for each in custom))
+        self._codes = {column.name: _codes_of(column) for column in self.columns if _is_encoded(column)}
+
+    def block(self, records: Sequence[Any]) -> Block:
+        """
+        Turn a page's records into columns.
+
+        Raises
+        ------
+        DecodeError
+            A value is not what its column holds.
+        """
+        arrays = {}
+        for parent, sources in self._groups.items():
+            rows = records if parent is None else _parents(records, parent, sources)
+            for source in sources:
+                arrays[source.column.name] = self._array(list(map(_reader(source), rows)), source.column, records)
+        if self._custom:
+            values, undefined = read_values(records, self._custom, resource=self._resource.name, id_attribute=self._id)
+            self._undefined |= undefined
+            arrays |= {
+                each.column.name: self._array(values[each.column.name], each.column, records) for each in self._custom
+            }
+        return Block(arrays, len(records), self._codes)
+
+    def table(
+        self,
+        blocks: Sequence[Block],
+        rows: pa.Array | None = None,
+        order: Callable[[Callable[[str], pa.ChunkedArray]], pa.Array | None] | None = None,
+    ) -> pa.Table:
+        """
+        Put blocks together, which are empty afterwards.
+
+        Parameters
+        ----------
+        blocks : sequence of Block
+        rows : pyarrow.Array of int64, optional
+            The rows that count, numbered through all blocks; all of them if not given.
+        order : callable, optional
+            Is given what returns a column by name, and returns the order of these rows.
+
+        Returns
+        -------
+        pyarrow.Table
+            Its schema depends on the columns alone, never on the records.
+        """
+
+        def finished(name: str) -> pa.Array | pa.ChunkedArray:
+            came = self._joined(name, blocks)
+            came = came if rows is None else came.take(rows)
+            return self._codes[name].column(came.combine_chunks()) if name in self._codes else came
+
+        if order is not None and (indices := order(finished)) is not None:
+            rows = indices if rows is None else rows.take(indices)
+        arrays = []
+        for column in self.columns:
+            arrays.append(finished(column.name))
+            for block in blocks:
+                del block.columns[column.name]
+        self._report()
+        return pa.Table.from_arrays(arrays, schema=schema_of(self.columns))
+
+    def _joined(self, name: str, blocks: Sequence[Block]) -> pa.ChunkedArray:
+        kinds = {column.name: ARROW_TYPES[column.kind] for column in self.columns}
+        kind = pa.int32() if name in self._codes else kinds[name]
+        return pa.chunked_array([block.columns[name] for block in blocks], kind)
+
+    def _array(self, values: list[Any], column: Column, records: Sequence[Any]) -> pa.Array:
+        if column.name in self._codes:
+            return self._codes[column.name].encode(values)
+        if column.kind in {"instant", "time"}:
+            return _read_text(values, column, lambda row: getattr(records[row], self._id), self._resource.name)
+        return pa.array(values, ARROW_TYPES[column.kind])
+
+    def _report(self) -> None:
+        for name, codes in self._codes.items():
+            if isinstance(codes, Enum) and codes.strays:
+                warn(
+                    f"{self._resource.name}: column {name!r} holds values the API's description does not have: "
+                    f"{', '.join(map(repr, codes.strays))}. They are kept as extra categories.",
+                    UnknownValueWarning,
+                )
+        if self._undefined:
+            warn_of_undefined(self._undefined, self._resource.name)
+
+
+def build_table(
+    records: Sequence[Any],
+    resource: Resource,
+    sources: Sequence[Source],
+    custom: Sequence[CustomColumn] = (),
+) -> pa.Table:
+    """Turn records into an Arrow table, all at once (see `Builder`)."""
+    builder = Builder(resource, sources, custom)
+    return builder.table([builder.block(records)])
+
+
+def _is_encoded(column: Column) -> bool:
+    return column.repeated or column.kind == "enum"
+
+
+def _codes_of(column: Column) -> Repeated:
+    return Enum(column.values) if column.kind == "enum" else Repeated()
+
+
+def _parents(records: Iterable[Any], name: str, sources: Sequence[Source]) -> list[Any]:
+    """Return the structs that columns are read from; one with nothing in it where there is none."""
+    nothing = SimpleNamespace(**dict.fromkeys((source.attribute for source in sources), None))
+    return [nothing if parent is None else parent for parent in map(attrgetter(name), records)]
+
+
+def _reader(source: Source) -> Callable[[Any], Any]:
+    get = attrgetter(source.attribute)
+    if source.parent is None or source.column.kind != "texts":
+        return get
+    return lambda parent: [get(each) for each in parent] if isinstance(parent, list) else get(parent)
+
+
+def _read_text(values: list[Any], column: Column, name_of: Callable[[int], Any], resource: str) -> pa.Array:
+    kind = ARROW_TYPES[column.kind]
+    if column.kind == "instant":
+        try:
+            return pa.array(values, pa.string()).cast(kind)
+        except pa.ArrowInvalid:
+            pass
+    parse = {"instant": _microseconds, "time": parse_time}[column.kind]
+    parsed: list[Any] = []
+    for row, value in enumerate(values):
+        try:
+            parsed.append(None if value is None else parse(value))
+        except ValueError:
+            raise DecodeError(
+                f"{resource}: record {name_of(row)} breaks the API's description at column {column.name!r}: "
+                f"what came is no {'date-time' if column.kind == 'instant' else 'time'}."
+            ) from None
+    return pa.array(parsed, kind)
+
+
+def _microseconds(text: str) -> int:
+    """Read an instant as microseconds since 1970 in UTC."""
+    instant = dt.datetime.fromisoformat(text)
+    elapsed = instant.replace(tzinfo=None) - _EPOCH - (instant.utcoffset() or dt.timedelta())
+    return elapsed // _MICROSECOND
