@@ -101,13 +101,15 @@ class Shuffled:
         pass
 
 
-def reader_of(setting: Setting, wire: Any, told: list[tuple[int, int]], concurrency: int = 4) -> Reader:
+def reader_of(
+    setting: Setting, wire: Any, told: list[tuple[int, int]], builder: Builder, concurrency: int = 4
+) -> Reader:
     """Return the real reader on a wire."""
     resource = BY_NAME[setting.resource]
     return Reader(
         fetch=lambda _query: None,
         decode=lambda body: decode_page(body, resource),
-        pack=builder_of(setting).block,
+        pack=builder.block,
         listing=Listing(resource, meta=setting.meta),
         page_size=setting.page,
         concurrency=concurrency,
@@ -124,9 +126,9 @@ def builder_of(setting: Setting) -> Builder:
     return Builder(BY_NAME[setting.resource], sources_of(record, frozenset(details)))
 
 
-def came(loaded: Loaded, setting: Setting) -> list[tuple[str, dt.datetime | None]]:
+def came(loaded: Loaded, setting: Setting, builder: Builder) -> list[tuple[str, dt.datetime | None]]:
     """Return each record's id and when it was last changed; None where it does not say."""
-    table = builder_of(setting).table(loaded.blocks, loaded.rows)
+    table = builder.table(loaded.blocks, loaded.rows)
     ids = table.column(snake_case(BY_NAME[setting.resource].id)).to_pylist()
     return list(zip(ids, table.column("modified_at").to_pylist() if setting.meta else [None] * len(ids), strict=True))
 
@@ -149,16 +151,16 @@ def simulate(seed: int, setting: Setting | None = None) -> Outcome:
     """Run the load of a seed and judge it."""
     setting = setting or SETTINGS[seed % len(SETTINGS)][1]
     model, told = Model(setting, seed), []
-    wire, query = Shuffled(model, seed + 1), query_of(setting)
+    wire, query, builder = Shuffled(model, seed + 1), query_of(setting), builder_of(setting)
     if setting.purged:
         _purge_later(model, wire, seed)
     before = model.begin()
     try:
-        loaded = reader_of(setting, wire, told, 1 + seed % 8).read(lists_of(setting, query))
+        loaded = reader_of(setting, wire, told, builder, 1 + seed % 8).read(lists_of(setting, query))
     except PagingError:
         quiet = not setting.changes and not setting.late
         return Outcome(seed, "raised", "raised on a quiet server" if quiet else "")
-    return Outcome(seed, loaded.proof, judge(model, before, loaded, query, told), loaded.requests)
+    return Outcome(seed, loaded.proof, judge(model, before, loaded, builder, query, told), loaded.requests)
 
 
 def _purge_later(model: Model, wire: Shuffled, seed: int) -> None:
@@ -183,10 +185,12 @@ class _Replying:
         self.model.advance()
 
 
-def judge(model: Model, before: dict[str, Any], loaded: Any, query: Any, told: list[tuple[int, int]]) -> str:
+def judge(
+    model: Model, before: dict[str, Any], loaded: Loaded, builder: Builder, query: Query, told: list[tuple[int, int]]
+) -> str:
     """Return which promise a load broke; nothing for none."""
     setting, asked = model.setting, dict(query)
-    rows = came(loaded, setting)
+    rows = came(loaded, setting, builder)
     versions = dict(rows)
     if len(versions) < len(rows):
         return "a record came twice"

@@ -15,7 +15,7 @@ from billframes.api.paging import cover, windows
 from billframes.api.paging.catchup import Catcher
 from billframes.errors import PagingError
 from tests.simulation.model import Model, Reply, Setting
-from tests.simulation.runner import SETTINGS, judge, query_of, reader_of, simulate
+from tests.simulation.runner import SETTINGS, builder_of, judge, query_of, reader_of, simulate
 
 SEEDS = 6
 NAMED = dict(SETTINGS)
@@ -115,13 +115,15 @@ class ServerAndReader(RuleBasedStateMachine):
         self.model = Model(Setting(**chosen), seed)
         self.before = self.model.begin()
         self.wire, self.told, self.ended = Stepped(self.model), [], []
+        self.builder = builder_of(self.model.setting)
         self.thread = threading.Thread(target=self._load)
         self.thread.start()
         self.wire.waiting.acquire()
 
     def _load(self):
         try:
-            loaded = reader_of(self.model.setting, self.wire, self.told).read([query_of(self.model.setting)])
+            reader = reader_of(self.model.setting, self.wire, self.told, self.builder)
+            loaded = reader.read([query_of(self.model.setting)])
             self.ended.append(loaded)
         except PagingError as error:
             self.ended.append(error)
@@ -160,7 +162,7 @@ class ServerAndReader(RuleBasedStateMachine):
         (end,) = self.ended
         if not isinstance(end, PagingError):
             target(float(len(self.model.history)))
-            assert judge(self.model, self.before, end, query_of(self.model.setting), self.told) == ""
+            assert judge(self.model, self.before, end, self.builder, query_of(self.model.setting), self.told) == ""
 
 
 TestServerAndReader = ServerAndReader.TestCase
