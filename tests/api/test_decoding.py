@@ -140,7 +140,13 @@ def test_values_stay_out_of_error_messages_and_chains(load):
     assert raised.value.__context__ is None
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b'{"data": [', b'{"rows": []}', b'{"data": {}}', b"\xff", b"NaN"])
+def test_a_body_that_ends_in_the_middle_is_no_usable_answer(fake, connect):
+    fake.answers["/v2/time-entries"] = b'{"data": ['
+    with pytest.raises(bf.TransportError, match="time_entries: .* it ends in the middle"):
+        connect(retries=0).time_entries(select="")
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b'{"rows": []}', b'{"data": {}}', b"\xff", b"NaN"])
 def test_a_body_that_is_not_the_apis_is_a_decode_error(fake, connect, body):
     fake.answers["/v2/time-entries"] = body
     with pytest.raises(bf.DecodeError, match="time_entries"):
@@ -351,7 +357,7 @@ def test_a_lone_surrogate_is_a_decode_error(fake, connect):
         connect().time_entries(select="")
 
 
-@pytest.mark.parametrize("body", [b"<html>", b"{", b"\xff", b"[]", b"7", b'{"status": 7}', b'{"version": "1"}'])
+@pytest.mark.parametrize("body", [b"<html>", b"\xff", b"[]", b"7", b'{"status": 7}', b'{"version": "1"}'])
 def test_a_health_check_that_is_not_the_apis_is_a_decode_error(fake, connect, body):
     fake.answers["/up"] = body
     with pytest.raises(bf.DecodeError, match="health"):

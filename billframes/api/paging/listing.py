@@ -117,5 +117,5 @@ class Listing:
             return parse_instant(text)
         except ValueError:
             raise DecodeError(
-                f"{self.name}: record {self.id_of(record)} breaks the API's description: {text!r} is no date-time."
+                f"{self.name}: record {self.id_of(record)} breaks the API's description: what came is no date-time."
             ) from None
