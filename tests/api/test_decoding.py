@@ -142,7 +142,7 @@ def test_values_stay_out_of_error_messages_and_chains(load):
 
 def test_a_body_that_ends_in_the_middle_is_no_usable_answer(fake, connect):
     fake.answers["/v2/time-entries"] = b'{"data": ['
-    with pytest.raises(bf.TransportError, match="time_entries: .* it ends in the middle"):
+    with pytest.raises(bf.TransportError, match=r"time_entries: .*it ends in the middle"):
         connect(retries=0).time_entries(select="")
 
 
