@@ -1,0 +1,21 @@
+"""The analyses are about as fast as the same figures by hand; `python -m benchmarks.analyses` measures it."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import _firm, analyses
+from benchmarks._timing import compare
+
+# Twice what has been measured on little data, of which our fixed cost is more than on a million entries.
+LOOSE = {"Polars": 4.0, "pandas": 6.0}
+
+
+@pytest.mark.slow
+def test_analyses_take_no_more_than_a_few_times_the_same_by_hand():
+    for engine, firm in zip(LOOSE, _firm.make(200_000), strict=True):
+        for pair in analyses.pairs(firm, engine):
+            if pair[0].startswith(("utilization", "realization")):
+                analyses.check_equal(*pair)
+                # The best of a few rounds, so that a busy machine fails nothing.
+                assert min(compare(*pair, rounds=3).ratios) < LOOSE[engine], (engine, pair[0])
