@@ -207,7 +207,8 @@ def _pandas_texts(frame: Frame, columns: list[str]) -> set[str]:
     native = frame.to_native()
     if not isinstance(native, pd.DataFrame):
         return set()
-    return {name for name in columns if native[name].dtype == "str"}
+    typed = DATES | NUMBERS
+    return {name for name in columns if name not in typed and native[name].dtype == "str"}
 
 
 def _with_lists(frame: Frame, columns: list[str]) -> Frame:
