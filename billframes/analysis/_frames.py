@@ -217,7 +217,9 @@ def _ready(frame: Frame, columns: list[str]) -> set[str]:
     native = frame.to_native()
     if not isinstance(native, pd.DataFrame):
         return set()
-    return {name for name in columns if native[name].dtype in _PANDAS_TYPES}
+    typed = DATES | NUMBERS
+    dtypes = {name: native[name].dtype for name in columns}
+    return {name for name, dtype in dtypes.items() if dtype in _PANDAS_TYPES and (dtype != "str" or name not in typed)}
 
 
 def _pandas_texts(frame: Frame, columns: list[str]) -> Frame:

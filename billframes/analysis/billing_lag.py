@@ -36,7 +36,7 @@ EXPLANATION = Explanation(
     numerator="days from the work's date to the date of its final invoice, of billable entries",
     denominator="entries; their amount, or their hours, for the weighted figures",
     left_out=(
-        "work not on a final invoice yet: wip tells its age",
+        "work not on a final invoice yet: `wip` tells its age",
         "fixed-fee and non-billable time",
         "entries on an invoice that was not passed, which a warning counts",
     ),

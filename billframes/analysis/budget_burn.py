@@ -37,9 +37,9 @@ EXPLANATION = Explanation(
     "time, at their worth",
     denominator="the matter's budget in the settings",
     left_out=(
-        "Matters without a budget: left_out_matters and left_out_amount say how many, and what their fees are.",
-        "Expenses; non-billable time; fixed fees on no invoice yet (unbilled_fixed_fee_amount).",
-        "Credit notes: they are on no matter, and are in left_out_amount.",
+        "Matters without a budget: `unbudgeted_matters` and `unbudgeted_amount` say how many, and what their fees are.",
+        "Expenses; non-billable time; fixed fees on no invoice yet (`unbilled_fixed_fee_amount`).",
+        "Credit notes: they are on no matter, and are in `unbudgeted_amount`.",
     ),
     cannot_tell=("Whether a budget was raised or agreed anew: the settings' present one counts.",),
 )
@@ -93,8 +93,8 @@ def budget_burn(
         - `used_amount`: all these; missing where rates of its time are hidden
         - `remaining_amount`: budget - used; `budget_burn`: used ÷ budget, missing for a budget of 0
         - `unbilled_fixed_fee_amount`: fixed fees on no invoice, which do not count
-        - `left_out_matters`, `left_out_amount`: how many matters have fees and no budget, and what these and fees on
-          no matter add up to; of the whole, and the same in every row
+        - `unbudgeted_matters`, `unbudgeted_amount`: how many matters have fees and no budget, and what these and fees
+          on no matter add up to; of the whole and the same in every row, so these two don't add up
 
     Raises
     ------
@@ -143,7 +143,7 @@ def budget_burn(
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
     _warn(used)
     rows = _with_all_budgets(_named(used, frames.get("matters")), budgets, frames.get("matters"))
-    return cast("IntoFrameT", close(_result(rows, budgets, _left_out(used, budgets))))
+    return cast("IntoFrameT", close(_result(rows, budgets, _unbudgeted(used, budgets))))
 
 
 def _fees(frames: dict[str, Frame]) -> Frame:
@@ -229,7 +229,7 @@ def _ids(frame: Frame) -> set[str]:
     return set(cast("nw.DataFrame[Any]", gathered(frame.select("matter_id")))["matter_id"].to_list())
 
 
-def _left_out(used: Frame, budgets: dict[str, float]) -> dict[str, float | None]:
+def _unbudgeted(used: Frame, budgets: dict[str, float]) -> dict[str, float | None]:
     """Tell how many matters have fees and no budget, and what they add up to; None where that is hidden."""
     amount = nw.sum_horizontal(*_USED)
     rows = used.filter(C("matter_id").is_null() | ~C("matter_id").is_in(list(budgets))).with_columns(
@@ -239,10 +239,10 @@ def _left_out(used: Frame, budgets: dict[str, float]) -> dict[str, float | None]
     )
     found = collect_row(rows, amount=C("_amount").sum(), hidden=C("_hidden").sum(), matters=C("_matters").sum())
     amount_known = None if found["hidden"] else found["amount"]
-    return {"left_out_matters": found["matters"], "left_out_amount": amount_known}
+    return {"unbudgeted_matters": found["matters"], "unbudgeted_amount": amount_known}
 
 
-def _result(rows: Frame, budgets: dict[str, float], left_out: dict[str, float | None]) -> Frame:
+def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float | None]) -> Frame:
     hidden = dict(zip(_HIDDEN, _USED[2:], strict=True))
     known = {name: nw.when(C(count) == 0).then(C(name)) for count, name in hidden.items()}
     used: nw.Expr = C("billed_amount")
@@ -254,11 +254,11 @@ def _result(rows: Frame, budgets: dict[str, float], left_out: dict[str, float | 
         .with_columns(
             remaining_amount=C("budget_amount") - C("used_amount"),
             budget_burn=ratio("used_amount", "budget_amount"),
-            left_out_matters=nw.lit(int(left_out["left_out_matters"] or 0), nw.Int64),
-            left_out_amount=nw.lit(left_out["left_out_amount"]).cast(nw.Float64),
+            unbudgeted_matters=nw.lit(int(unbudgeted["unbudgeted_matters"] or 0), nw.Int64),
+            unbudgeted_amount=nw.lit(unbudgeted["unbudgeted_amount"]).cast(nw.Float64),
         )
     )
-    figures = ("used_amount", "remaining_amount", "budget_burn", "unbilled_fixed_fee_amount", *left_out)
+    figures = ("used_amount", "remaining_amount", "budget_burn", "unbilled_fixed_fee_amount", *unbudgeted)
     return rows.sort("matter_name", "matter_id", nulls_last=True).select(
         "matter_id", "matter_name", "budget_amount", *_USED, *figures
     )

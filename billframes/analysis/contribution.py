@@ -31,7 +31,7 @@ EXPLANATION = Explanation(
     left_out=(
         "Expenses: they are no fees.",
         "Work on no final invoice of the period.",
-        "Credit notes belong to their client; by any other key they are Unassigned.",
+        "Credit notes belong to their client; by any other key they are `Unassigned`.",
     ),
     cannot_tell=(
         "What came in as cash, and when.",

@@ -27,7 +27,7 @@ EXPLANATION = Explanation(
     name="duplicates",
     question="Which time looks as if it was entered twice?",
     formula="same person, matter, date, hours and description, apart from case, spaces and punctuation",
-    left_out=("time entered twice in other words: group by less, such as by=['user', 'matter', 'date', 'hours']",),
+    left_out=("time entered twice in other words: group by less, such as `by=['user', 'matter', 'date', 'hours']`",),
     cannot_tell=("whether it was entered twice or done twice",),
 )
 

@@ -24,10 +24,11 @@ EXPLANATION = Explanation(
     name="effective_rates",
     question="What do we really get billed for an hour, and what was its rate?",
     formula="billed ÷ hours, beside worked ÷ hours",
-    numerator="net billed time fees (billed), and worth of the time at its rates (worked), as in realization",
+    numerator="net billed time fees (billed), and worth of the time at its rates (worked), as in `realization`",
     denominator="hours of the billable time on the final invoices counted",
     left_out=(
-        "Time on contingency, pro bono and internal matters, in the left_out columns; matter_types= chooses.",
+        "Time on contingency, pro bono and internal matters, in `left_out_hours`, `left_out_amount` and "
+        "`left_out_billed_amount`; `matter_types=` chooses.",
         "Fixed fees and the hours behind them, and expenses.",
     ),
     cannot_tell=("Hours as billed: the invoice has one amount, and the hours are those recorded.",),

@@ -42,8 +42,8 @@ EXPLANATION = Explanation(
     numerator="fixed fees dated in the period that have linked time, billed or not",
     denominator="all hours linked to these fees, whenever worked, at the settings' standard rates; or the hours",
     left_out=(
-        "fees without linked time: in unlinked_fee_amount",
-        "fixed-fee time in the period without a fee: in unlinked_hours",
+        "fees without linked time: in `unlinked_fee_amount`",
+        "fixed-fee time in the period without a fee: in `unlinked_hours`",
     ),
     cannot_tell=("standard rates: the settings say them", "hours still to come under a fee"),
 )

@@ -28,7 +28,7 @@ EXPLANATION = Explanation(
     formula="client hours of non-principals ÷ client hours of principals; the same for heads",
     numerator="client hours (or heads) of everyone on the roster whose role is known and not principal",
     denominator="client hours (or heads) of principals",
-    left_out=("people of unknown role, counted in unknown_role_hours and unknown_role_people",),
+    left_out=("people of unknown role, counted in `unknown_role_hours` and `unknown_role_people`",),
     cannot_tell=("the role someone had earlier: roles are those of today, or of the settings",),
 )
 

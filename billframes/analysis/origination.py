@@ -23,7 +23,7 @@ EXPLANATION = Explanation(
     numerator="worked, billed and settled time fees and fixed fees on final invoices dated in the period",
     left_out=(
         "Expenses: they are no fees.",
-        "Fees of matters without originators, and credit notes, are in the row Unassigned.",
+        "Fees of matters without originators, and credit notes, are in the row `Unassigned`.",
     ),
     cannot_tell=(
         "Parts that were agreed and are not in the settings: without weights, originators share equally.",

@@ -37,9 +37,9 @@ EXPLANATION = Explanation(
     left_out=(
         "expenses, on either side",
         "fees not on a final invoice",
-        "hours of people without a cost rate: in uncosted_hours, and cost, profit and margin are missing",
+        "hours of people without a cost rate: in `uncosted_hours`, and cost, profit and margin are missing",
     ),
-    cannot_tell=("what people cost: the settings' cost_rates say it", "cost rates of the past: one rate a person"),
+    cannot_tell=("what people cost: the settings' `cost_rates` say it", "cost rates of the past: one rate a person"),
 )
 
 _COST = ("total_hours", "cost_amount", "uncosted_hours", "_uncosted")

@@ -37,7 +37,7 @@ EXPLANATION = Explanation(
     formula="day of entry in the firm's time zone − work date; its median, 90th percentile and shares",
     numerator="entries at most 0, at most 1, and more than 7 days late",
     denominator="entries whose time of entry is known",
-    left_out=("entries without created_at: in unknown_entries",),
+    left_out=("entries without `created_at`: in `unknown_entries`",),
     cannot_tell=("later changes: only the first entry of the time counts", "time noted on paper before"),
 )
 

@@ -296,7 +296,10 @@ _AGES = (
 )
 _FINDINGS = (
     Measure("matter_count", "Matters", "count", "How many matters the items are on."),
-    Measure("left_out_matters", "Matters left out", "count", "How many matters have fees and no budget."),
+    Measure("unbudgeted_matters", "Matters without budget", "count", "How many matters have fees and no budget."),
+    Measure(
+        "unbudgeted_amount", "Fees without budget", "money", "Fees used on matters without budget; same in every row."
+    ),
     Measure("threshold_hours", "Threshold", "hours", "Less than this is a finding."),
     Measure("duplicate_group", "Group", "count", "Rows of one group are like each other; numbered from 1."),
     Measure("item", "Item", "text", "Time entry, expense or fixed fee."),

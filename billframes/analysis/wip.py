@@ -34,9 +34,9 @@ EXPLANATION = Explanation(
     formula="worth of time + expenses + fixed fees up to a day, less what is on final invoices up to that day",
     left_out=(
         "Non-billable time.",
-        "Fixed-fee time has hours (fixed_fee_hours) and no worth: its fee carries it.",
+        "Fixed-fee time has hours (`fixed_fee_hours`) and no worth: its fee carries it.",
         "What is dated after the day, and what is on a final invoice dated on or before it.",
-        "With include_prebill=False, what is on any invoice.",
+        "With `include_prebill=False`, what is on any invoice.",
     ),
     cannot_tell=(
         "What the work will be billed at: it is shown at its worth.",

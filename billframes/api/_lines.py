@@ -86,7 +86,8 @@ class Line(Generic[C]):
 
     def __init__(self, client: C) -> None:
         self.client = client
-        self._lock = threading.Lock()
+        # A collected client ends its lines, from whichever thread the collector happens to run in.
+        self._lock = threading.RLock()
         self._socket: socket.socket | None = None
         self._use = 0
         self._is_cut = False
@@ -124,12 +125,17 @@ class Line(Generic[C]):
         if self._ended():
             raise CutError
 
+    def end(self) -> None:
+        """End the request that is under way."""
+        with self._lock:
+            self._is_cut = True
+            self._shut()
+
     def _cut(self, use: int) -> None:
         """End the request that was under way when the cut was made ready, and no later one."""
         with self._lock:
             if use == self._use:
-                self._is_cut = True
-                self._shut()
+                self.end()
 
     def _shut(self) -> None:
         if self._socket is not None:
@@ -178,13 +184,22 @@ class Lines(Generic[C]):
             self._give(line, kept=kept)
 
     def close(self) -> None:
-        """Close every connection. Safe to call twice."""
+        """
+        Close every connection. Safe to call twice.
+
+        A request under way is ended, and its line closed by whoever has it: closed from here, a connection that is just
+        being made would stay open.
+        """
         with self._free:
             self._closed = True
-            lines, self._all, self._idle = self._all, [], []
+            idle, self._idle = self._idle, []
+            busy = [each for each in self._all if each not in idle]
+            self._all = busy.copy()
             self._free.notify_all()
-        for line in lines:
+        for line in idle:
             line.client.close()
+        for line in busy:
+            line.end()
 
     def _take(self, task: Task) -> Line[C]:
         with self._free:
@@ -199,17 +214,19 @@ class Lines(Generic[C]):
                     break
                 self._free.wait(PIECE)
         line = Line(self._make())
-        self._all.append(line)
+        with self._free:
+            self._all.append(line)
         return line
 
     def _give(self, line: Line[C], *, kept: bool) -> None:
         """Take a line back; one that was interrupted in the middle of anything is not used again."""
-        if not kept:
-            line.client.close()
         with self._free:
             if kept and not self._closed:
                 self._idle.append(line)
-            else:
-                self._spare += 1
-                self._all = [each for each in self._all if each is not line]
+                self._free.notify()
+                return
+        line.client.close()
+        with self._free:
+            self._spare += 1
+            self._all = [each for each in self._all if each is not line]
             self._free.notify()

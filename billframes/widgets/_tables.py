@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from billframes._export import file_name, to_csv, to_excel
 from billframes._show import show
+from billframes.analysis.vocabulary import title_of_key
 from billframes.plots._bars import height_for
 from billframes.widgets._elements import text_of
 from billframes.widgets._views import Column
@@ -57,12 +58,13 @@ def table(caption: str, key: str, columns: Sequence[Column], result: pd.DataFram
 
 def records(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
     """Show the first rows of a frame of records."""
+    kinds = [_kind(str(name), dtype) for name, dtype in frame.dtypes.items()]
     heads = "".join(
-        f'<th scope="col">{text_of(str(name).replace("_", " ").capitalize())}</th>' for name in frame.columns
+        f'<th scope="col" class="{kind}">{text_of(title_of_key(str(name)).capitalize())}</th>'
+        for name, kind in zip(frame.columns, kinds, strict=True)
     )
-    numbers = [pd.api.types.is_float_dtype(dtype) for dtype in frame.dtypes]
     body = "".join(
-        "<tr>" + "".join(_record_cell(value, right) for value, right in zip(row, numbers, strict=True)) + "</tr>"
+        "<tr>" + "".join(_record_cell(value, kind) for value, kind in zip(row, kinds, strict=True)) + "</tr>"
         for row in frame.head(most).itertuples(index=False)
     )
     return (
@@ -123,12 +125,23 @@ def _cells(columns: Sequence[Column], row: dict[Any, Any]) -> str:
     return "".join(f"<td>{show(row.get(column.name), column.unit)}</td>" for column in columns)
 
 
-def _record_cell(value: Any, right: bool) -> str:
+def _kind(column: str, dtype: Any) -> str:
+    """Return the class of a column's cells."""
+    if pd.api.types.is_float_dtype(dtype):
+        return "bf-number"
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return "bf-date"
+    return "bf-description" if column == "description" else "bf-text"
+
+
+def _record_cell(value: Any, kind: str) -> str:
     if pd.isna(value):
-        return "<td>–</td>"
-    if isinstance(value, dt.datetime):
-        return f'<td class="bf-date">{value:%Y-%m-%d}</td>'
-    return f'<td class="bf-number">{value:,.2f}</td>' if right else f"<td>{text_of(value)}</td>"
+        words = "–"
+    elif isinstance(value, dt.datetime):
+        words = f"{value:%Y-%m-%d}"
+    else:
+        words = f"{value:,.2f}" if kind == "bf-number" else text_of(value)
+    return f'<td class="{kind}">{words}</td>'
 
 
 def _link(name: str, words: str, kind: str, data: bytes, rows: int) -> str:

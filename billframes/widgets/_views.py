@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 from matplotlib.axes import Axes
 
-from billframes import analysis, plots
+from billframes import plots
 from billframes.widgets._sight import Sight
 
 __all__ = ["VIEWS", "Column", "View"]
@@ -111,13 +111,6 @@ def _unbilled(sight: Sight) -> pd.DataFrame:
 _SHARED = ("kind", "date", "description", "hours", "amount", "invoice_state", "invoice_date")
 
 
-def _draw_wip(result: pd.DataFrame, ax: Axes) -> Axes:
-    drawn = plots.aging(result, ax)
-    title = drawn.get_title(loc="left").replace("Receivables", "Work in progress")
-    drawn.set_title(title.replace("invoice date", "work"), loc="left", fontsize=10.5, fontweight="bold")
-    return drawn
-
-
 def _money(*names: tuple[str, str]) -> tuple[Column, ...]:
     return tuple(Column(name, title, "money") for name, title in names)
 
@@ -197,7 +190,7 @@ WIP = View(
     question="What has been done and not yet billed, and how old is it?",
     keys={"Client": "client", "Timekeeper": "user", "Practice area": "practice_area", "Matter": "matter"},
     compute=lambda sight, by: sight.wip(by),
-    draw=_draw_wip,
+    draw=plots.wip,
     order="total",
     columns=_money(
         ("0-30", "0–30 days"),
@@ -225,5 +218,4 @@ WIP = View(
     "Filters that expenses and fees know nothing of, such as billing type, leave time alone.",
 )
 
-# Work in progress is there as soon as the analysis is.
-VIEWS = (UTILIZATION, REALIZATION, RECEIVABLES, *([WIP] if hasattr(analysis, "wip") else []))
+VIEWS = (UTILIZATION, REALIZATION, RECEIVABLES, WIP)

@@ -22,6 +22,7 @@ KNOWN = {
     *(source.column.name for each in resources.RESOURCES for source in sources_of(each.record)),
     *inspect.signature(FirmSettings).parameters,
     *("Unassigned", "Unknown"),
+    *NAMES,
     *BUCKET.findall("0-30 1-30 31-60 61-90 91+"),
     *MEASURES,
 }
@@ -47,6 +48,12 @@ def test_the_names_in_an_explanation_exist(name):
     spoken = [each for texts in said.parts.values() for text in texts for each in in_backticks(text)]
     names = [re.split(r"[=.(]", each)[0] for each in spoken]
     assert [each for each in names if each not in {*arguments, *KNOWN}] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_columns_and_arguments_in_an_explanation_are_set_as_code(name):
+    words = " ".join(re.sub("`[^`]+`", "", text) for texts in bf.explain(name).parts.values() for text in texts)
+    assert re.findall(r"\w+_\w+|\w+=", words) == []
 
 
 @pytest.mark.parametrize("name", NAMES)

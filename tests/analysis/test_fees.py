@@ -184,7 +184,7 @@ def test_a_budget_is_used_by_what_is_billed_prebilled_and_unbilled(firm):
     assert sale["unbilled_fixed_fee_amount"] == 55.0
     assert [(row["used_amount"], row["budget_burn"]) for row in (rows[0], rows[2])] == [(0.0, 0.0), (0.0, None)]
     # The lease 1800, the contingent matter 250, the credit -200 and the fixed fee's reduction -50.
-    assert [(row["left_out_matters"], row["left_out_amount"]) for row in rows] == [(2, pytest.approx(1800.0))] * 3
+    assert [(row["unbudgeted_matters"], row["unbudgeted_amount"]) for row in rows] == [(2, pytest.approx(1800.0))] * 3
 
 
 def burned(firm, work=WORK, bills=BILLS, settings=FIRM, **options):
@@ -199,7 +199,7 @@ def test_a_budget_without_matters_frame_still_has_its_row(firm):
     with pytest.warns(IncompleteDataWarning, match="3 time entries and fixed fees name an invoice"):
         (row,) = burned(firm, (), (), settings=FirmSettings(budgets={"m9": 10}), matters=None)
     assert (row["used_amount"], row["remaining_amount"]) == (0.0, 10.0)
-    assert (row["left_out_matters"], row["left_out_amount"]) == (2, 400.0 + 900.0 + 30.0)
+    assert (row["unbudgeted_matters"], row["unbudgeted_amount"]) == (2, 400.0 + 900.0 + 30.0)
 
 
 def test_budgets_with_hidden_rates_and_unknown_invoices(firm):

@@ -21,7 +21,7 @@ INVOICE_IDS = st.sampled_from(["i1", "i2", "i3", None])
 MATTERS = st.sampled_from(["m1", "m2", "m3", "m5"])
 CLIENT_OF = {"m1": "c1", "m2": "c2", "m3": "c3", "m5": "c1"}
 BUDGETS = FirmSettings(budgets={"m1": 1000, "m2": 500})
-RATIOS = ("share", "rate", "burn", "remaining_amount", "budget_amount", "left_out_amount")
+RATIOS = ("share", "rate", "burn", "remaining_amount", "budget_amount", "unbudgeted_amount")
 
 
 @st.composite
@@ -124,7 +124,7 @@ def test_fees_are_the_final_invoices_less_their_expenses(polars_firm, book):
     assert by_originator["fees_amount"].sum() == pytest.approx(fees, abs=1e-6)
     prebill = (rows["time_amount"] + rows["fixed_fee_amount"])[~final].sum()
     unbilled = sum(row[6] or 0.0 for row in book[0] if row[7] is None)
-    used = budgets["used_amount"].sum() + budgets["left_out_amount"].iloc[0]
+    used = budgets["used_amount"].sum() + budgets["unbudgeted_amount"].iloc[0]
     assert used == pytest.approx(fees + prebill + unbilled, abs=1e-6)
 
 

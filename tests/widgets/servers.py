@@ -77,7 +77,7 @@ def lab(folder: Path, env: dict[str, str]) -> Iterator[str]:
 
 def run_in_lab(page, base: str, name: str) -> None:
     """Open a notebook in JupyterLab's single-document mode and run all its cells."""
-    page.goto(f"{base}/doc/tree/{name}", wait_until="domcontentloaded")
+    page.goto(f"{base}/doc/tree/{name}", wait_until="domcontentloaded", timeout=90_000)
     page.wait_for_function(
         "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.isReady === true", timeout=60_000
     )

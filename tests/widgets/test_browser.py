@@ -64,7 +64,7 @@ def jupyter(firm, tmp_path_factory):
 @pytest.fixture(scope="module")
 def voila(jupyter):
     with servers.voila(*jupyter) as base:
-        yield lambda page, name: page.goto(f"{base}/voila/render/{name}", wait_until="domcontentloaded")
+        yield lambda page, name: page.goto(f"{base}/voila/render/{name}", wait_until="domcontentloaded", timeout=90_000)
 
 
 @pytest.fixture(scope="module")

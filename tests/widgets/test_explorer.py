@@ -16,7 +16,7 @@ from billframes.widgets._sight import Shelf, Sight
 from billframes.widgets._state import read_state
 from billframes.widgets._tab import ViewTab
 from billframes.widgets._tables import downloads, records, table
-from billframes.widgets._views import REALIZATION, RECEIVABLES, UTILIZATION, VIEWS, Column
+from billframes.widgets._views import REALIZATION, RECEIVABLES, UTILIZATION, VIEWS, WIP, Column
 from tests.widgets.conftest import MEAN
 
 TODAY = dt.date(2026, 10, 31)
@@ -97,7 +97,7 @@ def test_a_period_that_is_not_over_ends_with_the_data(sight):
 @pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
 @pytest.mark.parametrize(
     ("view", "measure"),
-    [(UTILIZATION, "client_hours"), (REALIZATION, "worked_amount"), (RECEIVABLES, "total")],
+    [(UTILIZATION, "client_hours"), (REALIZATION, "worked_amount"), (RECEIVABLES, "total"), (WIP, "total")],
     ids=lambda each: getattr(each, "title", each),
 )
 def test_the_rows_behind_a_bar_add_up_to_it(sight, shelf, view, measure):
