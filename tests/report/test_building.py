@@ -50,5 +50,5 @@ def test_a_page_that_cannot_be_finished_leaves_nothing_behind(monkeypatch, out):
 
     monkeypatch.setattr("pathlib.Path.replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        building._write(out, "<html>")
+        building.write(out, b"<html>")
     assert not list(out.parent.iterdir())
