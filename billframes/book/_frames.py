@@ -80,7 +80,8 @@ class BookFrames:
         span = self.period if start is None and end is None else resolve(start, end)
         return span.start, span.end
 
-    def _day(self, as_of: DateLike | None) -> DateLike:
+    def day(self, as_of: DateLike | None) -> DateLike:
+        """Return the day that balances are of: the period's last where none is given."""
         day = as_of if as_of is not None else self.period.end
         if day is None:
             raise ParameterError("as_of is needed: the book's period has no last day.")

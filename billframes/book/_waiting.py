@@ -12,7 +12,7 @@ from billframes.analysis._checks import read_date
 from billframes.book._frames import BookFrames, By
 from billframes.periods import DateLike
 
-__all__ = ["WaitingAnalyses"]
+__all__ = ["WaitingAnalyses", "lockup_row"]
 
 
 class WaitingAnalyses(BookFrames):
@@ -41,7 +41,7 @@ class WaitingAnalyses(BookFrames):
             }
         if self.settings is not None or by not in (None, "client"):
             options = {"settings": self.settings, "users": self.users, **options}
-        result: pd.DataFrame = aging(self.invoices, as_of=self._day(as_of), by=by, **options)
+        result: pd.DataFrame = aging(self.invoices, as_of=self.day(as_of), by=by, **options)
         return result
 
     def wip(self, by: By = None, *, as_of: DateLike | None = None, **options: Any) -> pd.DataFrame:
@@ -61,7 +61,7 @@ class WaitingAnalyses(BookFrames):
             self.expenses,
             self.fixed_fees,
             self.invoices,
-            as_of=self._day(as_of),
+            as_of=self.day(as_of),
             by=by,
             **{"matters": self.matters, "users": self.users, "settings": self.settings, **options},
         )
@@ -85,13 +85,7 @@ class WaitingAnalyses(BookFrames):
             columns of `billframes.lockup`. Work in progress and receivables are the totals of `wip` and `aging`; fees
             are net billed time fees and fixed fees (`fees_amount` of `contribution`).
         """
-        last = pd.Timestamp(read_date(self._day(as_of), "as_of"))
-        work, owed = self.wip(as_of=last)["total"], self.aging(as_of=last)["total"]
-        result = lockup(work.iloc[0], owed.iloc[0], self._fees_until(last, days), days=days)
-        span = {"as_of": last, "fees_start": last - dt.timedelta(days=days - 1), "fees_end": last}
-        for place, (name, day) in enumerate(span.items()):
-            result.insert(place, name, pd.Series([day], dtype="datetime64[us]"))
-        return result
+        return lockup_row(self, self.day(as_of), days)
 
     def budget_burn(self, **options: Any) -> pd.DataFrame:
         """
@@ -120,14 +114,27 @@ class WaitingAnalyses(BookFrames):
         result: pd.DataFrame = normalize_balances(self.client_balances)
         return result
 
-    def _fees_until(self, last: pd.Timestamp, days: int) -> float:
-        fees: pd.DataFrame = contribution(
-            self.time_entries,
-            self.invoices,
-            self.expenses,
-            self.fixed_fees,
-            by=None,
-            start=last - dt.timedelta(days=days - 1),
-            end=last,
+    def fees(self, start: DateLike, end: DateLike) -> float:
+        """
+        Net billed time fees and fixed fees on final invoices dated in a period, in one figure.
+
+        Parameters
+        ----------
+        start, end : date-like
+            First and last day, both inclusive.
+        """
+        rows: pd.DataFrame = contribution(
+            self.time_entries, self.invoices, self.expenses, self.fixed_fees, by=None, start=start, end=end
         )
-        return float(fees["fees_amount"].iloc[0])
+        return float(rows["fees_amount"].iloc[0])
+
+
+def lockup_row(book: Any, day: DateLike, days: int) -> pd.DataFrame:
+    """Work lock-up out of a book's, or a part's, work in progress, receivables and fees."""
+    last = pd.Timestamp(read_date(day, "as_of"))
+    first = last - dt.timedelta(days=days - 1)
+    work, owed = book.wip(as_of=last)["total"], book.aging(as_of=last)["total"]
+    result: pd.DataFrame = lockup(work.iloc[0], owed.iloc[0], book.fees(first, last), days=days)
+    for place, (name, each) in enumerate({"as_of": last, "fees_start": first, "fees_end": last}.items()):
+        result.insert(place, name, pd.Series([each], dtype="datetime64[us]"))
+    return result

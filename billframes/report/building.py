@@ -1,4 +1,6 @@
-"""Running the notebook and writing the page: papermill in a kernel of its own, then nbconvert.
+"""Running the notebook and writing pages: papermill in a kernel of its own, then nbconvert, and Chromium for paper.
+
+Reports of several partners are one run: the cells behind the load are repeated for each, so the data are loaded once.
 
 The address and credential reach the kernel as its environment, so neither the notebook's parameters nor its
 outputs hold them. What goes wrong in the kernel is raised here as the error it was there.
@@ -9,37 +11,43 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from billframes import errors
 from billframes.errors import BillframesError, ConfigError, ParameterError
 from billframes.report.kernel import kernel_with
+from billframes.report.printing import chromium, print_pages
 
-__all__ = ["build", "check_extras", "check_out"]
+__all__ = ["Format", "build", "build_each", "check_extras", "check_out", "write"]
 
+Format = Literal["html", "pdf"]
 Step = Callable[[str], None]
+# Marks the cells behind which another part's report begins.
+_TURN = "billframes_turn"
 # Seconds without an answer after which a cell counts as stuck: a big firm's load takes minutes, not hours.
 PATIENCE = 3600
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def build(
-    parameters: Mapping[str, str],
+    parameters: Mapping[str, Any],
     out: Path,
     *,
     environment: Mapping[str, str | None] | None = None,
     step: Step | None = None,
+    format: Format = "html",  # noqa: A002
 ) -> Path:
     """
-    Make the report of a month as one HTML file.
+    Make the report of a month as one file.
 
     Parameters
     ----------
-    parameters : mapping of str to str
-        The notebook's: `month`, and, as they are wanted, `title`, `settings`, `as_of`, `generated`, `remark`.
+    parameters : mapping
+        The notebook's: `month`, and, as they are wanted, `title`, `settings`, `as_of`, `generated`, `remark`, `only`
+        and `narratives`.
     out : Path
         Where to write. What is there is replaced in one go, and left alone where the report can't be made.
     environment : mapping of str to (str or None), optional
@@ -47,6 +55,8 @@ def build(
         connects with what the machine has configured.
     step : callable, optional
         Told what is being done.
+    format : {"html", "pdf"}
+        The PDF is the HTML page printed by Chromium.
 
     Returns
     -------
@@ -56,24 +66,52 @@ def build(
     Raises
     ------
     ConfigError
-        The extra `billframes[report]` is not installed, or nothing says which API to call.
+        The extra `billframes[report]` or Chromium is not installed, or nothing says which API to call.
     ParameterError
         The month can't be read, or `out` can't be written to.
     BillframesError
         Whatever else the loads and analyses raised.
     """
-    check_extras()
-    check_out(out)
-    say = step or _silent
-    say("Starting a kernel")
-    notebook = _run(parameters, environment or {}, say)
-    say("Writing the page")
-    _write(out, _page(notebook, f"Billing report {parameters['month']}"))
+    build_each(parameters, {parameters.get("only", ""): out}, environment=environment, step=step, format=format)
     return out
 
 
-def check_extras() -> None:
-    """Raise `ConfigError` where what the report needs is not installed."""
+def build_each(
+    parameters: Mapping[str, Any],
+    outs: Mapping[str, Path],
+    *,
+    environment: Mapping[str, str | None] | None = None,
+    step: Step | None = None,
+    format: Format = "html",  # noqa: A002
+) -> None:
+    """
+    Make reports of several parts of a month, loaded once.
+
+    Parameters
+    ----------
+    parameters, environment, step, format
+        As for `build`.
+    outs : mapping of str to Path
+        What the notebook's `only` is, and where that report is written. None is written unless all can be made.
+    """
+    check_extras(format)
+    for out in outs.values():
+        check_out(out)
+    say = step or _silent
+    say("Starting a kernel")
+    notebook = _run({**parameters, "only": next(iter(outs))}, list(outs)[1:], environment or {}, say)
+    say("Writing the page" if len(outs) == 1 else f"Writing {len(outs)} pages")
+    title = f"Billing report {parameters['month']}"
+    pages = [_page(each, title) for each in _apart(notebook)]
+    printed = print_pages(pages) if format == "pdf" else [each.encode() for each in pages]
+    for out, content in zip(outs.values(), printed, strict=True):
+        write(out, content)
+
+
+def check_extras(format: str = "html") -> None:  # noqa: A002
+    """Raise `ConfigError` where what the report needs for a format is not installed."""
+    if format == "pdf":
+        chromium()
     try:
         import ipykernel  # noqa: F401
         import jinja2  # noqa: F401
@@ -99,7 +137,7 @@ def _silent(_what: str) -> None:
     """Say nothing."""
 
 
-def _run(parameters: Mapping[str, str], environment: Mapping[str, str | None], say: Step) -> Any:
+def _run(parameters: Mapping[str, Any], more: Sequence[str], environment: Mapping[str, str | None], say: Step) -> Any:
     import nbformat
     import papermill
     from papermill.exceptions import PapermillExecutionError
@@ -112,7 +150,7 @@ def _run(parameters: Mapping[str, str], environment: Mapping[str, str | None], s
     with tempfile.TemporaryDirectory(prefix="billframes-") as folder:
         try:
             return papermill.execute_notebook(
-                nbformat.reads(source, as_version=4),  # type: ignore[no-untyped-call]
+                _repeated(nbformat.reads(source, as_version=4), more),  # type: ignore[no-untyped-call]
                 None,
                 parameters=dict(parameters),
                 kernel_name="python3",
@@ -125,6 +163,25 @@ def _run(parameters: Mapping[str, str], environment: Mapping[str, str | None], s
             )
         except PapermillExecutionError as error:
             raise _as_raised(error) from error
+
+
+def _repeated(notebook: Any, more: Sequence[str]) -> Any:
+    """Repeat the cells behind the load for each part more; a cell that turns to the part comes before."""
+    from nbformat.v4 import new_code_cell
+
+    load = next(place for place, cell in enumerate(notebook.cells) if "report.load(" in cell.source)
+    shown = notebook.cells[load + 1 :]
+    for part in more:
+        turn = new_code_cell(f"firm = firm.only({part!r})", metadata={_TURN: True})  # type: ignore[no-untyped-call]
+        notebook.cells += [turn, *(new_code_cell(each.source, metadata=dict(each.metadata)) for each in shown)]  # type: ignore[no-untyped-call]
+    return notebook
+
+
+def _apart(notebook: Any) -> list[Any]:
+    """Return a notebook for each part, from one that has them all."""
+    turns = [place for place, cell in enumerate(notebook.cells) if _TURN in cell.metadata]
+    ends = zip([0, *turns], [*turns, len(notebook.cells)], strict=True)
+    return [type(notebook)({**notebook, "cells": notebook.cells[first:last]}) for first, last in ends]
 
 
 def _as_raised(error: Any) -> BillframesError:
@@ -148,12 +205,12 @@ def _page(notebook: Any, title: str) -> str:
     return str(html)
 
 
-def _write(out: Path, html: str) -> None:
+def write(out: Path, content: bytes) -> None:
     """Write beside `out` and rename, so that nobody ever opens half a report."""
     handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(html)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         # A temporary file is private; a report has the rights that any new file would have.
         Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(out)

@@ -1,4 +1,4 @@
-"""`billframes report`: a month's report as one HTML file."""
+"""`billframes report`: a month's report as a page, a workbook or a PDF; the firm's, or a part's."""
 
 from __future__ import annotations
 
@@ -11,17 +11,25 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from billframes.api.client import Client
+from billframes.book import book
+from billframes.book.parts import PART_KEYS
 from billframes.errors import ParameterError
 from billframes.periods import month_end
-from billframes.report.building import build, check_extras, check_out
+from billframes.report.building import build, build_each, check_extras, check_out, write
+from billframes.report.choosing import Choice, choose, every, file_names
 from billframes.report.formats import long_date
-from billframes.report.month import read_month
+from billframes.report.month import load, read_month
+from billframes.report.workbook import check_writer, workbook
 from billframes.settings.firm import FirmSettings
 
 __all__ = ["add_arguments", "run"]
 
+Environment = Mapping[str, str | None]
+
+FORMATS = ("html", "xlsx", "pdf")
 DEMO_MONTH = "2026-10"
 DEMO_FIRM = "Harrow & Lindqvist LLP"
 DEMO_REMARK = "Demonstration: the firm, its people, clients and figures are made up."
@@ -33,30 +41,117 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     parser.add_argument("month", nargs="?", metavar="MONTH", help="such as 2026-10 (default: last month)")
     parser.add_argument("--demo", action="store_true", help="of the bundled sandbox's made-up firm, 2026-10 by default")
-    parser.add_argument("--out", metavar="FILE", help="where to write (default: billframes-MONTH.html, here)")
+    parser.add_argument(
+        "--out", metavar="FILE", help="where to write (default: billframes-MONTH.html, here); of several, a folder"
+    )
     parser.add_argument("--settings", metavar="FILE", help="the firm's settings: holidays, part time, leave, targets")
-    parser.add_argument("--format", default="html", help="html; xlsx and pdf come with a later version")
+    parser.add_argument("--format", default="html", metavar="|".join(FORMATS), help="html (default), xlsx or pdf")
+    parser.add_argument("--narratives", action="store_true", help="list time entries with their descriptions")
+    whose = parser.add_mutually_exclusive_group()
+    whose.add_argument("--client", metavar="WHICH", help="of one client, by name, reference or id")
+    whose.add_argument("--practice-area", metavar="WHICH", help="of one practice area, by name or id")
+    whose.add_argument("--responsible", metavar="WHO", help="of one lawyer's matters, by name, e-mail address or id")
+    whose.add_argument("--all-responsible", action="store_true", help="a report for each responsible lawyer")
 
 
 def run(args: argparse.Namespace) -> int:
     """Make the report, say where it is, and return the exit code."""
-    if args.format != "html":
-        raise ParameterError(f"--format {args.format} is not there yet; the report comes as html.")
+    if args.format not in FORMATS:
+        raise ParameterError(f"--format {args.format} is not known; it takes {', '.join(FORMATS)}.")
     first = read_month(args.month or (DEMO_MONTH if args.demo else "last month"))
-    out = Path(args.out or f"billframes-{first:%Y-%m}.html").absolute()
-    check_extras()
-    check_out(out)
+    out = Path(args.out).absolute() if args.out else None
+    _check(args, out)
     now = dt.datetime.now().astimezone()
-    parameters = {"month": f"{first:%Y-%m}", "generated": f"{long_date(now.date())}, {now:%H:%M}"}
+    parameters: dict[str, Any] = {"month": f"{first:%Y-%m}", "generated": f"{long_date(now.date())}, {now:%H:%M}"}
+    if args.narratives:
+        parameters["narratives"] = True
     if args.settings:
         FirmSettings.load(args.settings)
         parameters["settings"] = str(Path(args.settings).absolute())
     steps = _Steps()
     with _demo(steps) if args.demo else _own(first, now.date()) as (environment, more):
-        build({**more, **parameters}, out, environment=environment, step=steps)
+        outs = _outs(args, first, out, environment)
+        _make(args.format, {**more, **parameters}, outs, environment, steps)
     steps.done()
-    print(out)  # noqa: T201
+    for path in outs.values():
+        print(path)  # noqa: T201
     return 0
+
+
+def _check(args: argparse.Namespace, out: Path | None) -> None:
+    """Say before any work what can't be done."""
+    if args.format == "xlsx":
+        check_writer()
+    else:
+        check_extras(args.format)
+    if args.all_responsible:
+        if out and not out.is_dir():
+            raise ParameterError(f"--out {out} is no folder; with --all-responsible it takes the folder to write to.")
+    elif out:
+        check_out(out)
+
+
+def _outs(args: argparse.Namespace, first: dt.date, out: Path | None, environment: Environment) -> dict[str, Path]:
+    """Say which parts are reported on, each by its code, and where; the firm's code is empty."""
+    month, folder = f"{first:%Y-%m}", Path.cwd()
+    choices = _choices(args, first, environment)
+    if not choices:
+        return {"": out or folder / f"billframes-{month}.{args.format}"}
+    if args.all_responsible:
+        folder = out or folder
+    elif out:
+        return {choices[0].code: out}
+    names = file_names(choices, month, args.format)
+    return {each.code: folder / name for each, name in zip(choices, names, strict=True)}
+
+
+def _choices(args: argparse.Namespace, first: dt.date, environment: Environment) -> list[Choice]:
+    wanted = {key: getattr(args, key) for key in PART_KEYS if getattr(args, key) is not None}
+    if not (wanted or args.all_responsible):
+        return []
+    with _client(environment) as client:
+        firm = book(first, month_end(first), client=client)
+        if args.all_responsible:
+            return every(firm, "responsible")
+        return [choose(firm, key, text) for key, text in wanted.items()]
+
+
+def _make(
+    kind: str, parameters: dict[str, Any], outs: Mapping[str, Path], environment: Environment, steps: _Steps
+) -> None:
+    if kind == "xlsx":
+        _workbooks(parameters, outs, environment, steps)
+        return
+    how: dict[str, Any] = {"environment": environment, "step": steps, **({"format": kind} if kind == "pdf" else {})}
+    (code, out), *more = outs.items()
+    if more:
+        build_each(parameters, outs, **how)
+    else:
+        build({**parameters, **({"only": code} if code else {})}, out, **how)
+
+
+def _workbooks(
+    parameters: Mapping[str, Any], outs: Mapping[str, Path], environment: Environment, steps: _Steps
+) -> None:
+    """Write Excel workbooks, which need no kernel; none unless all can be made."""
+    steps("Loading time, invoices and matters")
+    loads = {name: parameters[name] for name in ("month", "settings", "as_of") if name in parameters}
+    says = {name: parameters[name] for name in ("title", "remark", "generated", "narratives") if name in parameters}
+    with _client(environment) as client:
+        month = load(**loads, client=client)
+        steps("Working the figures out")
+        made = [workbook(month.only(code), **says) for code in outs]
+    for out, content in zip(outs.values(), made, strict=True):
+        write(out, content)
+
+
+def _client(environment: Environment) -> Client:
+    """Connect as the kernel would."""
+    away = {name: os.environ.pop(name) for name in _NOT_IN_DEMO if name in environment and name in os.environ}
+    try:
+        return Client(environment.get("BILLFRAMES_BASE_URL"), environment.get("BILLFRAMES_TOKEN"), progress=False)
+    finally:
+        os.environ.update(away)
 
 
 class _Steps:
@@ -72,7 +167,7 @@ class _Steps:
         self("Done")
 
 
-Kernel = tuple[Mapping[str, str | None], dict[str, str]]
+Kernel = tuple[Environment, dict[str, str]]
 
 
 @contextmanager

@@ -15,10 +15,14 @@ from typing import Any
 
 import pandas as pd
 
+from billframes.api.client import Client
 from billframes.book import Book, book
+from billframes.book.parts import Cut, Part, PartKey
 from billframes.errors import ParameterError
 from billframes.periods import month_end, parse_period, resolve
+from billframes.report.choosing import Choice, read_choice
 from billframes.report.gathering import gathered
+from billframes.report.tables import named_apart
 from billframes.settings.firm import FirmSettings
 
 __all__ = ["Month", "load", "read_month"]
@@ -38,14 +42,40 @@ class Month:
     A month's book and the figures of the report.
 
     Made by `load`. `first` to `last` are the days counted; `as_of` is the day receivables are aged to, which is
-    also the last day counted where the month is not over. `notes` gathers what the analyses warned about.
+    also the last day counted where the month is not over. `notes` gathers what the analyses warned about. `choice` is
+    whose month it is; None is the firm's.
     """
 
     first: dt.date
     last: dt.date
     as_of: dt.date
-    book: Book
+    book: Book | Part
     notes: list[str] = field(default_factory=list)
+    choice: Choice | None = None
+    _firm: Month | None = field(default=None, repr=False)
+    _cuts: dict[PartKey, Cut] = field(default_factory=dict, repr=False)
+
+    def only(self, code: str) -> Month:
+        """
+        Return the month of one client, practice area or responsible lawyer, from the same frames.
+
+        Parameters
+        ----------
+        code : str
+            "client:", "practice_area:" or "responsible:" and a name, reference or id; nothing after the colon is
+            what has none. Empty is the whole firm.
+        """
+        firm = self._firm or self
+        if not code:
+            return firm
+        choice = read_choice(firm.whole, code)
+        part = firm._cuts.setdefault(choice.key, Cut(firm.whole, choice.key)).part(choice.id)
+        return Month(self.first, self.last, self.as_of, part, [*firm.notes], choice, firm)
+
+    @property
+    def whole(self) -> Book:
+        """The firm's book."""
+        return self.book.cut.book if isinstance(self.book, Part) else self.book
 
     @property
     def name(self) -> str:
@@ -119,6 +149,35 @@ class Month:
         with gathered(self.notes):
             return self.book.aging(by, as_of=self.as_of)
 
+    def wip(self, by: str | None) -> pd.DataFrame:
+        """Work in progress by age, by a key or in one row."""
+        with gathered(self.notes):
+            return self.book.wip(by, as_of=self.as_of)
+
+    def lockup(self) -> pd.DataFrame:
+        """Lock-up with the fees of a year, one row."""
+        with gathered(self.notes):
+            return self.book.lockup(as_of=self.as_of)
+
+    def reconcile(self) -> pd.DataFrame:
+        """Invoices dated in the month beside their items; none where parts of invoices are what counts."""
+        with gathered(self.notes):
+            return self.book.reconcile(start=self.first, end=self.last)
+
+    def narratives(self) -> pd.DataFrame:
+        """Time entries of the month with their descriptions, in the order of day, person and matter."""
+        entries = self.book.time_entries
+        entries = entries[entries["date"].between(pd.Timestamp(self.first), pd.Timestamp(self.last))]
+        order = ["date", "user_name", "matter_name", "time_entry_id"]
+        return entries.sort_values(order, kind="stable", ignore_index=True)
+
+    def named(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Tell clients of one name apart by their references."""
+        if "client_name" not in rows:
+            return rows
+        clients = self.book.clients
+        return named_apart(rows, dict(zip(clients["client_id"], clients["reference"].fillna(""), strict=True)))
+
     def _realization_by_month(self, basis: str) -> pd.DataFrame:
         rows = self.book.realization("month", start=self.earlier(LOOK_BACK), end=self.last, basis=basis)
         rows = rows.set_index("month")
@@ -135,9 +194,9 @@ class Month:
         return row[["client_hours", "total_hours", "capacity_hours", "utilization"]].to_dict()
 
 
-def load(month: str, *, settings: str = "", as_of: str = "") -> Month:
+def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", client: Client | None = None) -> Month:
     """
-    Load what the report of a month needs, once, side by side, from the default client.
+    Load what the report of a month needs, once, side by side.
 
     Parameters
     ----------
@@ -176,10 +235,10 @@ def load(month: str, *, settings: str = "", as_of: str = "") -> Month:
         raise ParameterError(f"as_of={as_of!r} lies before {month_name(first)}; it takes a day of that month or later.")
     firm = FirmSettings.load(settings) if settings else None
     last = min(day, month_end(first))
-    loaded = Month(first, last, day, book(first, last, settings=firm))
+    loaded = Month(first, last, day, book(first, last, settings=firm, client=client))
     with gathered(loaded.notes), ThreadPoolExecutor(len(FRAMES)) as pool:
         list(pool.map(functools.partial(getattr, loaded.book), FRAMES))
-    return loaded
+    return loaded.only(only) if only else loaded
 
 
 def read_month(text: str, *, today: dt.date | None = None) -> dt.date:

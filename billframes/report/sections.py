@@ -9,6 +9,7 @@ import jinja2
 import pandas as pd
 
 from billframes import plots
+from billframes._show import show
 from billframes.analysis.vocabulary import Measure, title_of_key
 from billframes.report import words
 from billframes.report.charts import picture
@@ -18,15 +19,25 @@ from billframes.report.tables import (
     AGING,
     FEES_TREND,
     HOURS_TREND,
+    NARRATIVES,
     REALIZATION,
     TARGETS,
     UTILIZATION,
-    named_apart,
     table,
     top_and_rest,
 )
 
-__all__ = ["Section", "cover", "headlines", "notes", "realization", "receivables", "trends", "utilization"]
+__all__ = [
+    "Section",
+    "cover",
+    "headlines",
+    "narratives",
+    "notes",
+    "realization",
+    "receivables",
+    "trends",
+    "utilization",
+]
 
 _KEY_FIGURES = {"Client hours", "Utilization", "Fees billed", "Billing realization", "Receivables"}
 
@@ -63,7 +74,7 @@ def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "
 
 def headlines(month: Month) -> Section:
     """Show the month in figures, each beside last month's and the same month's a year ago."""
-    rows = figures(month)
+    rows = [each for each in figures(month) if not (month.choice and each.name == "Utilization")]
     key = [each for each in rows if each.name in _KEY_FIGURES]
     columns = [month_name(month.earlier(back), short=True) for back in (0, 1, LOOK_BACK)]
     return Section("headlines.html", key=key, figures=rows, columns=columns, notes=words.headlines(month))
@@ -80,6 +91,8 @@ def utilization(month: Month) -> Section:
         if month.is_empty
         else rows[~absent].sort_values("utilization", ascending=False, kind="stable", ignore_index=True)
     )
+    if month.choice:
+        return _hours(month, rows, total)
     columns = (*UTILIZATION, *(TARGETS if "pace" in rows else ()))
     notes = words.utilization(month)
     if gone:
@@ -91,6 +104,19 @@ def utilization(month: Month) -> Section:
         tables=[table("Hours and utilization", "Timekeeper", "user_name", columns, rows, total)] if len(rows) else [],
         chart=_chart(plots.utilization, rows, "Client hours on available hours of each timekeeper", _tall(rows)),
         notes=notes,
+        empty=f"No time is recorded in {month.name}.",
+    )
+
+
+def _hours(month: Month, rows: pd.DataFrame, total: pd.DataFrame) -> Section:
+    """Show the hours of a part: nobody's available hours are divided, so there is no utilization."""
+    columns = [each for each in UTILIZATION if each.name.endswith("_hours") and each.name != "capacity_hours"]
+    rows = rows[rows["total_hours"] > 0].sort_values("client_hours", ascending=False, kind="stable", ignore_index=True)
+    return _section(
+        "Hours by timekeeper",
+        tables=[table("Hours", "Timekeeper", "user_name", columns, rows, total)] if len(rows) else [],
+        chart="",
+        notes=[words.PART_HOURS],
         empty=f"No time is recorded in {month.name}.",
     )
 
@@ -112,7 +138,7 @@ def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart
     rows, total = month.realization(by), month.realization(None)
     order = "worked_amount" if total["worked_amount"].notna().all() else "billed_amount"
     label, what = str(rows.columns[1]), title_of_key(by)
-    rows = top_and_rest(_named(month, rows), label, order, top=top, rest=f"All other {what}s")
+    rows = top_and_rest(month.named(rows), label, order, top=top, rest=f"All other {what}s")
     return _section(
         f"Realization by {what}",
         tables=[_table(f"Fees by {what}", what, label, REALIZATION, rows, total)] if len(rows) else [],
@@ -125,7 +151,7 @@ def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart
 def receivables(month: Month, *, top: int = 10) -> Section:
     """Show open balances by days past due, of the firm and of its largest debtors."""
     rows, total = month.receivables("client"), month.receivables(None)
-    rows = top_and_rest(_named(month, rows), "client_name", "total", top=top, rest="All other clients")
+    rows = top_and_rest(month.named(rows), "client_name", "total", top=top, rest="All other clients")
     return _section(
         "Receivables by age",
         tables=[_table("Receivables by client", "client", "client_name", AGING, rows, total)] if len(rows) else [],
@@ -139,27 +165,43 @@ def receivables(month: Month, *, top: int = 10) -> Section:
 def trends(month: Month) -> Section:
     """Show twelve months of hours and utilization, and of worked and billed fees and realization."""
     rows = month.by_month.iloc[1:].rename_axis("month").reset_index()
+    hours = tuple(each for each in HOURS_TREND if not month.choice or each.name == "client_hours")
     named = rows.assign(month=[month_name(pd.Timestamp(f"{each}-01"), short=True) for each in rows["month"]])
-    charts = [
-        ("Client hours, available hours and utilization", plots.utilization, HOURS_TREND),
-        ("Worked and billed fees and billing realization", plots.realization, FEES_TREND),
-    ]
+    charts = [("Worked and billed fees and billing realization", plots.realization, FEES_TREND)]
+    if not month.choice:
+        charts.insert(0, ("Client hours, available hours and utilization", plots.utilization, HOURS_TREND))
     return Section(
         "trends.html",
         charts=[
             (title, _chart(draw, _only(rows, measures), f"{title}, twelve months to {month.name}", 2.15))
             for title, draw, measures in charts
         ],
-        table=_table("Twelve months in figures", "month", "month", (*HOURS_TREND, *FEES_TREND), named, rows.iloc[:0]),
+        table=_table("Twelve months in figures", "month", "month", (*hours, *FEES_TREND), named, rows.iloc[:0]),
         notes=[words.BY_MONTH],
     )
+
+
+def narratives(month: Month) -> Section:
+    """Show the month's time entries with their descriptions, which say what was done for whom."""
+    headings = [title_of_key(name).capitalize() for name in NARRATIVES]
+    rows = narrative_rows(month)
+    return Section("narratives.html", headings=headings, rows=rows, empty=f"No time is recorded in {month.name}.")
+
+
+def narrative_rows(month: Month) -> list[list[str]]:
+    """Put the time entries into words, in the order of `NARRATIVES`."""
+    entries = month.narratives()[list(NARRATIVES)]
+    return [
+        [f"{day:%Y-%m-%d}", *("" if pd.isna(each) else str(each) for each in texts), show(hours, "hours")]
+        for day, *texts, hours in entries.itertuples(index=False, name=None)
+    ]
 
 
 def notes(month: Month) -> Section:
     """Show what the loads and analyses warned about, and what the figures can't tell."""
     # The receivables section says in its own words that balances are not of the day asked for.
     own = [note for note in month.notes if not note.startswith("as_of=")]
-    return Section("notes.html", notes=[*own, words.LIMITS])
+    return Section("notes.html", notes=[*words.part(month), *own, words.LIMITS])
 
 
 def _section(
@@ -172,13 +214,6 @@ def _table(
     caption: str, what: str, label: str, columns: Sequence[Measure], rows: pd.DataFrame, total: pd.DataFrame
 ) -> Any:
     return table(caption, what.capitalize(), label, columns, rows, total)
-
-
-def _named(month: Month, rows: pd.DataFrame) -> pd.DataFrame:
-    if "client_name" not in rows:
-        return rows
-    clients = month.book.clients
-    return named_apart(rows, dict(zip(clients["client_id"], clients["reference"].fillna(""), strict=True)))
 
 
 def _chart(draw: Any, rows: pd.DataFrame, alt: str, height: float) -> Any:

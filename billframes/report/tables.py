@@ -16,6 +16,7 @@ __all__ = [
     "AGING",
     "FEES_TREND",
     "HOURS_TREND",
+    "NARRATIVES",
     "REALIZATION",
     "TARGETS",
     "UTILIZATION",
@@ -63,6 +64,10 @@ AGING = tuple(
     for name in ("current", "1-30", "31-60", "61-90", "91+", "total", "overdue")
     if (found := measure(name)) is not None
 )
+
+
+NARRATIVES = ("date", "user_name", "client_name", "matter_name", "billing_type", "description", "hours")
+"""The columns of time entries with their narratives."""
 
 
 def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest: str) -> pd.DataFrame:

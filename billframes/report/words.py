@@ -6,16 +6,19 @@ import pandas as pd
 
 from billframes._show import show
 from billframes.analysis._capacity import working_days
+from billframes.analysis.vocabulary import title_of_key
 from billframes.report.formats import long_date
 from billframes.report.month import Month
 
 __all__ = [
     "BY_MONTH",
     "LIMITS",
+    "PART_HOURS",
     "as_of",
     "capacity",
     "headlines",
     "left_out",
+    "part",
     "realization",
     "receivables",
     "utilization",
@@ -38,6 +41,20 @@ _RECEIVABLES = (
     "Open balances of final invoices, by days past their due date; one due on the day itself is current. "
     "Credits are taken off, in the column of their own date, so a figure can be negative. Balances include expenses "
     "and fixed fees. Overdue is everything past due, whatever its column."
+)
+PART_HOURS = (
+    "Hours on these matters. Client hours are billable and fixed-fee time, internal matters apart. Nobody’s available "
+    "hours are divided among matters, so there is no utilization here; it is in the firm’s report."
+)
+_PARTS = {
+    "client": "This report is of one client: its matters, and its invoices and credit notes in full.",
+    "practice_area": "This report is of the matters of one practice area.",
+    "responsible": "This report is of the matters that one lawyer is responsible for, whoever worked on them.",
+}
+_SHARES = (
+    "Of an invoice of several matters, billed fees and open balance count here with the share of these matters, as in "
+    "the firm’s report by {key}. The reports of all of them, with that of what is unassigned, such as credit notes "
+    "without items, add up to the firm’s."
 )
 LIMITS = (
     "The API can’t tell payments from credits and write-offs, so the report speaks of settled, not of collected. Of "
@@ -66,6 +83,16 @@ def capacity(month: Month) -> str:
             "not taken into account."
         )
     return f"{basis}, with the holidays, part time, leave, and first and last days that the firm’s settings hold."
+
+
+def part(month: Month) -> list[str]:
+    """Say what counts in the report of a client, practice area or responsible lawyer."""
+    if month.choice is None:
+        return []
+    key = month.choice.key
+    shares = [] if key == "client" else [_SHARES.format(key=title_of_key(key))]
+    unassigned = f"What has no {title_of_key(key)} is in this report, and nothing else."
+    return [_PARTS[key] if month.choice.id else unassigned, *shares]
 
 
 def realization(total: pd.DataFrame, what: str, *, brief: bool = False) -> list[str]:

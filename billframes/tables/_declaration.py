@@ -17,7 +17,7 @@ from billframes.errors import ParameterError
 if TYPE_CHECKING:
     from great_tables import GT
 
-__all__ = ["BUCKETS", "TableOf"]
+__all__ = ["BUCKETS", "TableOf", "in_words"]
 
 BUCKETS = "buckets"
 """Stands among a table's columns for whatever buckets of days the result has."""
@@ -87,7 +87,7 @@ class TableOf:
         from billframes.tables._great import great_table
 
         rows = self._read(result)
-        shown = self._shown(rows.frame)
+        shown = self.measures(rows.frame)
         keys = list(self.keys) or rows.keys
         below = self._total(rows.frame, total)
         return great_table(
@@ -104,13 +104,14 @@ class TableOf:
     @property
     def definition(self) -> str:
         """The analysis' formula in the words of the headings."""
-        return re.sub(r"`([^`]+)`", _in_words, explain(self.analysis).formula)
+        return in_words(explain(self.analysis).formula)
 
     def _read(self, result: Any) -> Rows:
         needs = [name for name in self.columns if name not in {BUCKETS, *self.where_there}]
         return rows_of(result, (*self.keys, *needs), self.analysis, "table")
 
-    def _shown(self, frame: pd.DataFrame) -> list[Measure]:
+    def measures(self, frame: pd.DataFrame) -> list[Measure]:
+        """Return the measures shown of a result, in order."""
         buckets = [name for name in map(str, frame.columns) if BUCKET.fullmatch(name)]
         names = [each for name in self.columns for each in (buckets if name == BUCKETS else [name])]
         return [found for name in names if name in frame.columns and (found := measure(name))]
@@ -144,6 +145,18 @@ def _text(value: Any) -> str:
     return f"{value:%Y-%m-%d}" if isinstance(value, pd.Timestamp) else str(value)
 
 
-def _in_words(name: re.Match[str]) -> str:
+def in_words(text: str) -> str:
+    """
+    Put headings in place of columns' names.
+
+    Examples
+    --------
+    >>> in_words("`unbilled_amount` is time that `billing_type` says nothing of")
+    'unbilled is time that billing type says nothing of'
+    """
+    return re.sub(r"`([^`]+)`", _heading, text)
+
+
+def _heading(name: re.Match[str]) -> str:
     found = MEASURES.get(name[1])
     return found.title.lower() if found else name[1].replace("_", " ")

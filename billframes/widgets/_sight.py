@@ -15,13 +15,13 @@ import pandas as pd
 
 from billframes.analysis import aging, realization, utilization, wip
 from billframes.book import Book
+from billframes.book.parts import ITEMS, kept, with_keys
 from billframes.frames.enrich import join_details
 from billframes.widgets._filters import Filters
 from billframes.widgets._state import FilterState, Span
 
 __all__ = ["Shelf", "Sight"]
 
-_ITEMS = ("time_entries", "expenses", "fixed_fees")
 _KEPT = "kept"
 
 
@@ -114,7 +114,7 @@ class Sight:
             self._of_clients("invoices"),
             self._of_clients("expenses"),
             self._of_clients("fixed_fees"),
-            by=self._with_mark(by, [_KEPT] if self._marking else []),
+            by=with_keys(by, [_KEPT] if self._marking else []),
             start=self.start,
             end=self.end,
             matters=self._book.matters,
@@ -127,12 +127,12 @@ class Sight:
         """Receivables of the clients, matters and people let through; filters on single entries have no say."""
         marks = self._marks()
         spread: dict[str, Any] = (
-            {} if by in (None, "client") and not marks else {name: self._of_clients(name) for name in _ITEMS}
+            {} if by in (None, "client") and not marks else {name: self._of_clients(name) for name in ITEMS}
         )
         result: pd.DataFrame = aging(
             self._of_clients("invoices"),
             as_of=self.end,
-            by=self._with_mark(by, list(marks)),
+            by=with_keys(by, list(marks)),
             matters=self._book.matters.assign(**marks.get("matter_kept", {})),
             users=self._book.users.assign(**marks.get("user_kept", {})),
             settings=self._book.settings,
@@ -142,7 +142,7 @@ class Sight:
 
     def wip(self, by: Any) -> pd.DataFrame:
         """Work in progress of the items let through; each stands for itself."""
-        time_entries, expenses, fixed_fees = (self._own(self.items(name)) for name in _ITEMS)
+        time_entries, expenses, fixed_fees = (self._own(self.items(name)) for name in ITEMS)
         result: pd.DataFrame = wip(
             time_entries,
             expenses,
@@ -187,13 +187,8 @@ class Sight:
         """Take the details off again; analyses join what they need."""
         return items[[name for name in self._book.time_entries.columns.union(_MONEY, sort=False) if name in items]]
 
-    def _with_mark(self, by: Any, marks: list[str]) -> Any:
-        return [*([by] if by else []), *marks] if marks else by
-
     def _marked(self, result: pd.DataFrame, marks: list[str]) -> pd.DataFrame:
-        for mark in marks:
-            result = result[result[mark] == _YES]
-        return result.drop(columns=marks).reset_index(drop=True)
+        return kept(result, dict.fromkeys(marks, _YES)).drop(columns=marks)
 
 
 _MONEY = ["expense_id", "check_number"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from importlib import resources
 
+import nbformat
 import pytest
 
 from billframes.errors import AuthenticationError, BillframesError, ConfigError, ParameterError
@@ -50,5 +52,19 @@ def test_a_page_that_cannot_be_finished_leaves_nothing_behind(monkeypatch, out):
 
     monkeypatch.setattr("pathlib.Path.replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        building._write(out, "<html>")
+        building.write(out, b"<html>")
     assert not list(out.parent.iterdir())
+
+
+def test_reports_of_several_repeat_the_cells_behind_the_load_and_come_apart_again():
+    source = resources.files("billframes.report").joinpath("monthly.ipynb").read_text(encoding="utf-8")
+    notebook = nbformat.reads(source, as_version=4)
+    first = [cell.source for cell in notebook.cells]
+    shown = first[3:]
+    repeated = building._repeated(notebook, ["responsible:u1", "responsible:"])
+    nbformat.validate(repeated)
+    one, two, three = ([cell.source for cell in each.cells] for each in building._apart(repeated))
+    assert one == first
+    assert two == ["firm = firm.only('responsible:u1')", *shown]
+    assert three == ["firm = firm.only('responsible:')", *shown]
+    assert sum("report.load(" in cell.source for cell in repeated.cells) == 1

@@ -95,9 +95,56 @@ def test_nothing_configured_is_said_before_a_kernel_starts(built, unconfigured):
     assert not built
 
 
-def test_other_formats_come_later(built):
-    with pytest.raises(ParameterError, match="--format pdf is not there yet"):
-        run("2026-10", "--format", "pdf")
+def test_an_unknown_format_is_refused_with_those_there_are(built):
+    with pytest.raises(ParameterError, match="--format docx is not known; it takes html, xlsx, pdf"):
+        run("2026-10", "--format", "docx")
+    assert not built
+
+
+def test_without_a_browser_a_pdf_is_refused_before_any_work(built, monkeypatch):
+    monkeypatch.delenv("BILLFRAMES_CHROMIUM", raising=False)
+    monkeypatch.setattr("shutil.which", lambda _name: None)
+    with pytest.raises(ConfigError, match="printed by Chromium, and none is on the PATH; install it"):
+        run("--demo", "--format", "pdf")
+    monkeypatch.setenv("BILLFRAMES_CHROMIUM", "/nowhere/chromium")
+    with pytest.raises(ConfigError, match="there is no such file"):
+        run("--demo", "--format", "pdf")
+
+
+def test_one_lawyers_report_is_named_for_the_lawyer_and_holds_descriptions_when_asked(built, tmp_path):
+    assert run("--demo", "--responsible", "chloé marchetti", "--narratives") == 0
+    ((parameters, out, _),) = built
+    assert parameters["only"].startswith("responsible:")
+    assert parameters["narratives"] is True
+    assert out == tmp_path / "billframes-2026-10-responsible-chloe-marchetti.html"
+
+
+def test_nobody_of_that_name_is_said_before_a_kernel_starts(built):
+    with pytest.raises(ParameterError, match="No responsible lawyer has the name, reference or id 'Nobody'"):
+        run("--demo", "--responsible", "Nobody")
+    assert not built
+
+
+def test_all_lawyers_reports_are_built_from_one_load_and_written_to_a_folder(built, monkeypatch, tmp_path, capsys):
+    asked = {}
+    monkeypatch.setattr(command, "build_each", lambda parameters, outs, **_how: asked.update(outs))
+    (tmp_path / "reports").mkdir()
+    assert run("--demo", "--all-responsible", "--out", str(tmp_path / "reports")) == 0
+    assert not built
+    names = [path.name for path in asked.values()]
+    assert len(names) == 11
+    assert names[0] == "billframes-2026-10-responsible-beatriz-fontaine.html"
+    assert names[-1] == "billframes-2026-10-responsible-unassigned.html"
+    assert capsys.readouterr().out.splitlines() == [str(path) for path in asked.values()]
+    with pytest.raises(ParameterError, match="is no folder"):
+        run("--demo", "--all-responsible", "--out", str(tmp_path / "nowhere"))
+
+
+def test_a_workbook_needs_no_kernel(built, monkeypatch, tmp_path):
+    monkeypatch.setattr(command, "workbook", lambda month, **_says: month.choice.title.encode())
+    assert run("--demo", "--format", "xlsx", "--practice-area", "Family") == 0
+    assert not built
+    assert (tmp_path / "billframes-2026-10-practice-area-family.xlsx").read_bytes() == b"Practice area: Family"
 
 
 def test_the_firms_settings_reach_the_notebook_and_are_read_before_it_starts(built, tmp_path):

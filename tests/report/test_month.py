@@ -73,9 +73,7 @@ def test_two_clients_of_one_name_are_told_apart_by_reference(october):
     twice = clients[clients["name"].duplicated(keep=False)]
     assert len(twice) >= 2
     rows = pd.DataFrame({"client_id": twice["client_id"], "client_name": twice["name"]})
-    from billframes.report.sections import _named
-
-    assert _named(october, rows)["client_name"].is_unique
+    assert october.named(rows)["client_name"].is_unique
 
 
 def test_balances_of_a_later_day_are_said_to_be_such(october):

@@ -1,0 +1,142 @@
+"""What the month's workbook holds: a sheet an analysis, each a frame with its columns, its total and its meaning.
+
+Nothing here knows Excel. Columns and definitions are those of `billframes.tables`, so a figure means the same in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from billframes import tables
+from billframes.analysis._explanation import Explanation
+from billframes.analysis.explain import explain
+from billframes.analysis.vocabulary import Measure, measure, title_of_key
+from billframes.report.month import Month
+from billframes.report.tables import FEES_TREND, HOURS_TREND, NARRATIVES
+from billframes.tables import TableOf
+from billframes.tables._declaration import in_words
+
+__all__ = ["Sheet", "sheets"]
+
+_REALIZATION = {
+    "practice_area": "Realization by practice area",
+    "client": "Realization by client",
+    "user": "Realization by timekeeper",
+    "responsible": "Realization by responsible",
+}
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """
+    One sheet.
+
+    Parameters
+    ----------
+    name : str
+        At most 31 characters.
+    meaning : tuple of str
+        What the figures are, one sentence or paragraph each.
+    labels : tuple of str
+        Columns of text and dates that tell rows apart, in order.
+    measures : tuple of Measure
+        Columns of figures, behind the labels.
+    rows : DataFrame
+    total : DataFrame
+        One row, or none.
+    """
+
+    name: str
+    meaning: tuple[str, ...]
+    labels: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    rows: pd.DataFrame
+    total: pd.DataFrame
+
+    @property
+    def headings(self) -> list[str]:
+        """The columns' headings."""
+        return [*(title_of_key(each).capitalize() for each in self.labels), *(each.title for each in self.measures)]
+
+
+def sheets(month: Month, *, narratives: bool = False) -> list[Sheet]:
+    """
+    Work the month's sheets out.
+
+    Parameters
+    ----------
+    month : Month
+    narratives : bool
+        Whether time entries are listed with their descriptions.
+    """
+    made = [*_figures(month), *([_narratives(month)] if narratives else [])]
+    return [each for each in made if each.measures]
+
+
+def _figures(month: Month) -> Iterator[Sheet]:
+    hours = _of(tables.utilization, "Utilization", month, month.utilization, month.utilization_total)
+    yield _hours(hours) if month.choice else hours
+    total = month.realization(None)
+    for key, name in _REALIZATION.items():
+        if month.choice is None or month.choice.key != key:
+            yield _of(tables.realization, name, month, month.realization(key), total)
+    yield _of(tables.aging, "Receivables by client", month, month.receivables("client"), month.receivables(None))
+    work = month.wip(None)
+    for key in ("client", "user"):
+        yield _of(tables.wip, f"Work in progress by {title_of_key(key)}", month, month.wip(key), work)
+    yield _of(tables.lockup, "Lock-up", month, month.lockup(), None)
+    # Drafts and final invoices have no total worth a line. Of an invoice of several matters, a part has only a share.
+    if month.choice is None or month.choice.key == "client":
+        yield _of(tables.reconcile, "Invoices", month, month.reconcile(), None)
+    yield _twelve_months(month)
+
+
+def _of(table: TableOf, name: str, month: Month, rows: pd.DataFrame, total: pd.DataFrame | None) -> Sheet:
+    said = explain(table.analysis)
+    rows = month.named(rows)
+    measures = table.measures(rows)
+    labels = table.keys or tuple(column for column in map(str, rows.columns) if _is_label(column))
+    return Sheet(
+        name,
+        (said.question, *_parts(said)),
+        labels,
+        tuple(measures),
+        rows,
+        rows.iloc[:0] if total is None else total,
+    )
+
+
+def _parts(said: Explanation) -> Iterator[str]:
+    for heading, texts in said.parts.items():
+        yield from (f"{heading}: {in_words(text)}" for text in texts)
+
+
+def _is_label(column: str) -> bool:
+    return measure(column) is None and not column.endswith("_id")
+
+
+def _hours(sheet: Sheet) -> Sheet:
+    """Leave out of a part's sheet what nobody's hours are divided for."""
+    meaning = "Hours on these matters; available hours are nobody’s part, so there is no utilization."
+    shown = tuple(
+        each for each in sheet.measures if each.name.endswith("_hours") and sheet.total[each.name].notna().all()
+    )
+    return Sheet("Hours", (meaning,), sheet.labels, shown, sheet.rows, sheet.total)
+
+
+def _twelve_months(month: Month) -> Sheet:
+    rows = month.by_month.iloc[1:].rename_axis("month").reset_index()
+    measures = tuple(each for each in (*HOURS_TREND, *FEES_TREND) if rows[each.name].notna().any())
+    meaning = "Hours belong to the month of the work; worked, billed and settled fees to the month of the invoice."
+    return Sheet("Twelve months", (meaning,), ("month",), measures, rows, rows.iloc[:0])
+
+
+def _narratives(month: Month) -> Sheet:
+    rows = month.narratives()
+    found = measure("hours")
+    total = pd.DataFrame({"hours": [rows["hours"].sum()]})
+    meaning = "Time dated in the month, of every billing type, with its descriptions."
+    return Sheet("Time entries", (meaning,), NARRATIVES[:-1], (found,) if found else (), rows, total)

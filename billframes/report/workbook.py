@@ -1,0 +1,229 @@
+"""The month as an Excel workbook: definitions first, then a sheet an analysis, with real numbers.
+
+The rows of a sheet stand under a frozen heading with filters; their total stands apart, below an empty row, so that
+neither a filter nor a sort takes it along. The same data give the same bytes, but for the cell that says when the
+report was made.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import itertools
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from billframes._export import neutral
+from billframes._version import __version__
+from billframes.analysis.vocabulary import UNITS, Measure
+from billframes.errors import ConfigError
+from billframes.report import words
+from billframes.report.month import Month
+from billframes.report.sheets import Sheet, sheets
+
+__all__ = ["check_writer", "workbook"]
+
+FORMS = {
+    "money": "#,##0.00",
+    "rate": "#,##0.00",
+    "hours": "#,##0.00",
+    "ratio": "0.0%",
+    "multiple": "0.00",
+    "days": "#,##0.0",
+    "count": "#,##0",
+    "date": "yyyy-mm-dd",
+    "text": "General",
+}
+"""Each unit's number format."""
+
+_OPTIONS = {
+    "in_memory": True,
+    "strings_to_formulas": False,
+    "strings_to_urls": False,
+    "strings_to_numbers": False,
+}
+_WIDEST, _NARROWEST = 60, 10
+# What Excel holds in one cell.
+_LONGEST = 32_000
+# No control characters: XML has no place for them.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+def check_writer() -> None:
+    """Raise `ConfigError` where the Excel writer is not installed."""
+    try:
+        import xlsxwriter  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"Excel reports need {error.name}, which is not installed: pip install 'billframes[report]'."
+        ) from error
+
+
+def workbook(
+    month: Month, *, title: str = "", remark: str = "", generated: str = "", narratives: bool = False
+) -> bytes:
+    """
+    Write a month as an Excel workbook.
+
+    Parameters
+    ----------
+    month : Month
+    title : str
+        The firm's name.
+    remark : str
+        Such as that the figures are a demonstration.
+    generated : str
+        When the report was made, as it should read.
+    narratives : bool
+        Whether time entries are listed with their descriptions, which say what was done for whom.
+
+    Returns
+    -------
+    bytes
+        An .xlsx file. Money, hours and ratios are numbers, days are dates, what is missing is an empty cell.
+    """
+    check_writer()
+    import xlsxwriter
+
+    made = sheets(month, narratives=narratives)
+    buffer = io.BytesIO()
+    with xlsxwriter.Workbook(buffer, _OPTIONS) as book:
+        # A fixed day, not the clock's: the same data are the same file.
+        created = dt.datetime.combine(month.as_of, dt.time())
+        book.set_properties({"title": f"Billing report {month.name}", "created": created})
+        pen = _Pen(book)
+        about = _about(month, title=title, remark=remark, generated=generated)
+        pen.definitions(book.add_worksheet("Definitions"), about, made)
+        for each in made:
+            pen.sheet(book.add_worksheet(each.name), each)
+    return buffer.getvalue()
+
+
+class _Pen:
+    """Writes sheets in one book's formats."""
+
+    def __init__(self, book: Any) -> None:
+        self._heading = book.add_format({"bold": True, "text_wrap": True, "valign": "top", "bottom": 1})
+        self._bold = book.add_format({"bold": True, "valign": "top"})
+        self._wrapped = book.add_format({"text_wrap": True, "valign": "top"})
+        self._top = book.add_format({"valign": "top"})
+        self._day = book.add_format({"num_format": FORMS["date"], "valign": "top"})
+        self._cells = {unit: book.add_format({"num_format": form, "valign": "top"}) for unit, form in FORMS.items()}
+        self._sums = {
+            unit: book.add_format({"num_format": form, "bold": True, "top": 1}) for unit, form in FORMS.items()
+        }
+        self._total = book.add_format({"bold": True, "top": 1})
+
+    def definitions(self, page: Any, about: Iterable[tuple[str, str]], made: Sequence[Sheet]) -> None:
+        """Say what the report is, what each sheet holds, and what each column means."""
+        rows: list[tuple[str, str, str]] = [(name, text, "") for name, text in about]
+        rows += [("", "", ""), ("Sheet", "What it says", "")]
+        rows += [(name, text, "") for names, meaning in _alike(made) for name, text in _beside(names, meaning)]
+        rows += [("", "", ""), ("Column", "What it means", "Unit")]
+        rows += [(each.title, each.meaning, UNITS[each.unit]) for each in _measures(made)]
+        for place, row in enumerate(rows):
+            for column, (text, form) in enumerate(zip(row, (self._bold, self._wrapped, self._top), strict=True)):
+                _write(page, place, column, text, self._bold if row[0] in {"Sheet", "Column"} else form)
+        page.set_column(0, 0, 30)
+        page.set_column(1, 1, 100)
+        page.set_column(2, 2, 20)
+        page.set_landscape()
+        page.fit_to_pages(1, 0)
+
+    def sheet(self, page: Any, sheet: Sheet) -> None:
+        """Write headings, rows and the total."""
+        columns = [*sheet.labels, *(each.name for each in sheet.measures)]
+        for place, heading in enumerate(sheet.headings):
+            _write(page, 0, place, heading, self._heading)
+        for place, name in enumerate(columns):
+            self._column(page, place, sheet.rows[name], self._forms(sheet)[place])
+        last = len(sheet.rows)
+        page.freeze_panes(1, min(1, len(sheet.labels)))
+        page.autofilter(0, 0, last, len(columns) - 1)
+        self._below(page, last + 2, sheet)
+        for place, width in enumerate(_widths(sheet, columns)):
+            page.set_column(place, place, width)
+        # Invoice numbers are names, whatever they look like.
+        page.ignore_errors({"number_stored_as_text": f"A1:A{last + 1}"})
+        page.repeat_rows(0)
+        page.set_landscape()
+        page.fit_to_pages(1, 0)
+
+    def _forms(self, sheet: Sheet) -> list[Any]:
+        texts = [self._wrapped if name == "description" else self._top for name in sheet.labels]
+        return [*texts, *(self._cells[each.unit] for each in sheet.measures)]
+
+    def _column(self, page: Any, place: int, values: pd.Series[Any], form: Any) -> None:
+        for row, value in enumerate(values, start=1):
+            _write(page, row, place, value, self._day if isinstance(value, pd.Timestamp) else form)
+
+    def _below(self, page: Any, row: int, sheet: Sheet) -> None:
+        if sheet.total.empty or not sheet.labels:
+            return
+        for place in range(len(sheet.labels)):
+            _write(page, row, place, "" if place else "Total", self._total)
+        for place, each in enumerate(sheet.measures, start=len(sheet.labels)):
+            value = sheet.total[each.name].iloc[0] if each.name in sheet.total else None
+            _write(page, row, place, value, self._sums[each.unit])
+
+
+def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator[tuple[str, str]]:
+    yield "Monthly billing report", month.name
+    yield "Firm", title
+    yield "Of", month.choice.title if month.choice else "The whole firm"
+    yield "Data", words.as_of(month)
+    yield "Made on", generated
+    yield "", remark
+    yield (
+        "",
+        "Money is in the firm’s currency, which the API does not name. An empty cell is a figure that is not known.",
+    )
+    for text in (*words.part(month), words.LIMITS, *month.notes):
+        yield "", text
+    yield "Made by", f"billframes {__version__}"
+
+
+def _measures(made: Sequence[Sheet]) -> list[Measure]:
+    return list({each.name: each for sheet in made for each in sheet.measures}.values())
+
+
+def _alike(made: Sequence[Sheet]) -> list[tuple[list[str], tuple[str, ...]]]:
+    """Put the names of sheets of one analysis together: what it says is said once."""
+    names: dict[tuple[str, ...], list[str]] = {}
+    for each in made:
+        names.setdefault(each.meaning, []).append(each.name)
+    return [(found, meaning) for meaning, found in names.items()]
+
+
+def _beside(names: Sequence[str], meaning: Sequence[str]) -> Iterator[tuple[str, str]]:
+    return itertools.zip_longest(names, meaning, fillvalue="")
+
+
+def _write(page: Any, row: int, column: int, value: Any, form: Any) -> None:
+    """Write a number, a day or text as such; what is missing stays empty."""
+    if isinstance(value, str):
+        if value:
+            page.write_string(row, column, str(neutral(_CONTROL.sub(" ", value)))[:_LONGEST], form)
+        else:
+            page.write_blank(row, column, None, form)
+    elif pd.isna(value) or (isinstance(value, float) and not math.isfinite(value)):
+        page.write_blank(row, column, None, form)
+    elif isinstance(value, pd.Timestamp):
+        page.write_datetime(row, column, value.to_pydatetime(), form)
+    else:
+        # Sums of many cents carry noise, which would show as -0.00.
+        page.write_number(row, column, round(float(value), 8) + 0.0, form)
+
+
+def _widths(sheet: Sheet, columns: Sequence[str]) -> Iterator[float]:
+    """Make columns as wide as their text; figures as wide as millions are."""
+    for place, name in enumerate(columns):
+        if place >= len(sheet.labels):
+            yield 15
+            continue
+        longest = int(sheet.rows[name].astype("str").str.len().max()) if len(sheet.rows) else 0
+        yield min(_WIDEST, max(_NARROWEST, longest + 2))

@@ -1,0 +1,130 @@
+"""Reports of parts of a firm: what counts in each, and that all of them together are the firm's report."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from billframes import report
+from billframes.errors import ParameterError
+from billframes.report.choosing import Choice, choose, every, file_names
+
+FIGURES = {
+    "hours": (lambda month: month.utilization_total, ("client_hours", "total_hours")),
+    "fees": (
+        lambda month: month.realization(None),
+        ("worked_amount", "billed_amount", "settled_amount", "billable_hours", "left_out_amount"),
+    ),
+    "receivables": (lambda month: month.receivables(None), ("current", "91+", "total", "overdue")),
+    "work in progress": (lambda month: month.wip(None), ("0-30", "91+", "total", "prebill_amount", "hours")),
+    "a year's fees": (lambda month: month.lockup(), ("fees_amount", "wip_amount", "receivable_amount")),
+}
+
+
+def parts(october, key):
+    return [october.only(each.code) for each in every(october.whole, key)]
+
+
+@pytest.mark.parametrize("key", ["client", "responsible"])
+def test_all_parts_and_what_is_unassigned_add_up_to_the_firm_to_the_cent(october, key):
+    months = parts(october, key)
+    assert months[-1].choice == Choice(key, None, "Unassigned")
+    for name, (figure, columns) in FIGURES.items():
+        whole, each = figure(october), pd.concat([figure(month) for month in months])
+        for column in columns:
+            assert each[column].sum() == pytest.approx(whole[column].iloc[0], abs=0.005), (name, column)
+    assert sum(len(month.book.time_entries) for month in months) == len(october.book.time_entries)
+
+
+def test_credit_notes_without_items_are_unassigned_and_not_lost(october):
+    unassigned = october.only("responsible:")
+    assert not unassigned.is_empty
+    assert unassigned.realization(None)["billed_amount"].iloc[0] < 0
+
+
+def test_a_responsible_lawyers_report_counts_all_work_on_the_matters_whoever_did_it(october):
+    month = october.only("responsible:Miriam Harrow")
+    matters = october.book.matters
+    own = set(matters.loc[matters["responsible_name"] == "Miriam Harrow", "matter_id"])
+    entries = october.book.time_entries
+    mine = entries[entries["matter_id"].isin(own) & entries["date"].between("2026-10-01", "2026-10-31")]
+    assert month.utilization_total["total_hours"].iloc[0] == pytest.approx(mine["hours"].sum())
+    assert len(set(mine["user_id"])) > 1
+    assert month.utilization_total["capacity_hours"].isna().all()
+
+
+def test_an_invoice_of_several_matters_counts_in_each_report_with_the_share_of_its_matters(october):
+    several = october.whole.reconcile(start="2024-01-01", end="2026-10-31").query("matter_count > 1 and balance > 0")
+    assert len(several)
+    owed = [month.receivables(None)["total"].iloc[0] for month in parts(october, "responsible")]
+    assert sum(owed) == pytest.approx(october.receivables(None)["total"].iloc[0], abs=0.005)
+    # Nobody's report has the whole of what others have a part in.
+    invoices = [month.book.invoices["balance"].sum() for month in parts(october, "responsible")]
+    assert sum(invoices) >= sum(owed)
+
+
+def test_a_clients_report_has_its_invoices_in_full(october):
+    owed = october.receivables("client").sort_values("total").iloc[-1]
+    month = october.only(f"client:{owed['client_id']}")
+    assert month.receivables(None)["total"].iloc[0] == owed["total"]
+    assert set(month.book.invoices["client_id"]) == {owed["client_id"]}
+    assert set(month.reconcile()["client_id"]) <= {owed["client_id"]}
+
+
+def test_a_part_without_anything_is_a_report_of_zeros_that_says_so(october):
+    month = october.only("client:")
+    assert month.is_empty
+    assert month.realization(None)["billed_amount"].tolist() == [0.0]
+    assert month.realization(None)["billing_realization"].isna().all()
+    assert "There are no data for October 2026" in report.cover(month)._repr_html_()
+    assert "What has no client is in this report" in report.notes(month)._repr_html_()
+
+
+def test_a_parts_sections_speak_of_hours_and_never_of_utilization(october):
+    month = october.only("practice_area:Litigation")
+    made = [report.cover(month), report.headlines(month), report.utilization(month), report.trends(month)]
+    cover, headlines, hours, trends = (section._repr_html_() for section in made)
+    assert "Practice area: Litigation" in cover
+    assert "<dt>Utilization</dt>" not in headlines
+    assert "Hours by timekeeper" in hours
+    assert "Available hours" not in trends
+    assert "the firm’s report by practice area" in report.notes(month)._repr_html_()
+
+
+def test_a_client_is_found_by_reference_name_or_id_and_one_of_two_namesakes_must_be_told(october):
+    clients = october.book.clients
+    alone = clients[~clients["name"].duplicated(keep=False) & clients["reference"].notna()].iloc[0]
+    for text in (alone["reference"], alone["name"].upper(), alone["client_id"], f" {alone['name']} "):
+        assert choose(october.whole, "client", text).id == alone["client_id"]
+    twice = clients[clients["name"].duplicated(keep=False)].iloc[0]
+    with pytest.raises(ParameterError, match=rf"2 clients are called .*say which: .*{twice['reference']}"):
+        choose(october.whole, "client", twice["name"])
+    with pytest.raises(ParameterError, match="No client has the name, reference or id 'Nobody'"):
+        choose(october.whole, "client", "Nobody")
+
+
+def test_a_lawyer_is_found_by_e_mail_address(october):
+    users = october.book.users.set_index("name")
+    assert choose(october.whole, "responsible", users.loc["Miriam Harrow", "email"]).name == "Miriam Harrow"
+    with pytest.raises(ParameterError, match="only='lawyer:x' takes client:…, practice_area:…, responsible:…"):
+        october.only("lawyer:x")
+
+
+def test_files_of_namesakes_differ_and_no_name_leads_elsewhere():
+    names = ["Ann Lee", "Ann Lee", "../../etc", "李", "李"]
+    choices = [Choice("responsible", f"{place}0000000-x", name) for place, name in enumerate(names)]
+    files = file_names(choices, "2026-10", "pdf")
+    assert len(set(files)) == len(files)
+    assert all(file.startswith("billframes-2026-10-responsible-") and "/" not in file for file in files)
+    assert files[2] == "billframes-2026-10-responsible-etc.pdf"
+
+
+def test_descriptions_are_shown_only_where_they_are_asked_for_and_are_escaped(october):
+    month = october.only("practice_area:Litigation")
+    narrative = month.narratives()["description"].iloc[0]
+    sections = [report.utilization(month), report.realization(month), report.receivables(month), report.notes(month)]
+    assert not any(narrative in section._repr_html_() for section in sections)
+    assert narrative in report.narratives(month)._repr_html_()
+    entries = month.narratives().head(1).assign(description="<script>alert(1)</script>")
+    month.narratives = lambda: entries
+    assert "&lt;script&gt;alert(1)" in report.narratives(month)._repr_html_()

@@ -1,0 +1,117 @@
+"""The month's workbook, read back as Excel would: the same figures, as numbers, and nothing that runs."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+
+import openpyxl
+import pandas as pd
+import pytest
+
+from billframes.analysis.vocabulary import MEASURES
+from billframes.report import workbook as writing
+from billframes.report.sheets import Sheet
+from billframes.report.workbook import workbook
+from tests.report.conftest import MEAN
+
+
+def opened(content: bytes) -> openpyxl.Workbook:
+    return openpyxl.load_workbook(io.BytesIO(content))
+
+
+def texts(book) -> list[str]:
+    cells = (cell.value for sheet in book for row in sheet.iter_rows() for cell in row)
+    return [value for value in cells if isinstance(value, str)]
+
+
+@pytest.fixture(scope="module")
+def book(october):
+    return opened(workbook(october, title="Sons & Sons", generated="1 November 2026, 08:00"))
+
+
+def test_definitions_come_first_and_then_a_sheet_an_analysis(book):
+    assert book.sheetnames == [
+        "Definitions",
+        "Utilization",
+        "Realization by practice area",
+        "Realization by client",
+        "Realization by timekeeper",
+        "Realization by responsible",
+        "Receivables by client",
+        "Work in progress by client",
+        "Work in progress by timekeeper",
+        "Lock-up",
+        "Invoices",
+        "Twelve months",
+    ]
+    said = {row[0]: row[1:] for row in book["Definitions"].iter_rows(values_only=True) if row[0]}
+    assert said["Monthly billing report"][0] == "October 2026"
+    assert said["Firm"][0] == "Sons & Sons"
+    assert said["Billing realization"] == ("Billed ÷ worked.", "ratio, 1 is 100%")
+    assert not [text for text in texts(book) if "`" in text or "_amount" in text]
+
+
+def test_a_sheet_holds_the_analysis_with_its_total_apart_from_the_filters(book, october):
+    rows, total = october.realization("client"), october.realization(None).iloc[0]
+    sheet = book["Realization by client"]
+    headings, *cells = sheet.iter_rows(values_only=True)
+    read = pd.DataFrame(cells[: len(rows)], columns=headings)
+    for name in ("worked_amount", "billed_amount", "billing_realization", "settlement_ratio", "effective_rate"):
+        shown = read[MEASURES[name].title].astype("float64")
+        pd.testing.assert_series_equal(shown, rows[name], check_names=False, atol=1e-8)
+    assert cells[len(rows)] == (None,) * len(headings)
+    assert dict(zip(headings, cells[-1], strict=True))["Billed"] == pytest.approx(total["billed_amount"])
+    assert cells[-1][0] == "Total"
+    assert sheet.auto_filter.ref == f"A1:I{len(rows) + 1}"
+    assert sheet.freeze_panes == "B2"
+
+
+def test_units_are_number_formats_days_are_dates_and_what_is_missing_is_empty(book):
+    forms = {
+        cell.value: below.number_format for cell, below in zip(*book["Realization by client"]["A1:I2"], strict=True)
+    }
+    assert forms["Billed"] == "#,##0.00"
+    assert forms["Billing realization"] == "0.0%"
+    work = book["Work in progress by client"]
+    assert isinstance(work["K2"].value, dt.datetime)
+    assert work["K2"].number_format == "yyyy-mm-dd"
+    overdue = [cell.value for cell in book["Receivables by client"]["I"][1:-2]]
+    assert None in overdue
+    assert all(value is None or isinstance(value, int | float) for value in overdue)
+
+
+def test_a_client_named_like_a_script_is_only_text(book):
+    assert MEAN in texts(book)
+
+
+def test_formulas_and_control_characters_from_the_api_are_text(october, monkeypatch):
+    rows = pd.DataFrame(
+        {"client_name": ["=HYPERLINK(1)", "+1", "@x", "a\x00b"], "hours": [-1e-13, 2.0, 3.0, float("inf")]}
+    )
+    sheet = Sheet("Time", ("=1+1",), ("client_name",), (MEASURES["hours"],), rows, rows.iloc[:0])
+    monkeypatch.setattr(writing, "sheets", lambda _month, narratives: [sheet])
+    read = opened(workbook(october, title="=2+2"))
+    cells = list(read["Time"].iter_rows(min_row=2))
+    assert [row[0].value for row in cells] == ["'=HYPERLINK(1)", "'+1", "'@x", "a b"]
+    assert [row[1].value for row in cells] == [0, 2, 3, None]
+    assert not [cell for page in read for row in page.iter_rows() for cell in row if cell.data_type == "f"]
+
+
+def test_the_same_data_are_the_same_bytes_but_for_the_stamp(october):
+    month = october.only("practice_area:Family")
+    first, again = (workbook(month, generated="today") for _ in range(2))
+    assert first == again
+    assert workbook(month, generated="tomorrow") != first
+
+
+def test_descriptions_are_on_a_sheet_of_their_own_and_only_when_asked_for(book, october):
+    narratives = set(october.narratives()["description"])
+    assert not narratives & set(texts(book))
+    month = october.only("practice_area:Family")
+    asked = opened(workbook(month, narratives=True))
+    sheet = asked["Time entries"]
+    entries = month.narratives()
+    assert [cell.value for cell in sheet["F"][1 : len(entries) + 1]] == entries["description"].tolist()
+    assert sheet.cell(sheet.max_row, 7).value == pytest.approx(entries["hours"].sum())
+    assert "Invoices" not in asked.sheetnames
