@@ -51,14 +51,16 @@ def realization(firm: Firm, start: dt.date, end: dt.date) -> pl.DataFrame:
         firm.time_entries.lazy()
         .filter((C("billing_type") == "billable") & C("invoice_id").is_not_null())
         .select("invoice_id", "matter_id", "client_id", "hours", worth="amount")
-        .join(firm.matters.lazy().select("matter_id", "matter_type"), on="matter_id", how="left")
     )
+    types = firm.matters.lazy().select("matter_id", "matter_type")
     bills = _fees(firm, work.group_by("invoice_id").agg(C("worth").sum(), C("hours").sum())).filter(
         C("invoice_date").is_between(start, end)
     )
     left_out = C("matter_type").is_in(LEFT_OUT)
-    rows = work.join(bills.select("invoice_id", "per_worth", "settled"), on="invoice_id").with_columns(
-        billed=C("worth") * C("per_worth")
+    rows = (
+        work.join(bills.select("invoice_id", "per_worth", "settled"), on="invoice_id")
+        .join(types, on="matter_id", how="left")
+        .with_columns(billed=C("worth") * C("per_worth"))
     )
     by_client = rows.group_by("client_id").agg(
         worked_amount=C("worth").filter(~left_out).sum(),

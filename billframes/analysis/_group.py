@@ -182,8 +182,8 @@ def _originators(sources: Sources) -> Frame:
             lists.filter(C("_count") > nth).select(
                 "matter_id",
                 _nth=nw.lit(nth),
-                _originator_id=C("originator_ids").list.get(nth),
-                _originator_name=C("originator_names").list.get(nth) if named else nothing(nw.String),
+                _originator_id=C("originator_ids").list.get(nth).cast(nw.String),
+                _originator_name=C("originator_names").list.get(nth).cast(nw.String) if named else nothing(nw.String),
                 _share=1.0 / C("_count"),
             )
             for nth in range(most or 1)

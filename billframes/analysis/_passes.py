@@ -48,7 +48,7 @@ def lookup(frame: Frame, other: Frame, on: str, how: Literal["left", "inner"] = 
     """Join a frame that has each id once; a missing id finds nothing."""
     left, right = frame.to_native(), other.to_native()
     if isinstance(left, pd.DataFrame) and left[on].dtype == "str" and right[on].dtype == "str":
-        return cast("Frame", nw.from_native(_looked_up(left, right, on, how)))
+        return nw.from_native(_looked_up(left, right, on, how))
     return frame.join(alike(other, frame), on=on, how=how)
 
 
@@ -56,7 +56,7 @@ def grouped(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
     """Add up measures over columns, of which missing is a value like any other."""
     native = frame.to_native()
     if isinstance(native, pd.DataFrame) and all(native[name].dtype == "float64" for name in measures):
-        return cast("Frame", nw.from_native(_grouped(native, by, measures)))
+        return nw.from_native(_grouped(native, by, measures))
     return gathered(frame.group_by(*by).agg(*[C(measure).sum() for measure in measures]))
 
 

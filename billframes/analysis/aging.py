@@ -151,8 +151,13 @@ def aging(
     _warn_of_past(invoices, day, sources.settings)
     owed = _owed(frames["invoices"], keys, limits, basis, day)
     measures = (*limits, "total", "overdue", "_overdue_days")
-    lines = _spread(owed, frames, keys, measures) if itemized else owed
-    totals = add_up(attach(sums(lines, base_of(keys), measures), keys, sources, measures), keys, measures)
+    if itemized:
+        owed = computed(owed, frames["invoices"])
+        lines = sums(_spread(owed, frames, keys, measures), base_of(keys), measures)
+    else:
+        owed = lines = computed(sums(owed, base_of(keys), (*measures, "_undated")), frames["invoices"])
+    _warn_of_undated(owed)
+    totals = add_up(attach(lines, keys, sources, measures), keys, measures)
     totals = totals.with_columns(weighted_days_overdue=ratio("_overdue_days", "overdue"))
     return cast("IntoFrameT", close(finish(totals, keys, (*measures[:-1], "weighted_days_overdue"))))
 
@@ -206,11 +211,10 @@ def _owed(invoices: Frame, keys: Sequence[Key], limits: dict[str, float], basis:
         .filter(C("invoice_state") == "final", C("invoice_date") <= stamp(day), C("balance") != 0)
         .unique(subset=["invoice_id"], keep="any")
         .with_columns(_undated=flag(C("due_date").is_null()), _due=nw.coalesce("due_date", "invoice_date"))
-        .with_columns(_late=_days_since("_due", day))
-        .with_columns(_age=C("_late") if basis == "due_date" else _days_since("invoice_date", day))
     )
-    rows = computed(rows, invoices)
-    _warn_of_undated(rows)
+    rows = rows.with_columns(_late=_days_since(rows, "_due", day)).with_columns(
+        _age=C("_late") if basis == "due_date" else _days_since(rows, "invoice_date", day)
+    )
     rows = rows.with_columns(
         *_bucketed(limits),
         total=C("balance"),
@@ -229,13 +233,16 @@ def _bucketed(limits: dict[str, float]) -> list[nw.Expr]:
     ]
 
 
-def _days_since(column: str, day: dt.date) -> nw.Expr:
+def _days_since(rows: Frame, column: str, day: dt.date) -> nw.Expr:
     """
     Count the days from a column of dates to `day`.
 
-    Date subtraction differs from engine to engine; whole numbers do not. `date.toordinal` counts the same way.
+    Date subtraction differs from engine to engine. Where timestamps are quick they serve; elsewhere days are
+    counted as `date.toordinal` does.
     """
     date = C(column).dt
+    if isinstance(rows, nw.DataFrame):
+        return (stamp(day).replace(tzinfo=dt.UTC).timestamp() - date.timestamp("ms") / 1000.0) / 86_400.0
     past = date.year().cast(nw.Int64) - 1
     ordinal = past * 365 + past // 4 - past // 100 + past // 400 + date.ordinal_day().cast(nw.Int64)
     return (day.toordinal() - ordinal).cast(nw.Float64)

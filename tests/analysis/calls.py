@@ -11,7 +11,7 @@ from typing import Any
 from billframes import FirmSettings
 from billframes.analysis import aging, realization, utilization
 
-__all__ = ["CALLS", "rich"]
+__all__ = ["CALLS", "ON_CLUSTERS", "QUERIES", "rich"]
 
 Frames = dict[str, Any]
 
@@ -92,3 +92,13 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "aging by practice area": call(aging, *WORK, as_of="2026-11-15", by=["practice_area", "quarter"]),
     "aging by invoice date": call(aging, "invoices", as_of="2026-11-15", basis="invoice_date"),
 }
+
+# Dask and PySpark take seconds a call: one of each analysis, together of every kind of key.
+ON_CLUSTERS = (
+    "utilization by role and month",
+    "realization by originator",
+    "aging by matter and user",
+)
+
+# How many small queries a call runs on lazy frames, each of one row, as its documentation says.
+QUERIES = {"utilization by user": 1, "realization by client and month": 2, "aging by client": 1}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import duckdb
@@ -96,6 +96,10 @@ ENGINES: dict[str, Callable[[pa.Table], Any]] = {
 
 def rows_of(result: Any) -> list[dict[str, Any]]:
     """A result's rows as dicts, missing as None, whatever the engine."""
+    if type(result).__module__.startswith("dask."):
+        result = result.compute().reset_index(drop=True)
+    if type(result).__module__.startswith("pyspark."):
+        result = result.toArrow()
     if isinstance(result, pl.LazyFrame):
         result = result.collect()
     if isinstance(result, pl.DataFrame):
@@ -181,3 +185,43 @@ def firm(request: pytest.FixtureRequest) -> Firm:
 @pytest.fixture(scope="session")
 def pandas_firm() -> Firm:
     return Firm(pandas)
+
+
+@pytest.fixture(scope="session")
+def dask() -> Iterator[Callable[[pa.Table], Any]]:
+    """Frames of two partitions, on two processes of this machine."""
+    import dask.dataframe as dd
+    from distributed import Client, LocalCluster
+
+    where = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **where) as cluster, Client(cluster):
+        yield lambda table: dd.from_pandas(pandas(table), npartitions=2)
+
+
+@pytest.fixture(scope="session")
+def pyspark() -> Iterator[Callable[[pa.Table], Any]]:
+    """Spark in this process and its Java; queries this small are quicker interpreted than compiled."""
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.constraintPropagation.enabled": "false",
+    }
+    session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield lambda table: session.createDataFrame(_without_dictionaries(table))
+    session.stop()
+
+
+def _without_dictionaries(table: pa.Table) -> pa.Table:
+    """Spark has no enums."""
+    plain = [field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field for field in table.schema]
+    return table.cast(pa.schema(plain))

@@ -1,0 +1,95 @@
+"""Every engine answers as pandas does, edge for edge, gives its own kind of frame back, and stays lazy."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from tests.analysis.calls import CALLS, ON_CLUSTERS, QUERIES, rich
+from tests.analysis.conftest import ENGINES, Firm, rows_of
+
+# The firm has every edge, so every warning is due; other tests hold each to its cause.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning"),
+    pytest.mark.filterwarnings("ignore::billframes.errors.RatesHiddenWarning"),
+    # What these libraries announce of their own future.
+    pytest.mark.filterwarnings("ignore:Dask support is moving out of Narwhals:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas >= 3:FutureWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def asked(pandas_firm):
+    """Ask pandas, the measure of all others, once for each call."""
+    frames = rich(pandas_firm)
+    answers = {}
+
+    def ask(name):
+        if name not in answers:
+            answers[name] = rows_of(CALLS[name](frames))
+        return answers[name]
+
+    return ask
+
+
+def agree(frames, name, wanted):
+    result = CALLS[name](frames)
+    assert type(result) is type(frames["invoices"])
+    rows = rows_of(result)
+    assert [list(row) for row in rows] == [list(row) for row in wanted]
+    for row, other in zip(rows, wanted, strict=True):
+        assert row == {key: near(value) for key, value in other.items()}
+
+
+def near(value):
+    return pytest.approx(value, rel=1e-9, abs=1e-9) if isinstance(value, float) else value
+
+
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "pandas"])
+@pytest.mark.parametrize("name", CALLS)
+def test_engines_of_one_process_answer_as_pandas_does(engine, name, asked):
+    agree(rich(Firm(ENGINES[engine])), name, asked(name))
+
+
+@pytest.mark.cluster
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["dask", "pyspark"])
+def test_engines_of_many_processes_answer_as_pandas_does(engine, asked, request):
+    frames = rich(Firm(request.getfixturevalue(engine)))
+    for name in ON_CLUSTERS:
+        agree(frames, name, asked(name))
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_lazy_frames_are_only_asked_for_one_row_of_counts(name, monkeypatch):
+    collected = []
+    collect = pl.LazyFrame.collect
+
+    def spy(frame, *args, **options):
+        collected.append(collect(frame, *args, **options))
+        return collected[-1]
+
+    frames = rich(Firm(ENGINES["polars lazy"]))
+    monkeypatch.setattr(pl.LazyFrame, "collect", spy)
+    CALLS[name](frames)
+    assert [each.height for each in collected] == [1] * QUERIES[name]
+
+
+@pytest.mark.cluster
+@pytest.mark.slow
+def test_dask_frames_are_only_asked_for_one_row_of_counts(monkeypatch):
+    import dask.dataframe as dd
+
+    from tests.analysis.conftest import pandas
+
+    computed = []
+    compute = dd.DataFrame.compute
+
+    def spy(frame, **options):
+        computed.append(compute(frame, **options))
+        return computed[-1]
+
+    frames = rich(Firm(lambda table: dd.from_pandas(pandas(table), npartitions=2)))
+    monkeypatch.setattr(dd.DataFrame, "compute", spy)
+    CALLS["aging by client"](frames)
+    assert [len(each) for each in computed] == [1] * QUERIES["aging by client"]
