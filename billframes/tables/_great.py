@@ -54,9 +54,8 @@ def great_table(
     ConfigError
         great-tables is not installed.
     """
-    great = _great_tables()
     first = cells.columns[0]
-    table = great.GT(cells, id=id, rowname_col=first).tab_header(title=title)
+    table = _kind()(cells, id=id, rowname_col=first).tab_header(title=title)
     table = table.tab_stubhead(headings.get(first, "")).cols_label(
         {name: heading for name, heading in headings.items() if name != first}
     )
@@ -69,14 +68,21 @@ def great_table(
     return _with_total(table, len(cells) - 1) if has_total else table
 
 
-def _great_tables() -> Any:
+def _kind() -> type[GT]:
     try:
-        import great_tables
+        from great_tables import GT
     except ImportError as error:
         raise ConfigError(
             "Tables are made with great-tables, which is not installed: pip install 'billframes[report]'."
         ) from error
-    return great_tables
+
+    class ShownTable(GT):
+        """A table whose text is its title: great-tables would write out all its parts, addresses in memory too."""
+
+        def __repr__(self) -> str:
+            return f"<table: {self._heading.title}>"
+
+    return ShownTable
 
 
 def _show(value: Any, unit: str) -> str:

@@ -28,8 +28,24 @@ def outputs_of(path):
     return [output for cell in cells_of(path) for output in cell.get("outputs", ())]
 
 
-def test_the_four_notebooks_are_there():
-    assert [path.stem for path in NOTEBOOKS] == ["aging", "getting-started", "realization", "utilization"]
+def test_each_question_has_its_notebook():
+    assert [path.stem for path in NOTEBOOKS] == [
+        "big-firm",
+        "capacity",
+        "custom-field",
+        "getting-started",
+        "month-end-pack",
+        "old-receivables",
+        "realization-leaks",
+        "unbilled",
+    ]
+
+
+@ALL
+def test_a_notebook_is_short_and_has_a_conclusion(path):
+    if path.stem != "getting-started":
+        assert 6 <= len(cells_of(path)) <= 12
+        assert re.search(r"\d", source(cells_of(path)[-1]))
 
 
 @pytest.mark.slow

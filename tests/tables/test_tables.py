@@ -94,6 +94,10 @@ def test_a_table_is_the_same_each_time(fees):
     assert 'id="billframes-realization"' in first
 
 
+def test_a_table_in_text_is_its_title(fees):
+    assert repr(tables.realization(fees)) == "<table: Realization by client>"
+
+
 def test_a_total_that_is_given_stands_below(fees):
     total = fees.iloc[[0]].drop(columns=["client_id", "client_name"]).assign(effective_rate=123.0)
     assert grid(tables.realization(fees, total=total))[-1][6] == "123"
