@@ -14,6 +14,7 @@ import narwhals.stable.v2 as nw
 from billframes._warn import warn
 from billframes.analysis._checks import within
 from billframes.analysis._frames import RESIDUE, Frame, collect_row, flag, nothing, take
+from billframes.analysis._passes import alike, gathered, grouped, lookup
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import Period
 
@@ -83,7 +84,7 @@ def time_on_invoices(time: Frame) -> Frame:
         _rows=nw.lit(1.0),
     )
     totals = [C(name).sum() for name in (*_ON_INVOICE, "_rows")]
-    return rows.group_by("invoice_id").agg(*totals, *([C("_named_date").max()] if dated else []))
+    return gathered(rows.group_by("invoice_id").agg(*totals, *([C("_named_date").max()] if dated else [])))
 
 
 def invoice_terms(
@@ -157,14 +158,14 @@ def billed_items(
     """
     parts = []
     if time is not None:
-        fees = time.join(terms.select("invoice_id", "_per_worth", "_per_hour"), on="invoice_id", how="inner")
+        fees = lookup(time, terms.select("invoice_id", "_per_worth", "_per_hour"), "invoice_id", "inner")
         parts.append(_like(fees.with_columns(_billed=billed_at()), by))
     for name, frame in (("expenses", expenses), ("fixed_fees", fixed_fees)):
         if frame is not None:
             ids = [column for column in by if column.endswith("_id")]
-            items = take(frame, name, ("invoice_id", "amount", *ids), by)
+            items = take(frame if time is None else alike(frame, time), name, ("invoice_id", "amount", *ids), by)
             parts.append(_like(items.with_columns(_billed=C("amount")), by))
-    return nw.concat(parts).group_by("invoice_id", *by).agg(C("_billed").sum())
+    return grouped(nw.concat(parts), ["invoice_id", *by], ["_billed"])
 
 
 def warn_of_absent_items(**items: object) -> None:
@@ -214,8 +215,8 @@ def _with_items(terms: Frame, name: str, items: Frame | None) -> Frame:
     if items is None:
         return terms.with_columns(nw.lit(0.0).alias(f"_{name}"))
     amounts = take(items, name, ("invoice_id", "amount")).filter(~C("invoice_id").is_null())
-    totals = amounts.group_by("invoice_id").agg(C("amount").sum().alias(f"_{name}"))
-    return terms.join(totals, on="invoice_id", how="left")
+    totals = grouped(amounts, ["invoice_id"], ["amount"]).rename({"amount": f"_{name}"})
+    return lookup(terms, totals, "invoice_id")
 
 
 def _like(items: Frame, by: list[str]) -> Frame:

@@ -42,6 +42,9 @@ LISTS = frozenset({"originator_ids", "originator_names"})
 # Sums of doubles that should be zero come out as a residue; a ratio over a residue would be nonsense.
 RESIDUE = 1e-9
 
+_ANY: dict[Any, bool | float] = {nw.Boolean: True, nw.Float64: 0.0}
+_PANDAS_TYPES = ("str", "float64", "datetime64[us]")
+
 LOADERS = {
     "time_entries": "time_entries()",
     "expenses": "expenses()",
@@ -109,9 +112,9 @@ def take(frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str
     schema = frame.collect_schema()
     chosen = [*needed, *(each for each in dict.fromkeys(optional) if each in schema and each not in needed)]
     lists = [each for each in chosen if each in LISTS]
-    texts = _pandas_texts(frame, chosen)
-    casts = [C(each) if each in texts else _cast(each, schema[each]) for each in chosen]
-    return _with_lists(frame, lists).select(*casts)
+    frame = _pandas_texts(_with_lists(frame, lists), chosen)
+    ready = _ready(frame, chosen)
+    return frame.select(*[C(each) if each in ready else _cast(each, schema[each]) for each in chosen])
 
 
 def among(frame: Frame, column: str, values: Iterable[str]) -> nw.Expr:
@@ -135,8 +138,12 @@ def collect_row(frame: Frame, **sums: nw.Expr) -> dict[str, float]:
 def mapped(column: str, mapping: Mapping[str, Any], default: Any, dtype: Any) -> nw.Expr:
     """Look each value of a column up in a small mapping; `default`, or None, where it is not there."""
     if not mapping:
-        return nw.lit(default).cast(dtype)
-    return C(column).replace_strict(list(mapping), list(mapping.values()), default=default, return_dtype=dtype)
+        return nothing(dtype) if default is None else nw.lit(default).cast(dtype)
+    keys, values = list(mapping), list(mapping.values())
+    known = values[0] if default is None else default
+    found = C(column).replace_strict(keys, values, default=known, return_dtype=dtype)
+    # Dask can't look up what is not a number.
+    return nw.when(C(column).is_in(keys)).then(found) if default is None else found
 
 
 def flag(condition: nw.Expr) -> nw.Expr:
@@ -145,10 +152,13 @@ def flag(condition: nw.Expr) -> nw.Expr:
 
 
 def nothing(dtype: Any) -> nw.Expr:
-    """Return a column of missing values."""
-    if dtype == nw.Boolean:
-        # pandas' own booleans can't be missing: cast to them, None would read False.
-        return nw.when(nw.lit(1) == nw.lit(0)).then(nw.lit(True))
+    """
+    Return a column of missing values.
+
+    A missing literal has no type: Dask can't cast it to a number, and cast to pandas' booleans it reads False.
+    """
+    if dtype in _ANY:
+        return nw.when(nw.lit(1) == nw.lit(0)).then(nw.lit(_ANY[dtype]))
     return nw.lit(None).cast(dtype)
 
 
@@ -202,12 +212,26 @@ def _cast(name: str, dtype: Any) -> nw.Expr:
     return C(name)
 
 
-def _pandas_texts(frame: Frame, columns: list[str]) -> set[str]:
-    """Columns that are pandas' own text already: casting these to themselves costs a copy each."""
+def _ready(frame: Frame, columns: list[str]) -> set[str]:
+    """Columns that pandas has in the right type already: casting these to themselves costs a copy each."""
     native = frame.to_native()
     if not isinstance(native, pd.DataFrame):
         return set()
-    return {name for name in columns if native[name].dtype == "str"}
+    return {name for name in columns if native[name].dtype in _PANDAS_TYPES}
+
+
+def _pandas_texts(frame: Frame, columns: list[str]) -> Frame:
+    """Turn pandas' categories into text by their codes: its own cast makes a Python string a row."""
+    native = frame.to_native()
+    if not isinstance(native, pd.DataFrame):
+        return frame
+    coded = [name for name in columns if isinstance(native[name].dtype, pd.CategoricalDtype)]
+    texts = {name: _decoded(native[name].cat) for name in coded}
+    return nw.from_native(native[columns].assign(**texts)) if texts else frame
+
+
+def _decoded(values: Any) -> Any:
+    return values.categories.astype("str").array.take(values.codes.to_numpy(), allow_fill=True)
 
 
 def _with_lists(frame: Frame, columns: list[str]) -> Frame:

@@ -12,6 +12,7 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis._frames import Frame, collect_row, flag, mapped, nothing, plain, take
 from billframes.analysis._keys import UNKNOWN, Key, Sources
+from billframes.analysis._passes import gathered, grouped, lookup
 
 __all__ = ["add_up", "attach", "base_of", "finish", "result_columns", "sums", "with_matter_type", "with_times"]
 
@@ -36,8 +37,8 @@ def with_times(frame: Frame, keys: Iterable[Key], date: str) -> Frame:
 
 def sums(frame: Frame, by: Sequence[str], measures: Iterable[str]) -> Frame:
     """Add up measures over columns; over everything, to one row, where there are none."""
-    totals = [C(measure).sum() for measure in measures]
-    return frame.group_by(*by).agg(*totals) if by else frame.select(*totals)
+    measures = list(measures)
+    return grouped(frame, by, measures) if by else frame.select(*[C(measure).sum() for measure in measures])
 
 
 def attach(
@@ -94,7 +95,7 @@ def add_up(frame: Frame, keys: Sequence[Key], measures: Sequence[str], least: Se
     if not keys:
         return frame.select(*totals)
     labels = [C(column).max() for key in keys for column in key.columns[1:]]
-    return frame.group_by(*[key.columns[0] for key in keys]).agg(*labels, *totals)
+    return gathered(frame.group_by(*[key.columns[0] for key in keys]).agg(*labels, *totals))
 
 
 def finish(frame: Frame, keys: Sequence[Key], columns: Sequence[str]) -> Frame:
@@ -135,7 +136,7 @@ def _join(frame: Frame, other: Frame | None, name: str, id_: str, wanted: dict[s
     if not wanted or other is None:
         return frame
     columns = take(other, name, (id_, *wanted.values())).unique(subset=[id_], keep="any")
-    return frame.join(columns.select(id_, **{alias: C(column) for alias, column in wanted.items()}), on=id_, how="left")
+    return lookup(frame, columns.select(id_, **{alias: C(column) for alias, column in wanted.items()}), id_)
 
 
 def _made(key: Key) -> Iterable[tuple[str, nw.Expr]]:
@@ -173,7 +174,6 @@ def _originators(sources: Sources) -> Frame:
     if sources.matters is None:
         raise TypeError("Keys by originator are only found where there are matters.")
     lists = take(sources.matters, "matters", ("matter_id", "originator_ids"), ("originator_names",))
-    lists = lists.unique(subset=["matter_id"], keep="any")
     lists = lists.with_columns(_count=C("originator_ids").list.len().cast(nw.Float64))
     named = "originator_names" in lists.collect_schema()
     most = int(collect_row(lists, most=C("_count").max())["most"])
@@ -181,6 +181,7 @@ def _originators(sources: Sources) -> Frame:
         [
             lists.filter(C("_count") > nth).select(
                 "matter_id",
+                _nth=nw.lit(nth),
                 _originator_id=C("originator_ids").list.get(nth),
                 _originator_name=C("originator_names").list.get(nth) if named else nothing(nw.String),
                 _share=1.0 / C("_count"),
@@ -188,6 +189,8 @@ def _originators(sources: Sources) -> Frame:
             for nth in range(most or 1)
         ]
     )
+    # A matter that is there twice counts once; told here, because Dask can't shuffle lists.
+    rows = rows.unique(subset=["matter_id", "_nth"], keep="any").drop("_nth")
     return plain(rows, "matter_id", _originator_id="str", _originator_name="str", _share="float64")
 
 

@@ -36,6 +36,7 @@ from billframes.analysis._frames import (
 )
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._passes import computed, deferred
 from billframes.analysis._people import settle
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import DateLike
@@ -201,15 +202,16 @@ def _owed(invoices: Frame, keys: Sequence[Key], limits: dict[str, float], basis:
     own = [name for name in base_of(keys) if name not in _ITEM and not name.startswith("_")]
     columns = ("invoice_id", "invoice_date", "invoice_state", "due_date", "balance", *own)
     rows = (
-        take(invoices, "invoices", columns)
-        .unique(subset=["invoice_id"], keep="any")
+        take(deferred(invoices), "invoices", columns)
         .filter(C("invoice_state") == "final", C("invoice_date") <= stamp(day), C("balance") != 0)
+        .unique(subset=["invoice_id"], keep="any")
         .with_columns(_undated=flag(C("due_date").is_null()), _due=nw.coalesce("due_date", "invoice_date"))
+        .with_columns(_late=_days_since("_due", day))
+        .with_columns(_age=C("_late") if basis == "due_date" else _days_since("invoice_date", day))
     )
+    rows = computed(rows, invoices)
     _warn_of_undated(rows)
     rows = rows.with_columns(
-        _late=_days_since("_due", day), _age=_days_since("_due" if basis == "due_date" else "invoice_date", day)
-    ).with_columns(
         *_bucketed(limits),
         total=C("balance"),
         overdue=nw.when(C("_late") > 0).then(C("balance")).otherwise(nw.lit(0.0)),
@@ -228,24 +230,15 @@ def _bucketed(limits: dict[str, float]) -> list[nw.Expr]:
 
 
 def _days_since(column: str, day: dt.date) -> nw.Expr:
+    """
+    Count the days from a column of dates to `day`.
+
+    Date subtraction differs from engine to engine; whole numbers do not. `date.toordinal` counts the same way.
+    """
     date = C(column).dt
-    parts = [part.cast(nw.Int64) for part in (date.year(), date.month(), date.day())]
-    number = cast("nw.Expr", _day_number(*parts))
-    past: nw.Expr = _day_number(day.year, day.month, day.day) - number
-    return past.cast(nw.Float64)
-
-
-def _day_number(year: Any, month: Any, day: Any) -> Any:
-    """
-    Count days since the year 0, of whole numbers or of columns of them.
-
-    Date subtraction differs from engine to engine; whole numbers do not. Years begin in March here, so that the
-    leap day comes last.
-    """
-    shifted = year * 12 + month - 3
-    years = shifted // 12
-    months = shifted - years * 12
-    return years * 365 + years // 4 - years // 100 + years // 400 + (months * 153 + 2) // 5 + day
+    past = date.year().cast(nw.Int64) - 1
+    ordinal = past * 365 + past // 4 - past // 100 + past // 400 + date.ordinal_day().cast(nw.Int64)
+    return (day.toordinal() - ordinal).cast(nw.Float64)
 
 
 def _warn_of_undated(owed: Frame) -> None:
@@ -278,10 +271,10 @@ def _shares(frames: dict[str, Frame], by: list[str]) -> Frame:
     """Tell which part of its invoice's amount each matter or user was billed at."""
     ids = [name for name in by if name.endswith("_id")]
     expenses, fixed_fees, entries = (frames.get(name) for name in ("expenses", "fixed_fees", "time_entries"))
-    time = None if entries is None else billable_time(entries, ids, by)
-    on_invoices = None if time is None else time_on_invoices(time)
+    time = None if entries is None else billable_time(deferred(entries), ids, by)
+    on_invoices = None if time is None else computed(time_on_invoices(time), frames["invoices"])
     terms = invoice_terms(on_invoices, frames["invoices"], expenses, fixed_fees)
-    items = billed_items(time, terms, expenses, fixed_fees, by)
+    items = computed(billed_items(time, terms, expenses, fixed_fees, by), frames["invoices"])
     totals = terms.filter(C("_total").abs() > RESIDUE).select("invoice_id", "_total")
     return items.join(totals, on="invoice_id", how="inner").select("invoice_id", *by, _share=C("_billed") / C("_total"))
 

@@ -25,6 +25,7 @@ from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, collect_row, flag, mapped, nothing, open_frames, ratio
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_matter_type, with_times
 from billframes.analysis._keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key
+from billframes.analysis._passes import computed, deferred, lookup
 from billframes.analysis._people import settle
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 from billframes.periods import DateLike, Period, resolve
@@ -229,27 +230,28 @@ def _types(matter_types: Collection[str] | None) -> frozenset[str] | None:
 def _answer(frames: dict[str, Frame], asked: _Question) -> Frame:
     kind = asked.kind.base if asked.kind else ()
     columns = [name for name in ("date", *kind, *asked.base) if not name.startswith("_")]
-    time = billable_time(frames["time_entries"], columns, ("invoice_date",))
-    on_invoices = time_on_invoices(time)
+    entries = frames["time_entries"]
+    time = billable_time(deferred(entries), columns, ("invoice_date",))
+    on_invoices = computed(time_on_invoices(time), entries)
     keep = [name for name in asked.base if name.startswith("client_")]
     terms = invoice_terms(on_invoices, frames["invoices"], frames.get("expenses"), frames.get("fixed_fees"), keep)
     if asked.basis == "work_date":
-        work = _followed(time, terms, asked)
+        work = computed(_followed(time, terms, asked), entries)
     else:
         final = within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", asked.period)
         warn_of_unknown_invoices(on_invoices, terms, asked.period)
-        work = _invoiced(time, final, asked)
+        work = computed(_invoiced(time, final, asked), entries)
+        work = nw.concat([work, _beside_work(final, work, asked)]).with_columns(_state=nw.lit("final"))
     _warn(work, asked)
     totals = add_up(attach(_measured(work, asked), asked.keys, asked.sources, _MEASURES), asked.keys, _MEASURES)
     return _result(totals, asked)
 
 
 def _invoiced(time: Frame, final: Frame, asked: _Question) -> Frame:
-    """Add up all work on final invoices dated in the period, and what these bill beside any work."""
+    """Add up all work on final invoices dated in the period."""
     terms = final.select("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_date")
-    rows = with_times(time.join(terms, on="invoice_id", how="inner"), asked.keys, "_invoice_date")
-    work = sums(_rows(rows.with_columns(_fees=billed_at()), asked), asked.base, _ROW)
-    return nw.concat([work, _beside_work(final, work, asked)]).with_columns(_state=nw.lit("final"))
+    rows = with_times(lookup(time, terms, "invoice_id", "inner"), asked.keys, "_invoice_date")
+    return sums(_rows(rows.with_columns(_fees=billed_at()), asked), asked.base, _ROW)
 
 
 def _beside_work(final: Frame, work: Frame, asked: _Question) -> Frame:
@@ -268,7 +270,7 @@ def _beside_work(final: Frame, work: Frame, asked: _Question) -> Frame:
 def _followed(time: Frame, terms: Frame, asked: _Question) -> Frame:
     """Add up the billable time dated in the period, by the state of the invoice it is on."""
     columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_state")
-    rows = within(time, "date", asked.period).join(terms.select(*columns), on="invoice_id", how="left")
+    rows = lookup(within(time, "date", asked.period), terms.select(*columns), "invoice_id")
     rows = with_times(rows.with_columns(_state=state_of()), asked.keys, "date")
     billed = nw.when(C("_state") == "final").then(billed_at()).otherwise(nw.lit(0.0))
     return sums(_rows(rows.with_columns(_fees=billed), asked), [*asked.base, "_state"], _ROW)

@@ -30,6 +30,7 @@ from billframes.analysis._frames import (
 )
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_matter_type, with_times
 from billframes.analysis._keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key
+from billframes.analysis._passes import computed, deferred
 from billframes.analysis._people import settle
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 from billframes.periods import DateLike, resolve
@@ -180,17 +181,25 @@ def _work(entries: Frame, keys: Sequence[Key], sources: Sources, first: dt.date,
     own = (*kind.base, *(name for name in by if not name.startswith("_")))
     columns = ("date", "hours", "billing_type", *own)
     dated = (
-        take(entries, "time_entries", columns)
+        take(deferred(entries), "time_entries", columns)
         .filter(C("date").is_between(stamp(first), stamp(last)))
-        .with_columns(C("user_id").fill_null(_NOBODY))
+        .with_columns(_rows=nw.lit(1.0))
     )
-    kinds = {name: C("billing_type") == value for name, value in HOURS.items()}
-    split = {name: nw.when(is_kind).then(C("hours")).otherwise(nw.lit(0.0)) for name, is_kind in kinds.items()}
-    counts = {f"_rows_{name}": flag(is_kind) for name, is_kind in kinds.items()}
-    rows = with_times(dated, keys, "date").with_columns(**split, **counts, total_hours=C("hours"), _rows=nw.lit(1.0))
-    work = sums(with_matter_type(rows, kind, sources), by, _WORK)
+    rows = with_matter_type(with_times(dated, keys, "date"), kind, sources)
+    work = _by_kind(computed(sums(rows, [*by, "billing_type"], ("hours", "_rows")), entries), by)
     _warn_of_unknown_matters(work)
     return work
+
+
+def _by_kind(work: Frame, by: Sequence[str]) -> Frame:
+    """Tell the hours and entries of each billing type apart."""
+    split = {}
+    for name, kind in HOURS.items():
+        is_kind = C("billing_type") == kind
+        split[name] = nw.when(is_kind).then(C("hours")).otherwise(nw.lit(0.0))
+        split[f"_rows_{name}"] = nw.when(is_kind).then(C("_rows")).otherwise(nw.lit(0.0))
+    rows = work.with_columns(C("user_id").fill_null(_NOBODY), **split, total_hours=C("hours"))
+    return sums(rows, by, _WORK)
 
 
 def _warn_of_unknown_matters(work: Frame) -> None:
@@ -205,10 +214,10 @@ def _warn_of_unknown_matters(work: Frame) -> None:
 
 
 def _client_hours(work: Frame, include_fixed_fee: bool, include_probono: bool) -> Frame:
-    kinds = ["billable_hours", *(["fixed_fee_hours"] if include_fixed_fee else [])]
     added: dict[str, nw.Expr] = {}
     for name, prefix in (("client_hours", ""), ("_client_rows", "_rows_")):
-        plain = nw.sum_horizontal(*[prefix + kind for kind in kinds])
+        billable, fixed_fee = C(f"{prefix}billable_hours"), C(f"{prefix}fixed_fee_hours")
+        plain = billable + fixed_fee if include_fixed_fee else billable
         free = C(f"{prefix}non_billable_hours")
         pro_bono = nw.when(C("_type") == "probono").then(plain + free).otherwise(plain)
         client = pro_bono if include_probono else plain

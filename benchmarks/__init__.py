@@ -1,0 +1,1 @@
+"""How fast billframes is, always beside the same thing done by hand and in the same run."""

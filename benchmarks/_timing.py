@@ -1,0 +1,66 @@
+"""Two ways to one result, timed in turn.
+
+A busy machine slows both alike, so what is told is the ratio of each pair of runs, not seconds: its median, and
+the lowest and highest.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Comparison", "compare", "report"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Seconds of both ways, a pair a round."""
+
+    name: str
+    seconds: tuple[tuple[float, float], ...]
+
+    @property
+    def ratios(self) -> list[float]:
+        """How many times as long ours took as the other, rising."""
+        return sorted(ours / other for ours, other in self.seconds)
+
+    @property
+    def ratio(self) -> float:
+        return statistics.median(self.ratios)
+
+    def __str__(self) -> str:
+        ours, other = (1000 * statistics.median(each) for each in zip(*self.seconds, strict=True))
+        low, *_, high = self.ratios
+        return f"{self.name:<44} {ours:8.0f} ms {other:8.0f} ms  {self.ratio:5.2f}  ({low:.2f} to {high:.2f})"
+
+
+def compare(name: str, ours: Callable[[], Any], other: Callable[[], Any], rounds: int = 9) -> Comparison:
+    """Time both in turn, after one unmeasured run each; who goes first changes from round to round."""
+    ours(), other()
+    seconds = []
+    for nth in range(rounds):
+        first, second = (ours, other) if nth % 2 else (other, ours)
+        pair = (_seconds(first), _seconds(second))
+        seconds.append(pair if nth % 2 else pair[::-1])
+    return Comparison(name, tuple(seconds))
+
+
+def report(title: str, comparisons: Iterable[Comparison]) -> list[Comparison]:
+    """Print each comparison as it comes."""
+    print(f"\n{title}\n{'':<44} {'ours':>11} {'by hand':>11}  ratio  (lowest to highest)")
+    done = []
+    for each in comparisons:
+        print(each, flush=True)
+        done.append(each)
+    return done
+
+
+def _seconds(call: Callable[[], Any]) -> float:
+    gc.collect()
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
