@@ -3,8 +3,8 @@
     python -m benchmarks._replay <file of rows> <entries> <entries a day> <seconds a response>
 
 Each stored row comes round again and again with an id, a day and times of its own. Entries are numbered in the order of
-their days, and made in that order, so that any page in any sort that a load uses is a range of numbers. The pages are put
-together once and kept. The port is the first line of output; the process ends with its input.
+their days, and made in that order, so that any page in any sort that a load uses is a range of numbers. A page
+is put together once and kept. The port is the first line of output; the process ends with its input.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ class Entries:
     rows : list of bytes
         Templates: a row's JSON with places for id, day, and the times made and changed.
     count, a_day : int
-    last_day : date, optional
-        The day of the last entry; the first is on `FIRST_DAY` if not given.
+        How many, the first of them on `FIRST_DAY`.
     """
 
     def __init__(self, rows: list[bytes], count: int, a_day: int) -> None:
@@ -145,7 +144,7 @@ def _without(row: dict[str, object]) -> dict[str, object]:
 def serving(rows: Path, count: int, a_day: int = 700, seconds: float = 0.0) -> Iterator[str]:
     """Run the server in a process of its own; its base URL."""
     command = [sys.executable, "-m", "benchmarks._replay", str(rows), str(count), str(a_day), str(seconds)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
