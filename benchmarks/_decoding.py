@@ -14,7 +14,7 @@ from billframes.api.building import Builder
 from billframes.api.columns import sources_of
 from billframes.api.custom_fields import CustomColumn, columns_from
 from billframes.api.decoding import decode_page
-from billframes.api.records import CustomFieldList
+from billframes.api.records import CustomFieldList, CustomFieldOption
 from billframes.api.resources import MATTERS, TIME_ENTRIES, Resource
 
 __all__ = ["custom_fields", "decoding"]
@@ -38,7 +38,10 @@ def decoding(templates: list[bytes]) -> Pair:
 
 def custom_fields() -> Pair:
     """Pages of matters, each with five custom fields."""
-    fields = [CustomFieldList(id=f"cf-{kind}", entity="matter", name=f"A {kind}", value_type=kind) for kind in _VALUES]
+    fields = [
+        CustomFieldList(id=f"cf-{kind}", entity="matter", name=f"A {kind}", value_type=kind, options=_options(kind))
+        for kind in _VALUES
+    ]
     pages = [
         json.dumps({"data": [_matter(page * ROWS + row) for row in range(ROWS)]}).encode() for page in range(PAGES)
     ]
@@ -51,6 +54,10 @@ def _pair(resource: Resource, pages: list[bytes], custom: tuple[CustomColumn, ..
         return builder.table([builder.block(decode_page(page, resource).data or []) for page in pages])
 
     return ours, lambda: [orjson.loads(page) for page in pages]
+
+
+def _options(kind: str) -> list[CustomFieldOption] | None:
+    return [CustomFieldOption(option_id=label, label=label) for label in _VALUES[kind]] if kind == "enum" else None
 
 
 def _matter(number: int) -> dict[str, Any]:
