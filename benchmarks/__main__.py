@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks import analyses
+from benchmarks import analyses, loads
 
 if __name__ == "__main__":
+    loads.main()
     analyses.main()

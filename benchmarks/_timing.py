@@ -34,7 +34,7 @@ class Comparison:
 
     def __str__(self) -> str:
         ours, other = (1000 * statistics.median(each) for each in zip(*self.seconds, strict=True))
-        low, *_, high = self.ratios
+        low, high = self.ratios[0], self.ratios[-1]
         return f"{self.name:<44} {ours:8.0f} ms {other:8.0f} ms  {self.ratio:5.2f}  ({low:.2f} to {high:.2f})"
 
 

@@ -1,7 +1,7 @@
-"""Text that repeats is kept once: a column's values become small numbers as they come.
+"""What repeats is kept once: a column's values become small numbers as they come.
 
 The ids and names of clients, matters and people come thousands of times over in one load. A dict that gives each new
-text the next number reads a whole column at the speed of its own lookups.
+value the next number reads a whole column at the speed of its own lookups.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ __all__ = ["Enum", "Repeated"]
 
 
 class Repeated(dict[Any, Any]):
-    """Numbers of texts, in the order they first came; a missing one has none."""
+    """Numbers of texts or of whole references, in the order they first came; a missing one has none."""
 
     def __init__(self) -> None:
         super().__init__({None: None})
-        self.texts: list[str] = []
+        self.known: list[Any] = []
 
-    def __missing__(self, text: str) -> int:
-        number = self[text] = len(self.texts)
-        self.texts.append(text)
+    def __missing__(self, value: Any) -> int:
+        number = self[value] = len(self.known)
+        self.known.append(value)
         return number
 
     def encode(self, values: Iterable[Any]) -> pa.Array:
         """Return a column's numbers."""
         return pa.array(list(map(self.__getitem__, values)), pa.int32())
 
-    def text(self, number: int | None) -> str | None:
-        """Return the text of a number."""
-        return None if number is None else self.texts[number]
+    def value(self, number: int | None) -> Any:
+        """Return the value of a number."""
+        return None if number is None else self.known[number]
 
     def column(self, numbers: pa.Array) -> pa.DictionaryArray:
         """Return a column of a table: texts in the order in which its rows name them, whatever order they came in."""
         named = numbers.dictionary_encode()
-        texts = pa.array(self.texts, REPEATED.value_type).take(named.dictionary)
+        texts = pa.array(self.known, REPEATED.value_type).take(named.dictionary)
         return pa.DictionaryArray.from_arrays(named.indices, texts)
 
 
@@ -56,7 +56,7 @@ class Enum(Repeated):
         super().__init__()
         self._declared = len(declared)
         self._known = {value.casefold(): place for place, value in reversed(list(enumerate(declared)))}
-        self.texts.extend(declared)
+        self.known.extend(declared)
         self.update({value: place for place, value in reversed(list(enumerate(declared)))})
 
     def __missing__(self, text: str) -> int:
@@ -69,12 +69,12 @@ class Enum(Repeated):
     @property
     def strays(self) -> list[str]:
         """The values that are not declared."""
-        return sorted(self.texts[self._declared :])
+        return sorted(self.known[self._declared :])
 
     def column(self, numbers: pa.Array) -> pa.DictionaryArray:
         """Return a column of a table: declared values in their order, then others in order of their text."""
-        texts = [*self.texts[: self._declared], *self.strays]
+        texts = [*self.known[: self._declared], *self.strays]
         if self.strays:
             place_of = {text: place for place, text in enumerate(texts)}
-            numbers = pa.array([place_of[text] for text in self.texts], pa.int32()).take(numbers)
+            numbers = pa.array([place_of[text] for text in self.known], pa.int32()).take(numbers)
         return pa.DictionaryArray.from_arrays(numbers, pa.array(texts, pa.string()))

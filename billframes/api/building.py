@@ -4,6 +4,9 @@ A page's records become a `Block` as soon as they came, so that a load never hol
 objects, whatever its length. At the end the rows that count become columns of one table, one column after the other,
 and each block's part is let go once it has been taken over: a load needs little more memory than its result.
 
+A reference to another record comes whole, and many records have the same one: each different one gets a number, and its
+fields are read once, at the end.
+
 Instants and times stay text until they are columns, where Arrow reads the usual form at once and Python the unusual
 ones (seven decimals, no zone: taken as UTC). Instants are whole microseconds on the way, because those near the years 1
 and 9999 may lie outside a datetime's range in UTC.
@@ -11,7 +14,6 @@ and 9999 may lie outside a datetime's range in UTC.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,37 +22,44 @@ from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
+from msgspec.structs import astuple
 
 from billframes._names import snake_case
 from billframes._warn import warn
 from billframes.api._codes import Enum, Repeated
 from billframes.api.columns import Source
 from billframes.api.custom_fields import CustomColumn, read_values, warn_of_undefined
-from billframes.api.decoding import parse_time
+from billframes.api.decoding import microseconds, parse_time
 from billframes.api.resources import Resource
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.frames.columns import ARROW_TYPES, Column, schema_of
 
 __all__ = ["Block", "Builder", "build_table"]
 
-_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - compared with times whose offset was taken off
-_MICROSECOND = dt.timedelta(microseconds=1)
-
 
 @dataclass(slots=True)
 class Block:
-    """The records of one page as columns; enums and repeated text are numbers, which `codes` know."""
+    """
+    The records of one page as columns.
+
+    Enums, repeated text and whole references are numbers, which `codes` know. `referred` are the sources of the columns
+    that are read from references.
+    """
 
     columns: dict[str, pa.Array]
     rows: int
     codes: dict[str, Repeated]
+    referred: dict[str, Source]
 
     def value(self, column: str, row: int) -> Any:
         """Return one value; None where the column is not asked for."""
+        if source := self.referred.get(column):
+            reference = self.value(str(source.parent), row)
+            return None if reference is None else getattr(reference, source.attribute)
         if column not in self.columns:
             return None
         value = self.columns[column][row].as_py()
-        return self.codes[column].text(value) if column in self.codes else value
+        return self.codes[column].value(value) if column in self.codes else value
 
 
 class Builder:
@@ -71,11 +80,19 @@ class Builder:
         self._custom = custom
         self._id = snake_case(resource.id)
         self._undefined: set[str] = set()
-        self._groups: dict[str | None, list[Source]] = defaultdict(list)
+        groups: dict[str | None, list[Source]] = defaultdict(list)
         for source in sources:
-            self._groups[source.parent].append(source)
+            groups[source.parent].append(source)
+        self._own = groups.pop(None, [])
+        references = {
+            str(parent): each for parent, each in groups.items() if any(source.column.repeated for source in each)
+        }
+        self._referred = {source.column.name: source for each in references.values() for source in each}
+        self._nested = {str(parent): each for parent, each in groups.items() if parent not in references}
         self.columns = (*(source.column for source in sources), *(each.column for each in custom))
         self._codes = {column.name: _codes_of(column) for column in self.columns if _is_encoded(column)}
+        self._codes |= {parent: Repeated() for parent in references}
+        self._references = tuple(references)
 
     def block(self, records: Sequence[Any]) -> Block:
         """
@@ -86,9 +103,14 @@ class Builder:
         DecodeError
             A value is not what its column holds.
         """
-        arrays = {}
-        for parent, sources in self._groups.items():
-            rows = records if parent is None else _parents(records, parent, sources)
+        fields = dict(
+            zip(self._resource.record.__struct_fields__, zip(*map(astuple, records), strict=True), strict=False)
+        )
+        arrays = {parent: self._codes[parent].encode(fields.get(parent, ())) for parent in self._references}
+        for source in self._own:
+            arrays[source.column.name] = self._array(fields.get(source.attribute, ()), source.column, records)
+        for parent, sources in self._nested.items():
+            rows = _parents(fields.get(parent, ()), sources)
             for source in sources:
                 arrays[source.column.name] = self._array(list(map(_reader(source), rows)), source.column, records)
         if self._custom:
@@ -97,7 +119,7 @@ class Builder:
             arrays |= {
                 each.column.name: self._array(values[each.column.name], each.column, records) for each in self._custom
             }
-        return Block(arrays, len(records), self._codes)
+        return Block(arrays, len(records), self._codes, self._referred)
 
     def table(
         self,
@@ -121,10 +143,15 @@ class Builder:
         pyarrow.Table
             Its schema depends on the columns alone, never on the records.
         """
+        # Blocks bring what their numbers mean, whichever builder made them.
+        self._codes = blocks[0].codes if blocks else self._codes
 
         def finished(name: str) -> pa.Array | pa.ChunkedArray:
-            came = self._joined(name, blocks)
+            source = self._referred.get(name)
+            came = self._joined(str(source.parent) if source else name, blocks)
             came = came if rows is None else came.take(rows)
+            if source:
+                came = self._read_references(source).take(came)
             return self._codes[name].column(came.combine_chunks()) if name in self._codes else came
 
         if order is not None and (indices := order(finished)) is not None:
@@ -133,16 +160,21 @@ class Builder:
         for column in self.columns:
             arrays.append(finished(column.name))
             for block in blocks:
-                del block.columns[column.name]
+                block.columns.pop(column.name, None)
         self._report()
         return pa.Table.from_arrays(arrays, schema=schema_of(self.columns))
+
+    def _read_references(self, source: Source) -> pa.Array:
+        """Return one field of the references, by their numbers."""
+        references = self._codes[str(source.parent)].known
+        return self._array(list(map(attrgetter(source.attribute), references)), source.column, references)
 
     def _joined(self, name: str, blocks: Sequence[Block]) -> pa.ChunkedArray:
         kinds = {column.name: ARROW_TYPES[column.kind] for column in self.columns}
         kind = pa.int32() if name in self._codes else kinds[name]
         return pa.chunked_array([block.columns[name] for block in blocks], kind)
 
-    def _array(self, values: list[Any], column: Column, records: Sequence[Any]) -> pa.Array:
+    def _array(self, values: Sequence[Any], column: Column, records: Sequence[Any]) -> pa.Array:
         if column.name in self._codes:
             return self._codes[column.name].encode(values)
         if column.kind in {"instant", "time"}:
@@ -180,10 +212,10 @@ def _codes_of(column: Column) -> Repeated:
     return Enum(column.values) if column.kind == "enum" else Repeated()
 
 
-def _parents(records: Iterable[Any], name: str, sources: Sequence[Source]) -> list[Any]:
+def _parents(parents: Iterable[Any], sources: Sequence[Source]) -> list[Any]:
     """Return the structs that columns are read from; one with nothing in it where there is none."""
     nothing = SimpleNamespace(**dict.fromkeys((source.attribute for source in sources), None))
-    return [nothing if parent is None else parent for parent in map(attrgetter(name), records)]
+    return [nothing if parent is None else parent for parent in parents]
 
 
 def _reader(source: Source) -> Callable[[Any], Any]:
@@ -193,14 +225,14 @@ def _reader(source: Source) -> Callable[[Any], Any]:
     return lambda parent: [get(each) for each in parent] if isinstance(parent, list) else get(parent)
 
 
-def _read_text(values: list[Any], column: Column, name_of: Callable[[int], Any], resource: str) -> pa.Array:
+def _read_text(values: Sequence[Any], column: Column, name_of: Callable[[int], Any], resource: str) -> pa.Array:
     kind = ARROW_TYPES[column.kind]
     if column.kind == "instant":
         try:
             return pa.array(values, pa.string()).cast(kind)
         except pa.ArrowInvalid:
             pass
-    parse = {"instant": _microseconds, "time": parse_time}[column.kind]
+    parse = {"instant": microseconds, "time": parse_time}[column.kind]
     parsed: list[Any] = []
     for row, value in enumerate(values):
         try:
@@ -211,10 +243,3 @@ def _read_text(values: list[Any], column: Column, name_of: Callable[[int], Any],
                 f"what came is no {'date-time' if column.kind == 'instant' else 'time'}."
             ) from None
     return pa.array(parsed, kind)
-
-
-def _microseconds(text: str) -> int:
-    """Read an instant as microseconds since 1970 in UTC."""
-    instant = dt.datetime.fromisoformat(text)
-    elapsed = instant.replace(tzinfo=None) - _EPOCH - (instant.utcoffset() or dt.timedelta())
-    return elapsed // _MICROSECOND

@@ -19,7 +19,7 @@ from billframes.api.records import Pagination
 from billframes.api.resources import MAX_OFFSET, Resource
 from billframes.errors import DecodeError
 
-__all__ = ["Page", "decode_page", "decode_single", "earlier", "parse_instant", "parse_time"]
+__all__ = ["Page", "decode_page", "decode_single", "earlier", "microseconds", "parse_instant", "parse_time"]
 
 T = TypeVar("T")
 _INDEX = re.compile(r"\$(?:\.data)?\[(\d+)\]")
@@ -141,6 +141,13 @@ def parse_instant(text: str) -> dt.datetime:
         return instant
 
 
+def microseconds(text: str) -> int:
+    """Read an instant as microseconds since 1970 in UTC, wherever in the calendar it is."""
+    instant = dt.datetime.fromisoformat(text)
+    elapsed = instant.replace(tzinfo=None) - _EPOCH - (instant.utcoffset() or dt.timedelta())
+    return elapsed // _MICROSECOND
+
+
 def earlier(instant: dt.datetime, by: dt.timedelta) -> dt.datetime:
     """Return an instant so much earlier; itself where the calendar begins later, as servers write "never"."""
     try:
@@ -149,6 +156,7 @@ def earlier(instant: dt.datetime, by: dt.timedelta) -> dt.datetime:
         return instant
 
 
+@functools.lru_cache(maxsize=2048)
 def parse_time(text: str) -> dt.time:
     """Read a time of day."""
     return dt.time.fromisoformat(text).replace(tzinfo=None)

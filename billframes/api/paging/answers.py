@@ -11,7 +11,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from billframes.api.decoding import Page, parse_instant
@@ -104,7 +103,7 @@ def _number(ask: Ask, page: Page[Any], records: list[Any], listing: Listing) -> 
 
 
 def _ids(_ask: Ask, _page: Page[Any], records: list[Any], listing: Listing) -> Iterator[BillframesError]:
-    ids = {listing.id_of(record) for record in records}
+    ids = set(map(listing.id_of, records))
     if len(ids) < len(records):
         yield PagingError(f"{listing.name}: a record came twice in one answer, so the rows can't be trusted.")
     if "" in ids:
@@ -132,12 +131,12 @@ def _order(ask: Ask, _page: Page[Any], records: list[Any], listing: Listing) -> 
         return
     if "." in path and not path.startswith("meta."):
         return
-    keys = [listing.key(name)(record) for record in records] if path else []
+    keys = listing.keys(name, records) if path else []
     if not all(isinstance(key, dt.date | int | float) for key in keys):
         return
     if first.startswith("-"):
         keys.reverse()
-    if any(one > other for one, other in pairwise(keys)):
+    if keys != sorted(keys):
         yield DecodeError(f"{listing.name}: the rows did not come in the order asked for, sort={first}.")
 
 

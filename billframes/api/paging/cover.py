@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import datetime as dt
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -144,7 +144,7 @@ class _Cover:
         self._query = changed(query, sort=",".join(sort))
         self._narrowed = narrowed
         self._held = held
-        self._key = _keys(session, sort)
+        self._sort = sort
         self._instants = sort == ("created",)
         self._tiles: list[Tile] = []
         self._total = 0
@@ -187,7 +187,8 @@ class _Cover:
     def _keep(self, answer: Answer) -> None:
         self._held.take(answer.records)
         self._total = answer.total or 0
-        self._tiles.append(Tile([self._key(each) for each in answer.records], answer.offset, ends=answer.short))
+        keys = zip(*(self._session.listing.keys(name, answer.records) for name in self._sort), strict=True)
+        self._tiles.append(Tile(list(keys), answer.offset, ends=answer.short))
 
     def _gap(self) -> int | None:
         """Return the offset of a tile across the first gap; None where there is none."""
@@ -224,8 +225,3 @@ def _reached(tiles: list[Tile]) -> list[Tile]:
                 reached.add(near)
                 waiting.append(near)
     return [tiles[place] for place in sorted(reached)]
-
-
-def _keys(session: Session, sort: tuple[str, ...]) -> Callable[[Any], Key]:
-    parts = [session.listing.key(name) for name in sort]
-    return lambda record: tuple(part(record) for part in parts)

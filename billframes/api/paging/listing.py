@@ -1,26 +1,29 @@
 """What the reader knows of a list: its ids, its dates, its sort keys, and the sorts that can cover it.
 
-A list is proved whole by the keys of its rows, so every key is read here: dates, numbers and instants as values that
-compare as the server compares them, text as it came.
+A list is proved whole by the keys of its rows, so every key is read here: dates, numbers and instants (in
+microseconds) as values that compare as the server compares them, text as it came.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
+
+import pyarrow as pa
 
 from billframes._names import snake_case
-from billframes.api.decoding import parse_instant
+from billframes.api.decoding import microseconds, parse_instant
 from billframes.api.resources import Resource
 from billframes.errors import DecodeError
 
 __all__ = ["Listing", "Query", "asked", "changed"]
 
 Query = tuple[tuple[str, str], ...]
+T = TypeVar("T")
 
 # The sorts that can cover a list, by resource, the likeliest to have few ties first.
 _COVERS = {
@@ -99,22 +102,28 @@ class Listing:
         """The column that a filter goes by."""
         return {each.name: snake_case(each.field) for each in self.resource.filters if each.field}
 
-    def key(self, sort: str) -> Callable[[Any], Any]:
-        """Return what reads a record's key under a sort."""
+    def keys(self, sort: str, records: Sequence[Any]) -> list[Any]:
+        """Read records' keys under a sort."""
         path = self.resource.sort[sort]
-        get = attrgetter(".".join(snake_case(part) for part in path.split(".")))
+        keys = list(map(attrgetter(".".join(snake_case(part) for part in path.split("."))), records))
         if not path.startswith("meta."):
-            return get
-        return lambda record: self._instant(record, get(record))
+            return keys
+        try:
+            # A whole page at once; unusual forms one by one.
+            return list(
+                pa.array(keys, pa.string()).cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_numpy().tolist()
+            )
+        except pa.ArrowInvalid:
+            return [self._read(microseconds, record, text) for record, text in zip(records, keys, strict=True)]
 
     def modified(self, record: Any) -> dt.datetime | None:
         """Return when a record was last changed; None where it does not say."""
         meta = getattr(record, "meta", None)
-        return self._instant(record, meta.modified_at) if meta is not None else None
+        return self._read(parse_instant, record, meta.modified_at) if meta is not None else None
 
-    def _instant(self, record: Any, text: str) -> dt.datetime:
+    def _read(self, parse: Callable[[str], T], record: Any, text: str) -> T:
         try:
-            return parse_instant(text)
+            return parse(text)
         except ValueError:
             raise DecodeError(
                 f"{self.name}: record {self.id_of(record)} breaks the API's description: what came is no date-time."

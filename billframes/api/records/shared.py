@@ -100,25 +100,25 @@ class Contact(Record):
     country: Annotated[Text | None, note("Country.")] = None
 
 
-class Reference(Record):
-    """Another record in short. Many records name the same one, so its text is repeated."""
+class Reference(Record, frozen=True):
+    """Another record in short. Many records name the same one, so it is repeated: equal ones are one."""
 
 
-class ClientReference(Reference):
+class ClientReference(Reference, frozen=True):
     """A client as other records show it."""
 
     name: Annotated[Text | None, note("The client's name.")] = None
     reference: Annotated[Text | None, note("The client's reference number.")] = None
 
 
-class MatterReference(Reference):
+class MatterReference(Reference, frozen=True):
     """A matter as other records show it."""
 
     name: Annotated[Text | None, note("The matter's name.")] = None
     reference: Annotated[Text | None, note("The matter's reference number.")] = None
 
 
-class UserReference(Reference):
+class UserReference(Reference, frozen=True):
     """A user as other records show them."""
 
     user_id: Annotated[Id | None, note("The user.", hidden=True)] = None
@@ -135,7 +135,7 @@ class UserReference(Reference):
         return self.name or " ".join(filter(None, (self.first_name, self.last_name))) or self.name
 
 
-class PracticeAreaReference(Reference):
+class PracticeAreaReference(Reference, frozen=True):
     """A practice area as other records show it."""
 
     practice_area_id: Annotated[Id | None, note("The practice area.", hidden=True)] = None
@@ -148,7 +148,7 @@ class PracticeAreaReference(Reference):
         return self.label or self.name or self.label
 
 
-class InvoiceReference(Reference):
+class InvoiceReference(Reference, frozen=True):
     """An invoice as the items on it show it."""
 
     invoice_id: Annotated[Id | None, note("The invoice.", hidden=True)] = None
@@ -159,7 +159,7 @@ class InvoiceReference(Reference):
     invoice_balance: Annotated[Money | None, note("What is outstanding on the whole invoice.")] = None
 
 
-class FixedFeeReference(Reference):
+class FixedFeeReference(Reference, frozen=True):
     """A fixed fee as the time entries under it show it."""
 
     id: Annotated[Id | None, note("The fixed fee.", hidden=True)] = None

@@ -1,0 +1,67 @@
+"""Speed is kept: ratios of processor time within this process, loose enough for a busy machine."""
+
+import json
+import time
+from statistics import median
+
+import msgspec
+import pandas as pd
+import pytest
+
+from billframes.api.building import Builder
+from billframes.api.columns import sources_of
+from billframes.api.decoding import decode_page
+from billframes.api.paging import Listing
+from billframes.api.paging.answers import Ask, check
+from billframes.api.resources import TIME_ENTRIES
+from billframes.frames.convert import to_pandas
+
+PAGES = 5
+
+
+@pytest.fixture(scope="module")
+def pages(sandbox):
+    import httpx
+
+    query = {"limit": 1000, "select": "client,matter,user,meta,fixedFee", "sort": "created"}
+    headers = {"Authorization": f"Bearer {sandbox.tokens['full']}"}
+    url = f"{sandbox.base_url}/v2/time-entries"
+    return [httpx.get(url, params=query | {"offset": 1000 * page}, headers=headers).content for page in range(PAGES)]
+
+
+def test_decoding_to_arrow_takes_little_longer_than_parsing_the_bytes_alone(pages):
+    assert ratio(lambda: table_of(pages), lambda: [msgspec.json.decode(page) for page in pages]) < 2.8
+
+
+def test_a_frame_takes_a_part_of_the_time_of_json_normalize(pages):
+    def by_hand():
+        return pd.concat([pd.json_normalize(json.loads(page)["data"]) for page in pages], ignore_index=True)
+
+    assert ratio(lambda: to_pandas(table_of(pages)), by_hand) < 0.7
+
+
+def test_checking_a_page_costs_less_than_decoding_it(pages):
+    listing, asks = Listing(TIME_ENTRIES), [Ask((("sort", "created"),), 1000, 1000 * page) for page in range(PAGES)]
+    decoded = [decode_page(page, TIME_ENTRIES) for page in pages]
+
+    def checked():
+        assert [check(ask, page, listing) for ask, page in zip(asks, decoded, strict=True)] == [None] * PAGES
+
+    assert ratio(checked, lambda: [decode_page(page, TIME_ENTRIES) for page in pages]) < 0.6
+
+
+def table_of(pages):
+    builder = Builder(TIME_ENTRIES, sources_of(TIME_ENTRIES.record))
+    return builder.table([builder.block(decode_page(page, TIME_ENTRIES).data) for page in pages])
+
+
+def ratio(ours, other, rounds=5):
+    """Return the median of ratios of this thread's time, taken in turn."""
+    ours(), other()
+    return median(seconds(ours) / seconds(other) for _ in range(rounds))
+
+
+def seconds(call):
+    began = time.thread_time()
+    call()
+    return time.thread_time() - began
