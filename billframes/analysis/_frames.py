@@ -217,9 +217,8 @@ def _ready(frame: Frame, columns: list[str]) -> set[str]:
     native = frame.to_native()
     if not isinstance(native, pd.DataFrame):
         return set()
-    typed = DATES | NUMBERS
-    dtypes = {name: native[name].dtype for name in columns}
-    return {name for name, dtype in dtypes.items() if dtype in _PANDAS_TYPES and (dtype != "str" or name not in typed)}
+    wanted = {**dict.fromkeys(DATES, "datetime64[us]"), **dict.fromkeys(NUMBERS, "float64")}
+    return {name for name in columns if native[name].dtype in ((wanted[name],) if name in wanted else _PANDAS_TYPES)}
 
 
 def _pandas_texts(frame: Frame, columns: list[str]) -> Frame:
