@@ -10,6 +10,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from benchmarks import _memory
 from benchmarks._decoding import custom_fields, decoding
 from benchmarks._peers import PEERS, download
 from benchmarks._replay import serving, stored
-from benchmarks._timing import Comparison, compare, report
+from benchmarks._timing import Comparison, compare, processor, report
 
 __all__ = ["main"]
 
@@ -39,7 +40,7 @@ def main(rounds: int = 5, entries: int = 100_000, many: int = 1_000_000) -> None
         report(f"{entries:,} entries, {1000 * LATENCY:.0f} ms a response", _loads(rows, entries, rounds, LATENCY))
         report(
             "Import, ours beside pandas",
-            [compare("import billframes", *map(_importing, ("billframes", "pandas")), rounds)],
+            [compare("import billframes", *map(_importing, ("billframes", "pandas")), rounds, processor)],
         )
         print("\nRequests, ours and bare pages, and the proof")
         for count in (1000 - 1, entries, many):
@@ -52,17 +53,18 @@ def main(rounds: int = 5, entries: int = 100_000, many: int = 1_000_000) -> None
 
 def _decoded(rows: Path, rounds: int) -> Iterator[Comparison]:
     templates = stored(rows)
-    yield compare("time entries, everything selected", *decoding(templates), rounds)
-    yield compare("matters with 5 custom fields", *custom_fields(), rounds)
+    yield compare("time entries, everything selected", *decoding(templates), rounds, processor)
+    yield compare("matters with 5 custom fields", *custom_fields(), rounds, processor)
 
 
 def _loads(rows: Path, entries: int, rounds: int, seconds: float) -> Iterator[Comparison]:
+    clock = time.perf_counter if seconds else processor
     with serving(rows, entries, seconds=seconds) as url, bf.Client(url, "benchmark") as client:
         ours = client.time_entries
-        yield compare("download over 8 connections", ours, partial(download, url, entries), rounds)
+        yield compare("download over 8 connections", ours, partial(download, url, entries), rounds, clock)
         for name, peer in PEERS.items():
             # What takes ten times as long is told well enough by fewer rounds.
-            yield compare(name, ours, partial(_whole, peer, url, entries), max(1, rounds // 2))
+            yield compare(name, ours, partial(_whole, peer, url, entries), max(1, rounds // 2), clock)
 
 
 def _whole(peer: Callable[[str, int], pd.DataFrame], url: str, entries: int) -> None:
