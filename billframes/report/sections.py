@@ -115,7 +115,7 @@ def _hours(month: Month, rows: pd.DataFrame, total: pd.DataFrame) -> Section:
     return _section(
         "Hours by timekeeper",
         tables=[table("Hours", "Timekeeper", "user_name", columns, rows, total)] if len(rows) else [],
-        chart="",
+        chart=_chart(plots.utilization, rows, "Client hours of each timekeeper", _tall(rows)),
         notes=[words.PART_HOURS],
         empty=f"No time is recorded in {month.name}.",
     )
