@@ -26,6 +26,7 @@ __all__ = [
     "open_frames",
     "plain",
     "ratio",
+    "refuse_dask",
     "require",
     "take",
 ]
@@ -78,6 +79,22 @@ def open_frames(**natives: Any) -> dict[str, Frame]:
         kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
         raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
     return frames
+
+
+def refuse_dask(frames: Mapping[str, Frame], analysis: str) -> None:
+    """
+    Refuse Dask frames, for an analysis that Dask does not answer as other engines do.
+
+    Raises
+    ------
+    ParameterError
+        Says to collect them first.
+    """
+    if any(frame.implementation.is_dask() for frame in frames.values()):
+        raise ParameterError(
+            f"Dask frames are not taken by {analysis}: collect them first, each with .compute(), and pass the pandas "
+            "frames."
+        )
 
 
 def close(frame: Frame) -> Any:

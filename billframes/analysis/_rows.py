@@ -61,11 +61,18 @@ def _dask(native: Any, table: pa.Table) -> Any:
     return made.from_pandas(table.to_pandas(), npartitions=1)
 
 
+def _pyspark(native: Any, table: pa.Table) -> Any:
+    # Spark takes dates without a time zone for instants in its own; the cast takes them back in the same zone.
+    dates = [field.name for field in table.schema if field.type == pa.timestamp("us")]
+    made = nw.from_native(native.sparkSession.createDataFrame(table))
+    return made.with_columns(*[nw.col(name).cast(nw.Datetime("us")) for name in dates]).to_native()
+
+
 _MAKERS: dict[str, Any] = {
     "PANDAS": _pandas,
     "PYARROW": lambda native, table: table,
     "POLARS": _polars,
     "DUCKDB": _duckdb,
     "DASK": _dask,
-    "PYSPARK": lambda native, table: native.sparkSession.createDataFrame(table),
+    "PYSPARK": _pyspark,
 }

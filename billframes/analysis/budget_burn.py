@@ -21,7 +21,18 @@ from billframes.analysis._billing import (
     warn_of_absent_items,
 )
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, collect_row, flag, mapped, nothing, open_frames, ratio, take
+from billframes.analysis._frames import (
+    Frame,
+    close,
+    collect_row,
+    flag,
+    mapped,
+    nothing,
+    open_frames,
+    ratio,
+    refuse_dask,
+    take,
+)
 from billframes.analysis._group import sums
 from billframes.analysis._rows import gathered
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
@@ -99,7 +110,7 @@ def budget_burn(
     Raises
     ------
     ParameterError
-        The settings have no budgets, or frames are of different engines.
+        The settings have no budgets, or frames are of different engines, or of Dask: collect these first.
     MissingColumnError
         A column is missing.
 
@@ -138,6 +149,7 @@ def budget_burn(
     frames = open_frames(
         time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees, matters=matters
     )
+    refuse_dask(frames, "budget_burn")
     fees = _fees(frames)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])

@@ -99,7 +99,7 @@ def contribution(
     Raises
     ------
     ParameterError
-        An argument is unknown, or frames are of different engines.
+        An argument is unknown, or frames are of different engines, or of Dask: collect these first.
     MissingColumnError
         A column is missing.
 

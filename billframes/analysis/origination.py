@@ -82,8 +82,8 @@ def origination(
     Raises
     ------
     ParameterError
-        An argument is unknown, or frames are of different engines. Weights that do not add up to 1 are refused by
-        `FirmSettings`.
+        An argument is unknown, or frames are of different engines, or of Dask: collect these first.
+        Weights that do not add up to 1 are refused by `FirmSettings`.
     MissingColumnError
         A column is missing.
 

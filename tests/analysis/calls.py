@@ -9,9 +9,29 @@ from collections.abc import Callable
 from typing import Any
 
 from billframes import FirmSettings
-from billframes.analysis import aging, realization, utilization
+from billframes.analysis import (
+    aging,
+    billing_lag,
+    budget_burn,
+    code_check,
+    contribution,
+    duplicates,
+    effective_rates,
+    fixed_fee_realization,
+    leverage,
+    missing_time,
+    normalize_balances,
+    origination,
+    profitability,
+    realization,
+    reconcile,
+    timekeeping_lag,
+    utilization,
+    wip,
+)
+from tests.analysis.conftest import BALANCES
 
-__all__ = ["CALLS", "ON_CLUSTERS", "QUERIES", "rich"]
+__all__ = ["CALLS", "NOT_ON_DASK", "ON_CLUSTERS", "QUERIES", "rich"]
 
 Frames = dict[str, Any]
 
@@ -21,7 +41,10 @@ SETTINGS = FirmSettings(
     leave={"u1": ["2026-10-06"]},
     targets={"u1": {"hours": 1800, "period": "year"}},
     standard_rates={"u1": 400.0, "u2": 250.0},
+    cost_rates={"u1": 150.0, "u2": 100.0, "u3": 60.0},
+    budgets={"m1": 5000.0, "m2": 0.0, "m5": 400.0, "m7": 100.0},
     originator_weights={"m5": {"u1": 0.25, "u2": 0.75}},
+    time_zone="America/New_York",
 )
 
 
@@ -45,6 +68,7 @@ def rich(firm: Any) -> Frames:
             ("2026-10-16", "u1", "c1", "m1", "billable", 1.0, 300.0, "lost"),
             ("2026-10-31", None, None, "m9", "billable", 1.0, 200.0, "i4"),
             ("2026-11-01", "u1", "c1", "m1", "billable", 8.0, 2400.0, None),
+            **_noted(),
         ),
         "invoices": firm.invoices(
             ("i1", "2026-10-05", "final", "2026-11-04", "c1", 1700.0, 425.0),
@@ -55,11 +79,67 @@ def rich(firm: Any) -> Frames:
             ("i6", "2026-10-08", "final", "2026-06-01", "c3", 80.0, 80.0),
             ("i7", "2026-12-01", "final", "2026-12-31", "c3", 80.0, 80.0),
         ),
-        "expenses": firm.items(("m1", "u1", 100.0, "i1"), ("m2", None, 40.0, "i2"), ("m1", "u1", 10.0, None)),
-        "fixed_fees": firm.items(("m5", None, 300.0, "i3"), ("m3", "u1", 80.0, "i6")),
-        "matters": firm.matters(),
+        "expenses": firm.items(
+            ("m1", "u1", 100.0, "i1"),
+            ("m2", None, 40.0, "i2"),
+            ("m1", "u1", 10.0, None),
+            date=["2026-09-30", "2026-10-01", "2026-10-02"],
+            client_id=["c1", "c2", "c1"],
+        ),
+        "fixed_fees": firm.items(
+            ("m5", None, 300.0, "i3"),
+            ("m3", "u1", 80.0, "i6"),
+            fixed_fee_id=["f1", "f2"],
+            date=["2026-10-14", "2026-10-01"],
+            client_id=["c3", "c3"],
+        ),
+        "matters": firm.matters(
+            ledes_enabled=[True, True, False, None, True],
+            ledes_activity_code_required=[True, False, False, None, False],
+            ledes_task_code_required=[True, True, False, None, False],
+            ledes_expense_code_required=[True, False, False, None, False],
+            ledes_code_set_ids=[["ACT", "LIT"], ["LIT", "LOST"], [], None, ["LIT"]],
+        ),
         "users": firm.users(),
+        "codes": firm.frame(
+            "code_type code code_set_id selectable",
+            ("activity", "A101", "ACT", True),
+            ("task", "L100", "LIT", False),
+            ("task", "L110", "LIT", None),
+            ("task", "P100", "PRJ", True),
+        ),
+        "code_sets": firm.frame("code_set_id label", ("ACT", "Activities"), ("LIT", "Litigation")),
+        "client_balances": _balances(firm),
     }
+
+
+def _noted() -> dict[str, list[Any]]:
+    """
+    What else the entries say: some are entered late, early or nobody knows when, some twice, some with wrong codes,
+    and some under a fixed fee.
+    """
+    days = ["09-30", "10-02", "10-01", "10-12", "10-10", "10-13", None, "10-14", "10-14", "10-14", "10-17", "11-30"]
+    created = [day and f"2026-{day}T03:30:00+00:00" for day in [*days, "11-01"]]
+    none: list[str | None] = [None] * 13
+    return {
+        "time_entry_id": [f"t{number:02}" for number in range(13)],
+        "created_at": created,
+        "description": ["Call", "Brief", "brief.", "Call", None, "Call", "Call", None, None, "Call", "call!", "A", "B"],
+        "activity_code": ["A101", None, "A999", "A101", *none[:5], "A101", "L110", None, "A101"],
+        "task_code": ["L110", "L100", "L999", "P100", *none[:5], "L110", "", None, "L110"],
+        "fixed_fee_id": [*none[:8], "f1", *none[:4]],
+    }
+
+
+def _balances(firm: Any) -> Any:
+    """Balances of clients of whom the server sends set A, set B, and a set B that does not fall."""
+    none = (None,) * 5
+    return firm.frame(
+        f"client_id client_name balance overdue {' '.join(BALANCES)}",
+        ("c1", "Acme", 100.0, 70.0, 30.0, 40.0, 20.0, 0.0, 10.0, None, None, None),
+        ("c2", None, 100.0, 70.0, *none, 30.0, 10.0, 10.0),
+        ("c3", "Zenith", 50.0, 20.0, *none, 30.0, 40.0, 10.0),
+    )
 
 
 def call(function: Callable[..., Any], *frames: str, **options: Any) -> Callable[[Frames], Any]:
@@ -69,7 +149,8 @@ def call(function: Callable[..., Any], *frames: str, **options: Any) -> Callable
 
 PEOPLE = ("matters", "users")
 BILLS = ("invoices", "expenses", "fixed_fees")
-WORK = ("time_entries", *BILLS, *PEOPLE)
+ITEMS = ("time_entries", *BILLS)
+WORK = (*ITEMS, *PEOPLE)
 
 # Every key on some analysis, and every analysis by no key and by several.
 CALLS: dict[str, Callable[[Frames], Any]] = {
@@ -91,14 +172,62 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "aging by matter and user": call(aging, *WORK, as_of="2026-11-15", by=["matter", "user"]),
     "aging by practice area": call(aging, *WORK, as_of="2026-11-15", by=["practice_area", "quarter"]),
     "aging by invoice date": call(aging, "invoices", as_of="2026-11-15", basis="invoice_date"),
+    "wip by originator": call(wip, *WORK, as_of="2026-10-31", by="originator", settings=SETTINGS),
+    "wip by client and month": call(wip, *WORK, as_of="2026-11-01", by=["client", "month"], include_prebill=False),
+    "reconcile": call(reconcile, *ITEMS),
+    "contribution by client": call(contribution, *WORK, settings=SETTINGS),
+    "contribution by role and quarter": call(contribution, *WORK, by=["role", "quarter"], start="2026-10"),
+    "origination": call(origination, *WORK, start="2026-10", settings=SETTINGS),
+    "origination by client": call(origination, *WORK, by="client"),
+    "effective rates by user": call(effective_rates, *WORK, settings=SETTINGS),
+    "budget burn": call(budget_burn, *ITEMS, "matters", settings=SETTINGS),
+    "budget burn without matters": call(budget_burn, *ITEMS, settings=SETTINGS),
+    "normalized balances": call(normalize_balances, "client_balances"),
+    "leverage of the firm": call(leverage, "time_entries", *PEOPLE, start="2026-10"),
+    "leverage by practice area": call(leverage, "time_entries", *PEOPLE, start="2026-10", by="practice_area"),
+    "fixed-fee realization by user": call(
+        fixed_fee_realization, "time_entries", "fixed_fees", *PEOPLE, by="user", start="2026-10", settings=SETTINGS
+    ),
+    "profitability by user": call(profitability, *WORK, by="user", start="2026-10", settings=SETTINGS),
+    "profitability by month": call(profitability, *WORK, by="month", basis="work_date", settings=SETTINGS),
+    "billing lag by client": call(billing_lag, "time_entries", "invoices", *PEOPLE, by="client"),
+    "timekeeping lag by user": call(timekeeping_lag, "time_entries", *PEOPLE, settings=SETTINGS),
+    "timekeeping lag by originator": call(timekeeping_lag, "time_entries", *PEOPLE, by="originator"),
+    "missing time": call(
+        missing_time, "time_entries", *PEOPLE, start="2026-10-01", end="2026-10-09", settings=SETTINGS
+    ),
+    "duplicates": call(duplicates, "time_entries", by=["user", "matter", "description"]),
+    "no duplicates": call(duplicates, "time_entries"),
+    "code check": call(code_check, "time_entries", "matters", "codes", "code_sets"),
 }
 
 # Dask and PySpark take seconds a call: one of each analysis, together of every kind of key.
-ON_CLUSTERS = (
+_QUICK = (
     "utilization by role and month",
     "realization by originator",
     "aging by matter and user",
+    "wip by originator",
+    "reconcile",
+    "normalized balances",
+    "billing lag by client",
+    "timekeeping lag by user",
+    "duplicates",
+    "code check",
 )
+NOT_ON_DASK = ("contribution by client", "origination", "budget burn")
+ON_CLUSTERS = {
+    # Dask takes longer to plan what builds on other analyses than all others together.
+    "dask": _QUICK,
+    "pyspark": (
+        *_QUICK,
+        *NOT_ON_DASK,
+        "effective rates by user",
+        "profitability by user",
+        "leverage of the firm",
+        "fixed-fee realization by user",
+        "missing time",
+    ),
+}
 
 # How many small queries a call runs on lazy frames, each of one row, as its documentation says.
 QUERIES = {"utilization by user": 1, "realization by client and month": 2, "aging by client": 1}

@@ -19,7 +19,10 @@ ENUMS = {
     "role": ["principal", "attorney", "paralegal", "timekeeper", "operator", "accountant"],
 }
 DATES = {"date", "invoice_date", "due_date"}
-NUMBERS = {"hours", "amount", "balance"}
+# Set A and set B of client balances.
+BALANCES = ["current", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90"]
+BALANCES += ["overdue30", "overdue60", "overdue90"]
+NUMBERS = {"hours", "amount", "balance", "overdue", *BALANCES}
 LISTS = {"originator_ids", "originator_names", "ledes_code_set_ids"}
 FLAGS = {
     "billed",
@@ -136,9 +139,9 @@ class Firm:
     def frame(self, header: str, *rows: tuple[Any, ...]) -> Any:
         return self.make(arrow(table(header, *rows)))
 
-    def entries(self, *rows: tuple[Any, ...]) -> Any:
-        """Time entries from (date, user, client, matter, type, hours, amount, invoice)."""
-        columns = table("date user_id client_id matter_id billing_type hours amount invoice_id", *rows)
+    def entries(self, *rows: tuple[Any, ...], **more: list[Any]) -> Any:
+        """Time entries from (date, user, client, matter, type, hours, amount, invoice), and more columns."""
+        columns = table("date user_id client_id matter_id billing_type hours amount invoice_id", *rows) | more
         columns |= {
             "user_name": [USERS.get(each) for each in columns["user_id"]],
             "client_name": [CLIENTS.get(each) for each in columns["client_id"]],
@@ -152,12 +155,12 @@ class Firm:
         columns["client_name"] = [CLIENTS.get(each) for each in columns["client_id"]]
         return self.make(arrow(columns))
 
-    def items(self, *rows: tuple[Any, ...]) -> Any:
-        """Expenses or fixed fees from (matter, user, amount, invoice)."""
-        return self.frame("matter_id user_id amount invoice_id", *rows)
+    def items(self, *rows: tuple[Any, ...], **more: list[Any]) -> Any:
+        """Expenses or fixed fees from (matter, user, amount, invoice), and more columns."""
+        return self.make(arrow(table("matter_id user_id amount invoice_id", *rows) | more))
 
-    def matters(self) -> Any:
-        return self.frame(
+    def matters(self, **more: list[Any]) -> Any:
+        columns = table(
             "matter_id name matter_type practice_area_id practice_area_label responsible_id responsible_name "
             "originator_ids originator_names cf_tier",
             ("m1", "Sale", "hourly", "p1", "Corporate", "u1", "Ada", ["u1", "u2"], ["Ada", "Ben"], "gold"),
@@ -166,6 +169,7 @@ class Firm:
             ("m4", "Office", "internal", None, None, "u1", "Ada", None, None, None),
             ("m5", "Contingent", "contingency", "p2", "Litigation", "u2", "Ben", [], [], None),
         )
+        return self.make(arrow(columns | more))
 
     def users(self) -> Any:
         return self.frame(
