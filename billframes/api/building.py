@@ -232,7 +232,7 @@ def _read_text(values: Sequence[Any], column: Column, name_of: Callable[[int], A
             return pa.array(values, pa.string()).cast(kind)
         except pa.ArrowInvalid:
             pass
-    parse = {"instant": microseconds, "time": parse_time}[column.kind]
+    parse: Callable[[str], Any] = {"instant": microseconds, "time": parse_time}[column.kind]
     parsed: list[Any] = []
     for row, value in enumerate(values):
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import UNSET, UnsetType, field
+from msgspec import UNSET, Struct, UnsetType, field
 
 from billframes.api.records._fields import (
     Date,
@@ -100,7 +100,7 @@ class Contact(Record):
     country: Annotated[Text | None, note("Country.")] = None
 
 
-class Reference(Record, frozen=True):
+class Reference(Struct, rename="camel", gc=False, frozen=True):
     """Another record in short. Many records name the same one, so it is repeated: equal ones are one."""
 
 
