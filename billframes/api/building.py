@@ -84,6 +84,8 @@ class Builder:
         for source in sources:
             groups[source.parent].append(source)
         self._own = groups.pop(None, [])
+        attributes = {source.attribute for source in self._own}
+        self._derived = sorted(attributes.difference(resource.record.__struct_fields__))
         references = {
             str(parent): each for parent, each in groups.items() if any(source.column.repeated for source in each)
         }
@@ -103,9 +105,9 @@ class Builder:
         DecodeError
             A value is not what its column holds.
         """
-        fields = dict(
-            zip(self._resource.record.__struct_fields__, zip(*map(astuple, records), strict=True), strict=False)
-        )
+        names = self._resource.record.__struct_fields__
+        fields = dict(zip(names, zip(*map(astuple, records), strict=True), strict=False))
+        fields |= {name: tuple(map(attrgetter(name), records)) for name in self._derived}
         arrays = {parent: self._codes[parent].encode(fields.get(parent, ())) for parent in self._references}
         for source in self._own:
             arrays[source.column.name] = self._array(fields.get(source.attribute, ()), source.column, records)
