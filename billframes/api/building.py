@@ -164,6 +164,8 @@ class Builder:
             for block in blocks:
                 block.columns.pop(column.name, None)
         self._report()
+        # What the blocks took goes back before the table becomes a frame.
+        pa.default_memory_pool().release_unused()
         return pa.Table.from_arrays(arrays, schema=schema_of(self.columns))
 
     def _read_references(self, source: Source) -> pa.Array:
