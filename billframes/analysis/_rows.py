@@ -63,9 +63,9 @@ def _dask(native: Any, table: pa.Table) -> Any:
 
 def _pyspark(native: Any, table: pa.Table) -> Any:
     # Spark takes dates without a time zone for instants in its own; the cast takes them back in the same zone.
-    dates = [field.name for field in table.schema if field.type == pa.timestamp("us")]
-    made = nw.from_native(native.sparkSession.createDataFrame(table))
-    return made.with_columns(*[nw.col(name).cast(nw.Datetime("us")) for name in dates]).to_native()
+    dates = [nw.col(field.name).cast(nw.Datetime("us")) for field in table.schema if field.type == pa.timestamp("us")]
+    made = native.sparkSession.createDataFrame(table)
+    return nw.from_native(made).with_columns(*dates).to_native() if dates else made
 
 
 _MAKERS: dict[str, Any] = {

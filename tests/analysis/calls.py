@@ -216,8 +216,9 @@ _QUICK = (
 )
 NOT_ON_DASK = ("contribution by client", "origination", "budget burn")
 ON_CLUSTERS = {
-    # Dask takes longer to plan what builds on other analyses than all others together.
-    "dask": _QUICK,
+    # Dask takes longer to plan what builds on other analyses than all others together; its shuffle between processes
+    # fails on wip.
+    "dask": tuple(name for name in _QUICK if name not in {"wip by originator", "reconcile", "billing lag by client"}),
     "pyspark": (
         *_QUICK,
         *NOT_ON_DASK,
