@@ -38,7 +38,8 @@ class Meddling(httpx.BaseTransport):
 
     def __init__(self, question=None, answer=None):
         self.question, self.answer = question or (lambda _query: None), answer or (lambda _headers, _body: None)
-        self.network, self.asked = httpx.HTTPTransport(), []
+        # One transport serves all lines of a client, which close it one by one: it keeps no connection open.
+        self.network, self.asked = httpx.HTTPTransport(limits=httpx.Limits(max_keepalive_connections=0)), []
 
     def handle_request(self, request):
         query = dict(request.url.params)
