@@ -22,6 +22,7 @@ from billframes.analysis._billing import (
     warn_of_absent_items,
 )
 from billframes.analysis._checks import bucket_names, choice, read_date, stamp
+from billframes.analysis._days import days_of
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import (
     RESIDUE,
@@ -238,14 +239,11 @@ def _days_since(rows: Frame, column: str, day: dt.date) -> nw.Expr:
     Count the days from a column of dates to `day`.
 
     Date subtraction differs from engine to engine. Where timestamps are quick they serve; elsewhere days are
-    counted as `date.toordinal` does.
+    counted.
     """
-    date = C(column).dt
     if isinstance(rows, nw.DataFrame):
-        return (stamp(day).replace(tzinfo=dt.UTC).timestamp() - date.timestamp("ms") / 1000.0) / 86_400.0
-    past = date.year().cast(nw.Int64) - 1
-    ordinal = past * 365 + past // 4 - past // 100 + past // 400 + date.ordinal_day().cast(nw.Int64)
-    return (day.toordinal() - ordinal).cast(nw.Float64)
+        return (stamp(day).replace(tzinfo=dt.UTC).timestamp() - C(column).dt.timestamp("ms") / 1000.0) / 86_400.0
+    return (day.toordinal() - days_of(column)).cast(nw.Float64)
 
 
 def _warn_of_undated(owed: Frame) -> None:

@@ -145,8 +145,6 @@ class Builder:
         pyarrow.Table
             Its schema depends on the columns alone, never on the records.
         """
-        # Blocks bring what their numbers mean, whichever builder made them.
-        self._codes = blocks[0].codes if blocks else self._codes
 
         def finished(name: str) -> pa.Array | pa.ChunkedArray:
             source = self._referred.get(name)
