@@ -12,7 +12,7 @@ from billframes.api.building import Builder
 from billframes.api.columns import sources_of
 from billframes.api.decoding import decode_page
 from billframes.api.paging import Listing
-from billframes.api.paging.answers import Ask, check
+from billframes.api.paging.answers import Answer, Ask, check
 from billframes.api.resources import TIME_ENTRIES
 from billframes.frames.convert import to_pandas
 
@@ -45,7 +45,7 @@ def test_checking_a_page_costs_less_than_decoding_it(pages):
     decoded = [decode_page(page, TIME_ENTRIES) for page in pages]
 
     def checked():
-        assert [check(ask, page, listing) for ask, page in zip(asks, decoded, strict=True)] == [None] * PAGES
+        assert [check(ask, Answer(page, listing)) for ask, page in zip(asks, decoded, strict=True)] == [None] * PAGES
 
     assert ratio(checked, lambda: [decode_page(page, TIME_ENTRIES) for page in pages]) < 0.6
 

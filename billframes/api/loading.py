@@ -25,7 +25,7 @@ from billframes.api.custom_fields import CustomColumn, columns_from
 from billframes.api.decoding import decode_page
 from billframes.api.ordering import order_of, orderable
 from billframes.api.paging import Listing, Loaded, Reader
-from billframes.api.paging.answers import Ask, check
+from billframes.api.paging.answers import Answer, Ask, check
 from billframes.api.paging.listing import Query, asked, changed
 from billframes.api.parameters import ALL_FORMATS, ListRequest
 from billframes.api.resources import CUSTOM_FIELDS, Resource
@@ -88,7 +88,7 @@ def _total(client: Connection, resource: Resource, query: Query) -> int:
             raise PagingError(
                 f"{resource.name}: the server does not say how many records match. Load them, and count the rows."
             )
-        wrong = check(ask, page, Listing(resource)) if resource.paginated else None
+        wrong = check(ask, Answer(page, Listing(resource))) if resource.paginated else None
         if wrong is None:
             return page.pagination.total
         error = wrong

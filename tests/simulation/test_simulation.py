@@ -67,7 +67,7 @@ def test_without_catching_up_promises_break(monkeypatch):
 
 
 def test_without_counting_a_snapshot_is_none(monkeypatch):
-    monkeypatch.setattr(Catcher, "settle", lambda self: ("snapshot", self._catch_up())[0])
+    monkeypatch.setattr(Catcher, "settle", lambda self, _counted: ("snapshot", self._catch_up())[0])
     assert "a snapshot that never was" in broken_among("days, 0.5 changes", 10)
 
 

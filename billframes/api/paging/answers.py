@@ -9,8 +9,8 @@ error, not data. An answer that breaks this is asked for once more, then it is t
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from billframes.api.decoding import Page, parse_instant
@@ -51,11 +51,32 @@ class Answer:
     `total` and `granted` are None where the server does not page the list.
     """
 
-    records: list[Any]
-    total: int | None
-    granted: int | None
-    date: dt.datetime | None
+    page: Page[Any]
+    listing: Listing
+    date: dt.datetime | None = None
     offset: int = 0
+    _keys: dict[str, Sequence[Any]] = field(default_factory=dict)
+
+    @property
+    def records(self) -> list[Any]:
+        """The records, in the server's order."""
+        return self.page.data or []
+
+    @property
+    def total(self) -> int | None:
+        """How many match in all."""
+        return self.page.pagination.total if self.page.pagination else None
+
+    @property
+    def granted(self) -> int | None:
+        """Rows that the server gives at once."""
+        return self.page.pagination.limit if self.page.pagination else None
+
+    def keys(self, sort: str) -> Sequence[Any]:
+        """Read the records' keys under a sort, once."""
+        if sort not in self._keys:
+            self._keys[sort] = self.listing.keys(sort, self.records)
+        return self._keys[sort]
 
     @property
     def short(self) -> bool:
@@ -68,18 +89,18 @@ class Answer:
         return self.short and self.offset == 0
 
 
-def check(ask: Ask, page: Page[Any], listing: Listing) -> BillframesError | None:
+def check(ask: Ask, answer: Answer) -> BillframesError | None:
     """Return what is wrong with an answer; None for nothing."""
-    records = page.data or []
-    return next((error for rule in _RULES for error in rule(ask, page, records, listing)), None)
+    return next((error for rule in _RULES for error in rule(ask, answer, answer.listing)), None)
 
 
-def _place(ask: Ask, page: Page[Any], records: list[Any], listing: Listing) -> Iterator[BillframesError]:
+def _place(ask: Ask, answer: Answer, listing: Listing) -> Iterator[BillframesError]:
     """Check that it is the part that was asked for."""
-    where = page.pagination
+    where = answer.page.pagination
     if where is None:
-        if ask.limit is not None and len(records) > ask.limit:
-            yield DecodeError(f"{listing.name}: asked for {ask.limit} rows at most, the server sent {len(records)}.")
+        came = len(answer.records)
+        if ask.limit is not None and came > ask.limit:
+            yield DecodeError(f"{listing.name}: asked for {ask.limit} rows at most, the server sent {came}.")
         return
     if where.offset != ask.offset:
         yield DecodeError(
@@ -89,32 +110,32 @@ def _place(ask: Ask, page: Page[Any], records: list[Any], listing: Listing) -> I
         yield DecodeError(f"{listing.name}: asked for {ask.limit} rows at most, the server granted {where.limit}.")
 
 
-def _number(ask: Ask, page: Page[Any], records: list[Any], listing: Listing) -> Iterator[BillframesError]:
+def _number(ask: Ask, answer: Answer, listing: Listing) -> Iterator[BillframesError]:
     """Check the number of rows against the answer's own limit and total."""
-    where = page.pagination
+    where = answer.page.pagination
     if where is None:
         return
-    expected = max(0, min(where.limit, where.total - ask.offset))
-    if len(records) != expected:
+    came, expected = len(answer.records), max(0, min(where.limit, where.total - ask.offset))
+    if came != expected:
         yield PagingError(
-            f"{listing.name}: {len(records)} rows came at offset {ask.offset} where {expected} should, of {where.total}"
+            f"{listing.name}: {came} rows came at offset {ask.offset} where {expected} should, of {where.total}"
             " in all by the server's own count, so the list can't be shown to be complete. Try again later."
         )
 
 
-def _ids(_ask: Ask, _page: Page[Any], records: list[Any], listing: Listing) -> Iterator[BillframesError]:
-    ids = set(map(listing.id_of, records))
-    if len(ids) < len(records):
+def _ids(_ask: Ask, answer: Answer, listing: Listing) -> Iterator[BillframesError]:
+    ids = set(map(listing.id_of, answer.records))
+    if len(ids) < len(answer.records):
         yield PagingError(f"{listing.name}: a record came twice in one answer, so the rows can't be trusted.")
     if "" in ids:
         yield DecodeError(f"{listing.name}: a record came without {listing.resource.id}.")
 
 
-def _window(ask: Ask, _page: Page[Any], records: list[Any], listing: Listing) -> Iterator[BillframesError]:
+def _window(ask: Ask, answer: Answer, listing: Listing) -> Iterator[BillframesError]:
     """Check that every row fits what the reader narrowed the list to."""
     for name, text in ask.narrowed:
         fits = _FITS[name](text, listing)
-        stray = next((record for record in records if not fits(record)), None)
+        stray = next((record for record in answer.records if not fits(record)), None)
         if stray is not None:
             yield DecodeError(
                 f"{listing.name}: record {listing.id_of(stray)} does not fit the filter {name}, so the server does not "
@@ -122,17 +143,17 @@ def _window(ask: Ask, _page: Page[Any], records: list[Any], listing: Listing) ->
             )
 
 
-def _order(ask: Ask, _page: Page[Any], records: list[Any], listing: Listing) -> Iterator[BillframesError]:
+def _order(ask: Ask, answer: Answer, listing: Listing) -> Iterator[BillframesError]:
     """Check the order by the first key, where that is a date, a number or an instant."""
-    first = (asked(ask.query, "sort") or "").partition(",")[0]
+    records, first = answer.records, (asked(ask.query, "sort") or "").partition(",")[0]
     name = first.removeprefix("-")
     path = listing.resource.sort.get(name, "")
     if len(records) < 2 or (path.startswith("meta.") and any(record.meta is None for record in records)):
         return
-    if "." in path and not path.startswith("meta."):
+    if not path or ("." in path and not path.startswith("meta.")):
         return
-    keys = listing.keys(name, records) if path else []
-    if not all(isinstance(key, dt.date | int | float) for key in keys):
+    keys = list(answer.keys(name))
+    if not {*map(type, keys)} <= _COMPARABLE:
         return
     if first.startswith("-"):
         keys.reverse()
@@ -140,7 +161,8 @@ def _order(ask: Ask, _page: Page[Any], records: list[Any], listing: Listing) -> 
         yield DecodeError(f"{listing.name}: the rows did not come in the order asked for, sort={first}.")
 
 
-_Rule = Callable[[Ask, Page[Any], list[Any], Listing], Iterator[BillframesError]]
+_COMPARABLE = {dt.date, int, float}
+_Rule = Callable[[Ask, Answer, Listing], Iterator[BillframesError]]
 _RULES: tuple[_Rule, ...] = (_place, _ids, _number, _window, _order)
 
 

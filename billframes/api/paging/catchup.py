@@ -11,6 +11,9 @@ A count between two catch-ups that bring nothing new, and equal to what is here,
 added or changed around that instant, so nothing here was deleted before it either. On a busy list two such counts in a
 row are asked for, since a record created and deleted between two catch-ups can stand in for a deleted one.
 
+Where every answer of the walk was about the whole list and counted the same, as many as came, and the first catch-up
+brings nothing new, no other count is needed: whatever was there at the walk's last answer is here.
+
 Several lists put together (one for each id of a list of ids) are caught up after all of them were walked, by one query
 that leaves out what they differ in; of its rows those are taken that one of the lists would hold. So a record that
 moves from one list to another can't slip between two answers. They are complete, and not counted one by one.
@@ -48,12 +51,15 @@ class Stream:
     held: Held
 
 
-def walk(session: Session, query: Query, held: Held, first: Answer | None = None) -> None:
-    """Read a list in the way that proves it: by date windows where it has dates, else by key cover."""
+def walk(session: Session, query: Query, held: Held, first: Answer | None = None) -> int | None:
+    """
+    Read a list in the way that proves it: by date windows where it has dates, else by key cover.
+
+    Returns the list's length where the server counted the same in every answer.
+    """
     if session.listing.date_sort:
-        read_windows(session, query, held, first)
-    else:
-        read_cover(session, query, session.listing.covers, held, first=first)
+        return read_windows(session, query, held, first)
+    return read_cover(session, query, session.listing.covers, held, first=first)
 
 
 class Catcher:
@@ -85,9 +91,14 @@ class Catcher:
         """Tell whether lists can be caught up as one: whether their rows show what they differ in."""
         return set(_in_one(queries)[1]) <= listing.shown.keys()
 
-    def settle(self) -> str:
+    def settle(self, counted: int | None = None) -> str:
         """
         Catch up and, where one list was read, count.
+
+        Parameters
+        ----------
+        counted : int, optional
+            The list's length, where every answer of the walk said the same.
 
         Returns
         -------
@@ -102,6 +113,8 @@ class Catcher:
         if len(self._streams) > 1:
             return "complete"
         held, agreed, smaller = self._streams[0].held, 0, 0
+        if not busy and counted == len(held):
+            return "snapshot"
         for _ in range(COUNTS):
             total = self._session.count(self._streams[0].query)
             if self._catch_up():

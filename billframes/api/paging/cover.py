@@ -32,7 +32,7 @@ from billframes.api.paging.listing import Query, asked, changed
 from billframes.api.paging.session import Session
 from billframes.errors import PagingError
 
-__all__ = ["Tile", "joined", "plain", "read_cover"]
+__all__ = ["Cover", "Tile", "joined", "plain", "read_cover"]
 
 Key = tuple[Any, ...]
 
@@ -101,7 +101,7 @@ def read_cover(
     *,
     narrowed: Query = (),
     first: Answer | None = None,
-) -> None:
+) -> int | None:
     """
     Read a list by key cover.
 
@@ -119,15 +119,20 @@ def read_cover(
     first : Answer, optional
         One that came to this query at offset 0, whatever its sort.
 
+    Returns
+    -------
+    int or None
+        How many records the list has by the server's own count, where it said the same each time.
+
     Raises
     ------
     PagingError
         No sort covers the list within the budget.
     """
     for sort in sorts:
-        usable = first if asked(query, "sort") == ",".join(sort) else None
-        if _Cover(session, query, sort, held, narrowed).read(usable):
-            return
+        cover = Cover(session, query, sort, held, narrowed)
+        if cover.read(first if asked(query, "sort") == ",".join(sort) else None, first.total if first else None):
+            return cover.count
     tried = ", then by ".join(",".join(sort) for sort in sorts) or "nothing: no sort fits"
     raise PagingError(
         f"{session.listing.name}: pages sorted by {tried} could not be joined without a gap, so the list can't be "
@@ -136,10 +141,14 @@ def read_cover(
     )
 
 
-class _Cover:
-    """The tiles of one sort, and how far they reach."""
+class Cover:
+    """
+    The tiles of one sort, and how far they reach.
 
-    def __init__(self, session: Session, query: Query, sort: tuple[str, ...], held: Held, narrowed: Query) -> None:
+    Parameters are those of `read_cover`.
+    """
+
+    def __init__(self, session: Session, query: Query, sort: tuple[str, ...], held: Held, narrowed: Query = ()) -> None:
         self._session = session
         self._query = changed(query, sort=",".join(sort))
         self._narrowed = narrowed
@@ -147,20 +156,37 @@ class _Cover:
         self._sort = sort
         self._instants = sort == ("created",)
         self._tiles: list[Tile] = []
+        self._totals: set[int] = set()
         self._total = 0
+        self._whole = False
         self._spent = 0
 
-    def read(self, first: Answer | None) -> bool:
-        """Fetch tiles until they cover the list; False where the budget does not reach."""
-        if first is None:
-            first = self._fetch([0])[0]
-        else:
+    @property
+    def count(self) -> int | None:
+        """The list's length, where every answer said the same."""
+        return self._total if len(self._totals) == 1 else None
+
+    def read(self, first: Answer | None = None, expected: int | None = None) -> bool:
+        """
+        Fetch tiles until they cover the list; False where the budget does not reach.
+
+        Parameters
+        ----------
+        first : Answer, optional
+            The tile at offset 0, where it is here.
+        expected : int, optional
+            The list's length, where it is known: then all tiles are asked for at once.
+        """
+        if first is not None:
             self._keep(first)
-        if first.whole:
-            return True
-        self._fetch(list(range(self._step, self._total - self._overlap + 1, self._step)))
+        elif expected is None:
+            self._fetch([0])
+        else:
+            self._total = expected
+        if not self._whole:
+            self._fetch(list(range(self._step if self._tiles else 0, self._total - self._overlap + 1, self._step)))
         budget = self._spent + 2 * len(self._tiles) + 10
-        while (gap := self._gap()) is not None:
+        while not self._whole and (gap := self._gap()) is not None:
             if self._spent >= budget:
                 return False
             self._fetch([gap])
@@ -176,19 +202,23 @@ class _Cover:
     def _step(self) -> int:
         return self._session.page_size - self._overlap
 
-    def _fetch(self, offsets: list[int]) -> list[Answer]:
+    def _fetch(self, offsets: list[int]) -> None:
         page = self._session.page_size
-        answers = self._session.ask_all([Ask(self._query, page, offset, self._narrowed) for offset in offsets])
+        asks = [Ask(self._query, page, offset, self._narrowed) for offset in offsets]
+        self._session.run(asks, lambda _ask, answer: self._keep(answer))
         self._spent += len(offsets)
-        for answer in answers:
-            self._keep(answer)
-        return answers
 
-    def _keep(self, answer: Answer) -> None:
+    def _keep(self, answer: Answer) -> tuple[()]:
         self._held.take(answer.records)
         self._total = answer.total or 0
-        keys = zip(*(self._session.listing.keys(name, answer.records) for name in self._sort), strict=True)
-        self._tiles.append(Tile(list(keys), answer.offset, ends=answer.short))
+        self._totals.add(self._total)
+        self._whole = self._whole or answer.whole
+        keys = [answer.keys(name) for name in self._sort]
+        if self._instants:
+            # They compare as they are: nothing is to be learnt from those in between.
+            keys = [[*each[:1], *each[-1:]] for each in keys]
+        self._tiles.append(Tile(list(zip(*keys, strict=True)), answer.offset, ends=answer.short))
+        return ()
 
     def _gap(self) -> int | None:
         """Return the offset of a tile across the first gap; None where there is none."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 import datetime as dt
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
+from operator import attrgetter
 from typing import Any, Protocol, TypeAlias
 
 from billframes._names import snake_case
@@ -73,15 +75,13 @@ class Held:
         if not records:
             return
         first = self._add(self._pack(records))
-        places, id_of = self.places, self._listing.id_of
-        for place, record in enumerate(records, first):
-            name = id_of(record)
-            self.dated = self.dated and record.meta is not None
-            if name in places:
-                self._replace(name, place, self._listing.modified(record))
-            else:
-                places[name] = place
-                self.news += 1
+        fresh = dict(zip(map(self._listing.id_of, records), count(first), strict=False))
+        self.dated = self.dated and all(map(attrgetter("meta"), records))
+        for name in fresh.keys() & self.places.keys():
+            place = fresh.pop(name)
+            self._replace(name, place, self._listing.modified(records[place - first]))
+        self.places |= fresh
+        self.news += len(fresh)
 
     def adopt(self, other: Held, only: Mapping[str, frozenset[str]] | None = None) -> None:
         """

@@ -7,6 +7,7 @@ microseconds) as values that compare as the server compares them, text as it cam
 from __future__ import annotations
 
 import datetime as dt
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -102,7 +103,7 @@ class Listing:
         """The column that a filter goes by."""
         return {each.name: snake_case(each.field) for each in self.resource.filters if each.field}
 
-    def keys(self, sort: str, records: Sequence[Any]) -> list[Any]:
+    def keys(self, sort: str, records: Sequence[Any]) -> Sequence[Any]:
         """Read records' keys under a sort."""
         path = self.resource.sort[sort]
         keys = list(map(attrgetter(".".join(snake_case(part) for part in path.split("."))), records))
@@ -110,9 +111,8 @@ class Listing:
             return keys
         try:
             # A whole page at once; unusual forms one by one.
-            return list(
-                pa.array(keys, pa.string()).cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_numpy().tolist()
-            )
+            instants = pa.array(keys, pa.string()).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+            return array("q", instants.to_numpy().tobytes())
         except pa.ArrowInvalid:
             return [self._read(microseconds, record, text) for record, text in zip(records, keys, strict=True)]
 

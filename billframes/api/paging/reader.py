@@ -207,15 +207,16 @@ class _Load:
 
     def _proved(self, instants: list[bool], firsts: list[Answer]) -> str:
         self._session.page_size = max(self._session.page_size, LEAST_PAGE)
+        counted = None
         for stream, answer, instant in zip(self._streams, firsts, instants, strict=True):
             if not instant:
-                walk(self._session, stream.query, stream.held, answer)
+                counted = walk(self._session, stream.query, stream.held, answer)
         started = self._session.started()
         queries = [stream.query for stream in self._streams]
         dated = all(stream.held.dated for stream in self._streams)
         if started is None or not dated or not Catcher.can(self._session.listing, queries):
             return self._count_alone(instants)
-        return Catcher(self._session, self._streams, started, self._overlap).settle()
+        return Catcher(self._session, self._streams, started, self._overlap).settle(counted)
 
     def _count_alone(self, instants: list[bool]) -> str:
         """Hold the walked lists against the server's count, and read again where they differ."""

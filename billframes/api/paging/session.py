@@ -218,8 +218,8 @@ class Session:
         """Return an answer fit for use; None where it should be asked for again."""
         wrong: BillframesError | None
         try:
-            page = self._decode(answered.body)
-            wrong = check(ask, page, self.listing)
+            answer = Answer(self._decode(answered.body), self.listing, answered.date, ask.offset)
+            wrong = check(ask, answer)
         except DecodeError as error:
             wrong = error
         if wrong is not None and tries > 1:
@@ -227,8 +227,6 @@ class Session:
         if wrong is not None:
             return None
         self._dates.append(answered.date)
-        where = page.pagination
-        granted = where.limit if where else None
-        if granted is not None and ask.limit is not None and granted < ask.limit:
-            self.page_size = min(self.page_size, granted)
-        return Answer(page.data or [], where.total if where else None, granted, answered.date, ask.offset)
+        if answer.granted is not None and ask.limit is not None and answer.granted < ask.limit:
+            self.page_size = min(self.page_size, answer.granted)
+        return answer

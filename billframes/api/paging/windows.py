@@ -8,17 +8,20 @@ here, whatever was written meanwhile: the answers need not agree on an instant.
 So a window is asked at offset 0; after a full answer it goes on from the last date, that day included. Two answers,
 one from each end of the list, tell where data are; what is between them is cut into a window a connection, and a
 connection that runs out of work takes half of the largest window left. A day that overflows a page is split by
-`billed` and by billing type, and what still overflows is read by key cover. Where days are dense the whole list is.
+`billed` and by billing type, and what still overflows is read by key cover. Where days are dense the whole list is,
+as soon as that shows: many entries made at one instant may leave its tiles apart, then windows follow.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise, product
+from typing import Any
 
 from billframes.api.paging.answers import Answer, Ask
-from billframes.api.paging.cover import read_cover
+from billframes.api.paging.cover import Cover, read_cover
 from billframes.api.paging.held import Held
 from billframes.api.paging.listing import Query, asked, changed
 from billframes.api.paging.session import Session
@@ -54,7 +57,7 @@ def within(query: Query, low: dt.date | None, high: dt.date | None) -> tuple[Que
     return changed(query, **dict(narrowed)), narrowed
 
 
-def read_windows(session: Session, query: Query, held: Held, first: Answer | None = None) -> None:
+def read_windows(session: Session, query: Query, held: Held, first: Answer | None = None) -> int | None:
     """
     Read a list by date windows.
 
@@ -68,33 +71,59 @@ def read_windows(session: Session, query: Query, held: Held, first: Answer | Non
     first : Answer, optional
         One that came to this query at offset 0, whatever its sort.
 
+    Returns
+    -------
+    int or None
+        How many records the list has by the server's own count, where every answer was about all of it and said the
+        same.
+
     Raises
     ------
     PagingError
         A day can't be proved whole.
     """
-    sort = str(session.listing.date_sort)
+    sort, day = str(session.listing.date_sort), session.listing.date_of
     if first is not None and asked(query, "sort") == sort:
+        low, high, rows = _expected(query, first, day)
+        cover = _dense_cover(session, query, held, rows, low, high)
+        if cover is not None and cover.read(expected=first.total):
+            return cover.count
         answers = [first, session.ask(_page(session, query, f"-{sort}"))]
     else:
+        cover = None
         answers = session.ask_all([_page(session, query, sort), _page(session, query, f"-{sort}")])
     first, last = answers
     for answer in answers:
         held.take(answer.records)
     if first.whole or last.whole:
-        return
-    day = session.listing.date_of
+        return None
     begin, low, high, end = (day(first.records[0]), day(first.records[-1]), day(last.records[-1]), day(last.records[0]))
     # Every day before `low` and every day after `high` is proved.
     if high < low:
-        return
-    dense = session.listing.dense_cover
+        return first.total if first.total == last.total else None
     total = first.total or 0
-    if dense and total > DENSE * session.page_size * ((end - begin).days + 1):
-        read_cover(session, query, (dense,), held)
-        return
+    if cover is None:
+        cover = _dense_cover(session, query, held, total, begin, end)
+        if cover is not None and cover.read(expected=total):
+            return cover.count
     rest = max(total - len(first.records) - len(last.records), 1)
     _Windows(session, changed(query, sort=sort), held, low, high, rest).read()
+    return None
+
+
+def _expected(query: Query, first: Answer, day: Callable[[Any], dt.date]) -> tuple[dt.date, dt.date, int]:
+    """Return days and how many rows they have: of the period asked for, else of the first answer."""
+    start, end = asked(query, "startDate"), asked(query, "endDate")
+    if start and end:
+        return dt.date.fromisoformat(start), dt.date.fromisoformat(end), first.total or 0
+    return day(first.records[0]), day(first.records[-1]), len(first.records)
+
+
+def _dense_cover(session: Session, query: Query, held: Held, rows: int, low: dt.date, high: dt.date) -> Cover | None:
+    """Return what reads days that are dense; None where they are not, or nothing can."""
+    sort = session.listing.dense_cover
+    dense = rows > DENSE * session.page_size * ((high - low).days + 1)
+    return Cover(session, query, sort, held) if sort and dense else None
 
 
 def _page(session: Session, query: Query, sort: str) -> Ask:
@@ -190,7 +219,7 @@ def _read_day(session: Session, query: Query, day: dt.date, held: Held) -> None:
     for ask, answer in zip(asks, answers, strict=False):
         held.take(answer.records)
         if not answer.whole:
-            read_cover(session, ask.query, session.listing.covers, held, narrowed=ask.narrowed)
+            read_cover(session, ask.query, session.listing.covers, held, narrowed=ask.narrowed, first=answer)
 
 
 def _parts(session: Session, query: Query) -> list[Query]:
