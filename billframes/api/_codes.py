@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 
 from billframes.frames.columns import REPEATED
 
-__all__ = ["Enum", "Repeated"]
+__all__ = ["UNREADABLE", "Enum", "References", "Repeated"]
+
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
+"""What is raised for a reference that breaks its declaration, or is not UTF-8."""
 
 
 class Repeated(dict[Any, Any]):
-    """Numbers of texts or of whole references, in the order they first came; a missing one has none."""
+    """Numbers of texts, in the order they first came; a missing one has none."""
 
     def __init__(self) -> None:
         super().__init__({None: None})
@@ -41,6 +45,38 @@ class Repeated(dict[Any, Any]):
         named = numbers.dictionary_encode()
         texts = pa.array(self.known, REPEATED.value_type).take(named.dictionary)
         return pa.DictionaryArray.from_arrays(named.indices, texts)
+
+
+class References(Repeated):
+    """
+    Numbers of references to other records, which come as bytes: each different one is decoded once.
+
+    Parameters
+    ----------
+    kind : type of Struct
+        Its declaration.
+    """
+
+    def __init__(self, kind: type[msgspec.Struct]) -> None:
+        super().__init__()
+        self._decode = msgspec.json.Decoder(kind).decode
+        self.update({b"": None, b"null": None})
+
+    def __missing__(self, raw: bytes) -> int:
+        reference = self._decode(raw)
+        number = self[raw] = len(self.known)
+        self.known.append(reference)
+        return number
+
+    def encode(self, values: Iterable[msgspec.Raw]) -> pa.Array:
+        """
+        Return a column's numbers.
+
+        Raises
+        ------
+        UNREADABLE
+        """
+        return super().encode(map(bytes, values))
 
 
 class Enum(Repeated):

@@ -4,8 +4,8 @@ A page's records become a `Block` as soon as they came, so that a load never hol
 objects, whatever its length. At the end the rows that count become columns of one table, one column after the other,
 and each block's part is let go once it has been taken over: a load needs little more memory than its result.
 
-A reference to another record comes whole, and many records have the same one: each different one gets a number, and its
-fields are read once, at the end.
+A reference to another record comes as the bytes it is, and many records have the same one: each different one gets a
+number, is decoded once, and its fields are read at the end.
 
 Instants and times stay text until they are columns, where Arrow reads the usual form at once and Python the unusual
 ones (seven decimals, no zone: taken as UTC). Instants are whole microseconds on the way, because those near the years 1
@@ -26,10 +26,10 @@ from msgspec.structs import astuple
 
 from billframes._names import snake_case
 from billframes._warn import warn
-from billframes.api._codes import Enum, Repeated
+from billframes.api._codes import UNREADABLE, Enum, References, Repeated
 from billframes.api.columns import Source
 from billframes.api.custom_fields import CustomColumn, read_values, warn_of_undefined
-from billframes.api.decoding import microseconds, parse_time
+from billframes.api.decoding import listed, microseconds, parse_time, references_of
 from billframes.api.resources import Resource
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.frames.columns import ARROW_TYPES, Column, schema_of
@@ -86,15 +86,14 @@ class Builder:
         self._own = groups.pop(None, [])
         attributes = {source.attribute for source in self._own}
         self._derived = sorted(attributes.difference(resource.record.__struct_fields__))
-        references = {
-            str(parent): each for parent, each in groups.items() if any(source.column.repeated for source in each)
-        }
-        self._referred = {source.column.name: source for each in references.values() for source in each}
-        self._nested = {str(parent): each for parent, each in groups.items() if parent not in references}
+        # What was not asked for and came all the same is decoded too: an answer is right or it is not.
+        references = references_of(resource.record)
+        self._references = tuple(references)
+        self._referred = {each.column.name: each for parent in references for each in groups.pop(parent, ())}
+        self._nested = {str(parent): each for parent, each in groups.items()}
         self.columns = (*(source.column for source in sources), *(each.column for each in custom))
         self._codes = {column.name: _codes_of(column) for column in self.columns if _is_encoded(column)}
-        self._codes |= {parent: Repeated() for parent in references}
-        self._references = tuple(references)
+        self._codes |= {parent: References(kind) for parent, kind in references.items()}
 
     def block(self, records: Sequence[Any]) -> Block:
         """
@@ -105,10 +104,10 @@ class Builder:
         DecodeError
             A value is not what its column holds.
         """
-        names = self._resource.record.__struct_fields__
+        names = listed(self._resource.record).__struct_fields__
         fields = dict(zip(names, zip(*map(astuple, records), strict=True), strict=False))
         fields |= {name: tuple(map(attrgetter(name), records)) for name in self._derived}
-        arrays = {parent: self._codes[parent].encode(fields.get(parent, ())) for parent in self._references}
+        arrays = {parent: self._referring(parent, fields.get(parent, ()), records) for parent in self._references}
         for source in self._own:
             arrays[source.column.name] = self._array(fields.get(source.attribute, ()), source.column, records)
         for parent, sources in self._nested.items():
@@ -161,10 +160,33 @@ class Builder:
             arrays.append(finished(column.name))
             for block in blocks:
                 block.columns.pop(column.name, None)
+        for block in blocks:
+            block.columns.clear()
         self._report()
         # What the blocks took goes back before the table becomes a frame.
         pa.default_memory_pool().release_unused()
         return pa.Table.from_arrays(arrays, schema=schema_of(self.columns))
+
+    def _referring(self, parent: str, raws: Sequence[Any], records: Sequence[Any]) -> pa.Array:
+        """Return which reference each record has, by number."""
+        try:
+            return self._codes[parent].encode(raws)
+        except UNREADABLE:
+            # The bytes stay out of the message and the chain: they can hold client names.
+            message = self._unreadable(parent, raws, records)
+        raise DecodeError(message)
+
+    def _unreadable(self, parent: str, raws: Sequence[Any], records: Sequence[Any]) -> str:
+        names = listed(self._resource.record)
+        name = dict(zip(names.__struct_fields__, names.__struct_encode_fields__, strict=True))[parent]
+        for row, raw in enumerate(raws):
+            try:
+                self._codes[parent].encode([raw])
+            except UNREADABLE as error:
+                what, _, path = str(error).partition(" - at ")
+                at = f"$.data[{row}].{name}{path.strip('`').removeprefix('$')}"
+                return f"{self._name_of(records[row])} breaks the API's description at {at}: {what}."
+        raise AssertionError("a reference could not be decoded, and each of them could")
 
     def _read_references(self, source: Source) -> pa.Array:
         """Return one field of the references, by their numbers."""
@@ -180,8 +202,11 @@ class Builder:
         if column.name in self._codes:
             return self._codes[column.name].encode(values)
         if column.kind in {"instant", "time"}:
-            return _read_text(values, column, lambda row: getattr(records[row], self._id), self._resource.name)
+            return _read_text(values, column, lambda row: self._name_of(records[row]))
         return pa.array(values, ARROW_TYPES[column.kind])
+
+    def _name_of(self, record: Any) -> str:
+        return f"{self._resource.name}: record {getattr(record, self._id)}"
 
     def _report(self) -> None:
         for name, codes in self._codes.items():
@@ -227,7 +252,7 @@ def _reader(source: Source) -> Callable[[Any], Any]:
     return lambda parent: [get(each) for each in parent] if isinstance(parent, list) else get(parent)
 
 
-def _read_text(values: Sequence[Any], column: Column, name_of: Callable[[int], Any], resource: str) -> pa.Array:
+def _read_text(values: Sequence[Any], column: Column, name_of: Callable[[int], str]) -> pa.Array:
     kind = ARROW_TYPES[column.kind]
     if column.kind == "instant":
         try:
@@ -241,7 +266,7 @@ def _read_text(values: Sequence[Any], column: Column, name_of: Callable[[int], A
             parsed.append(None if value is None else parse(value))
         except ValueError:
             raise DecodeError(
-                f"{resource}: record {name_of(row)} breaks the API's description at column {column.name!r}: "
+                f"{name_of(row)} breaks the API's description at column {column.name!r}: "
                 f"what came is no {'date-time' if column.kind == 'instant' else 'time'}."
             ) from None
     return pa.array(parsed, kind)

@@ -3,6 +3,9 @@
 One path for every resource: a typed msgspec decoder checks types and required fields while it parses. An answer that
 breaks the API's description raises `DecodeError` with resource, record and JSON path. What becomes of the records is
 `billframes.api.building`'s.
+
+In lists, references to other records stay the bytes they are: thousands of entries name the same few matters, and
+each different one is decoded once, when its column is built.
 """
 
 from __future__ import annotations
@@ -15,11 +18,22 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from billframes.api._refusals import not_json
-from billframes.api.records import Pagination
+from billframes.api.columns import fields_of
+from billframes.api.records import Pagination, Reference
 from billframes.api.resources import MAX_OFFSET, Resource
 from billframes.errors import DecodeError
 
-__all__ = ["Page", "decode_page", "decode_single", "earlier", "microseconds", "parse_instant", "parse_time"]
+__all__ = [
+    "Page",
+    "decode_page",
+    "decode_single",
+    "earlier",
+    "listed",
+    "microseconds",
+    "parse_instant",
+    "parse_time",
+    "references_of",
+]
 
 T = TypeVar("T")
 _INDEX = re.compile(r"\$(?:\.data)?\[(\d+)\]")
@@ -45,6 +59,23 @@ def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(shape)
 
 
+@functools.cache
+def references_of(record: type[msgspec.Struct]) -> dict[str, type[msgspec.Struct]]:
+    """Return the declarations of the references a record holds one of, by field."""
+    return {
+        each.name: each.type
+        for each in fields_of(record)
+        if isinstance(each.type, type) and issubclass(each.type, Reference) and not each.is_list
+    }
+
+
+@functools.cache
+def listed(record: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """Return a record as lists are decoded into: its references are `msgspec.Raw`, empty where there is none."""
+    raw = [(name, msgspec.Raw, msgspec.Raw()) for name in references_of(record)]
+    return msgspec.defstruct(record.__name__, raw, bases=(record,), gc=False, kw_only=True) if raw else record
+
+
 def decode_page(body: bytes, resource: Resource) -> Page[Any]:
     """
     Decode a list answer.
@@ -56,7 +87,7 @@ def decode_page(body: bytes, resource: Resource) -> Page[Any]:
     DecodeError
         The body is not JSON, or breaks the API's description.
     """
-    record: Any = resource.record
+    record: Any = listed(resource.record)
     if body.lstrip()[:1] == b"[":
         return Page(data=_decode(body, list[record], resource.name, resource.id))
     page: Page[Any] = _decode(body, Page[record], resource.name, resource.id)

@@ -43,18 +43,20 @@ class Ask:
         return (*self.query, ("limit", str(self.limit)), ("offset", str(self.offset)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
     """
     What came: the records, how many match in all, the page size granted, and the server's time.
 
-    `total` and `granted` are None where the server does not page the list.
+    `total` and `granted` are None where the server does not page the list; `block` has the records packed, once the
+    answer was found fit for use.
     """
 
     page: Page[Any]
     listing: Listing
     date: dt.datetime | None = None
     offset: int = 0
+    block: Any = None
     _keys: dict[str, Sequence[Any]] = field(default_factory=dict)
 
     @property

@@ -159,7 +159,7 @@ class Catcher:
         session.started()
         ask = self._ask()
         answer = session.ask(ask)
-        self._changed.take(answer.records)
+        self._changed.take(answer)
         if not answer.whole and created:
             read_cover(session, ask.query, (created,), self._changed)
         elif not answer.whole:

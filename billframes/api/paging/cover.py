@@ -209,7 +209,7 @@ class Cover:
         self._spent += len(offsets)
 
     def _keep(self, answer: Answer) -> tuple[()]:
-        self._held.take(answer.records)
+        self._held.take(answer)
         self._total = answer.total or 0
         self._totals.add(self._total)
         self._whole = self._whole or answer.whole

@@ -94,5 +94,5 @@ class _Search:
         if not answer.whole:
             return False
         self._held.drop(here.keys() - {self._session.listing.id_of(record) for record in answer.records})
-        self._held.take(answer.records)
+        self._held.take(answer)
         return True

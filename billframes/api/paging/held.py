@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any, Protocol, TypeAlias
 
 from billframes._names import snake_case
+from billframes.api.paging.answers import Answer
 from billframes.api.paging.listing import Listing
 
 __all__ = ["Block", "Held", "Pack"]
@@ -39,8 +40,6 @@ class Held:
     Parameters
     ----------
     listing : Listing
-    pack : callable
-        Packs records into a block.
 
     Attributes
     ----------
@@ -54,9 +53,8 @@ class Held:
         Whether every record that came says when it was last changed.
     """
 
-    def __init__(self, listing: Listing, pack: Pack) -> None:
+    def __init__(self, listing: Listing) -> None:
         self._listing = listing
-        self._pack = pack
         self._starts: list[int] = []
         self._end = 0
         self.blocks: list[Block] = []
@@ -70,11 +68,12 @@ class Held:
     def __contains__(self, name: str) -> bool:
         return name in self.places
 
-    def take(self, records: Sequence[Any]) -> None:
+    def take(self, answer: Answer) -> None:
         """Take records in; of two versions the newer stays, of equally old ones the one that came later."""
+        records = answer.records
         if not records:
             return
-        first = self._add(self._pack(records))
+        first = self._add(answer.block)
         fresh = dict(zip(map(self._listing.id_of, records), count(first), strict=False))
         self.dated = self.dated and all(map(attrgetter("meta"), records))
         for name in fresh.keys() & self.places.keys():

@@ -11,7 +11,6 @@ longer list (`limit`); and lists whose order only the server knows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from billframes.api.paging.answers import Answer, Ask
 from billframes.api.paging.held import Held
@@ -54,7 +53,7 @@ def read_pages(session: Session, query: Query, held: Held, first: Answer, wanted
         held.clear()
         pages = _Pages(session, query, wanted, held)
         try:
-            records = pages.read(answer)
+            answers = pages.read(answer)
         except _ChangedError as change:
             if tries == TRIES:
                 raise PagingError(
@@ -65,7 +64,8 @@ def read_pages(session: Session, query: Query, held: Held, first: Answer, wanted
             answer = None
         else:
             held.clear()
-            held.take(records)
+            for each in answers:
+                held.take(each)
             return
 
 
@@ -77,11 +77,11 @@ class _Pages:
         self._held = held
         self._query = query
         self._wanted = wanted
-        self._pages: dict[int, list[Any]] = {}
+        self._pages: dict[int, Answer] = {}
         self._total: int | None = None
 
-    def read(self, first: Answer | None) -> list[Any]:
-        """Read them all and return their records, in the server's order."""
+    def read(self, first: Answer | None) -> list[Answer]:
+        """Read them all and return them, in the server's order."""
         first = first or self._session.ask(self._ask(0))
         self._session.run(list(self._following(first)), lambda _ask, answer: list(self._following(answer)))
         return self._settled()
@@ -99,8 +99,8 @@ class _Pages:
             raise _ChangedError(f"the total went from {self._total} to {answer.total}")
         if answer.total is None and came and offset:
             self._check_new(answer)
-        self._pages[offset], self._total = answer.records, answer.total
-        self._held.take(answer.records)
+        self._pages[offset], self._total = answer, answer.total
+        self._held.take(answer)
         if answer.total is None:
             # Without a total only an empty page shows the end.
             if came and (self._wanted is None or offset + came < self._wanted):
@@ -119,12 +119,13 @@ class _Pages:
                 "server does not honour offset and the rows can't be trusted."
             )
 
-    def _settled(self) -> list[Any]:
-        records = [record for offset in sorted(self._pages) for record in self._pages[offset]][: self._wanted]
+    def _settled(self) -> list[Answer]:
+        answers = [self._pages[offset] for offset in sorted(self._pages)]
+        ids = [self._session.listing.id_of(record) for answer in answers for record in answer.records]
         if self._total is not None:
             expected = self._total if self._wanted is None else min(self._total, self._wanted)
-            if len(records) != expected:
-                raise _ChangedError(f"{len(records)} records came of {expected}")
-        if len({self._session.listing.id_of(record) for record in records}) < len(records):
+            if len(ids) != expected:
+                raise _ChangedError(f"{len(ids)} records came of {expected}")
+        if len(set(ids)) < len(ids):
             raise _ChangedError("a record came twice")
-        return records
+        return answers

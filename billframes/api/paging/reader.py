@@ -104,7 +104,7 @@ class Reader:
         PagingError
             A list can't be shown to be complete.
         """
-        streams = [Stream(query, Held(self.listing, self.pack)) for query in queries]
+        streams = [Stream(query, Held(self.listing)) for query in queries]
         meter = _Meter(self.progress, streams)
         wire = self.wire() if self.wire else Threads(self.fetch, self.concurrency)
         session = Session(
@@ -121,7 +121,7 @@ class Reader:
         finally:
             wire.close()
         meter.end()
-        together = streams[0].held if streams else Held(self.listing, self.pack)
+        together = streams[0].held if streams else Held(self.listing)
         for stream in streams[1:]:
             together.adopt(stream.held)
         rows = pa.array(together.places.values(), pa.int64(), size=len(together))
@@ -188,7 +188,7 @@ class _Load:
         unpaged = answer.total is None and not self._session.listing.resource.paginated
         enough = self._limit is not None and len(answer.records) >= self._limit
         if answer.whole or unpaged or enough:
-            stream.held.take(answer.records)
+            stream.held.take(answer)
             return True
         return False
 

@@ -112,7 +112,7 @@ class Session:
     decode : callable
         Turns a body into a `Page`.
     pack : callable
-        Packs records into a `Block`.
+        Packs records into a `Block`; raises `DecodeError` where one breaks the description.
     listing : Listing
     page_size : int
         Rows to ask for at once; goes down to what the server grants.
@@ -145,7 +145,7 @@ class Session:
 
     def held(self) -> Held:
         """Return a place for records of the list."""
-        return Held(self.listing, self._pack)
+        return Held(self.listing)
 
     def run(
         self,
@@ -220,6 +220,8 @@ class Session:
         try:
             answer = Answer(self._decode(answered.body), self.listing, answered.date, ask.offset)
             wrong = check(ask, answer)
+            if wrong is None:
+                answer.block = self._pack(answer.records)
         except DecodeError as error:
             wrong = error
         if wrong is not None and tries > 1:

@@ -94,7 +94,7 @@ def read_windows(session: Session, query: Query, held: Held, first: Answer | Non
         answers = session.ask_all([_page(session, query, sort), _page(session, query, f"-{sort}")])
     first, last = answers
     for answer in answers:
-        held.take(answer.records)
+        held.take(answer)
     if first.whole or last.whole:
         return None
     begin, low, high, end = (day(first.records[0]), day(first.records[-1]), day(last.records[-1]), day(last.records[0]))
@@ -173,7 +173,7 @@ class _Windows:
 
     def _take(self, ask: Ask, answer: Answer) -> tuple[Ask, ...]:
         window: _Window = ask.tag
-        self._held.take(answer.records)
+        self._held.take(answer)
         window.asked = False
         if answer.whole or self._proved(window, self._session.listing.date_of(answer.records[-1])):
             self._windows.remove(window)
@@ -217,7 +217,7 @@ def _read_day(session: Session, query: Query, day: dt.date, held: Held) -> None:
             " so the list can't be shown to be complete. Try again when fewer people are writing."
         )
     for ask, answer in zip(asks, answers, strict=False):
-        held.take(answer.records)
+        held.take(answer)
         if not answer.whole:
             read_cover(session, ask.query, session.listing.covers, held, narrowed=ask.narrowed, first=answer)
 
