@@ -40,6 +40,8 @@ __all__ = [
 ]
 
 LONGEST_QUOTE = 500
+LARGE = 2**17
+_OPEN, _CLOSED = {b"{", b"["}, {b"}", b"]"}
 _JSON = msgspec.json.Decoder(msgspec.Raw)
 _TRACES = ("x-request-id", "x-correlation-id", "x-trace-id", "traceparent")
 
@@ -87,7 +89,13 @@ class Refusal:
 
 
 def is_json(body: bytes) -> bool:
-    """Tell whether a body is JSON, whatever it says."""
+    """
+    Tell whether a body is JSON, whatever it says.
+
+    Of a large one only its ends are looked at: whoever decodes it reads the whole, and asks again where it is none.
+    """
+    if len(body) > LARGE:
+        return body[:LARGE].lstrip()[:1] in _OPEN and body[-LARGE:].rstrip()[-1:] in _CLOSED
     try:
         _JSON.decode(body)
     except msgspec.DecodeError:
@@ -98,7 +106,7 @@ def is_json(body: bytes) -> bool:
 def ends_early(body: bytes) -> bool:
     """Tell whether a body that is no JSON looks like the beginning of some."""
     text = body.strip()
-    return text[:1] in {b"{", b"["} and text[-1:] not in {b"}", b"]"}
+    return text[:1] in _OPEN and text[-1:] not in _CLOSED
 
 
 def not_json(resource: str, body: bytes) -> DecodeError:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from billframes.api.decoding import Page, parse_instant
@@ -150,7 +151,7 @@ def _order(ask: Ask, answer: Answer, listing: Listing) -> Iterator[BillframesErr
     records, first = answer.records, (asked(ask.query, "sort") or "").partition(",")[0]
     name = first.removeprefix("-")
     path = listing.resource.sort.get(name, "")
-    if len(records) < 2 or (path.startswith("meta.") and any(record.meta is None for record in records)):
+    if len(records) < 2 or (path.startswith("meta.") and not all(map(attrgetter("meta"), records))):
         return
     if not path or ("." in path and not path.startswith("meta.")):
         return
