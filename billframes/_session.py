@@ -31,6 +31,7 @@ from billframes.api.loaders import (
     TimeEntries,
     Users,
 )
+from billframes.api.resources import ALL_ZERO_ID as CLEAR
 from billframes.errors import ParameterError
 from billframes.frames.enrich import ENTITIES, join_details
 from billframes.settings.secret import Secret, hidden, hidden_headers
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from billframes.sandbox import Sandbox
 
 __all__ = [
+    "CLEAR",
     "client_balances",
     "clients",
     "code_sets",

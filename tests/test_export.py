@@ -7,8 +7,7 @@ import zipfile
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from billframes._export import file_name, neutral, to_csv, to_excel
 

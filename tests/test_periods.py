@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from billframes.errors import ParameterError
 from billframes.periods import Period, month_end, months_between, parse_period, resolve

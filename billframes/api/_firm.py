@@ -18,8 +18,7 @@ from billframes.api.columns import Source, sources_of
 from billframes.api.decoding import decode_single
 from billframes.api.loading import checked_format
 from billframes.api.parameters import identifier, segment
-from billframes.api.records import ClientBalances as BalancesRecord
-from billframes.api.records import CodeList, CodeSet, HealthCheckResponse
+from billframes.api.records import ClientBalances as BalancesRecord, CodeList, CodeSet, HealthCheckResponse
 from billframes.api.resources import CLIENTS, CODES, Resource
 from billframes.errors import ConfigError, DecodeError
 from billframes.frames.columns import Column

@@ -5,11 +5,17 @@ from __future__ import annotations
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from billframes.analysis import budget_burn, contribution, effective_rates, normalize_balances, origination, reconcile
-from billframes.analysis import wip as work_in_progress
+from billframes.analysis import (
+    budget_burn,
+    contribution,
+    effective_rates,
+    normalize_balances,
+    origination,
+    reconcile,
+    wip as work_in_progress,
+)
 from billframes.settings.firm import FirmSettings
 
 QUICK = settings(

@@ -6,8 +6,7 @@ import gzip
 import zlib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from billframes.api._body import BodyError, TooLargeError, read_body
 

@@ -13,8 +13,7 @@ import httpx
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import billframes as bf
 from billframes.api import resources as declared

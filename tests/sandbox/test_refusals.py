@@ -5,8 +5,7 @@ import socket
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from billframes.sandbox.writes import WRITES
 

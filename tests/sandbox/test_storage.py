@@ -14,8 +14,7 @@ from contextlib import closing
 import httpx
 import pytest
 
-from billframes.sandbox import Sandbox
-from billframes.sandbox import store as store_module
+from billframes.sandbox import Sandbox, store as store_module
 from billframes.sandbox.clock import BEGINNING, Clock
 from billframes.sandbox.store import Store
 

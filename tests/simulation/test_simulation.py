@@ -7,8 +7,7 @@ import threading
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings, target
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st, target
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from billframes.api.paging import cover, windows

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.widgets._filters import Filters

@@ -6,8 +6,7 @@ import datetime as dt
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from billframes.api.paging.cover import Tile, joined, plain
 
