@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks import analyses, loads
+from benchmarks import analyses, bounds, loads
 
 if __name__ == "__main__":
     loads.main()
     analyses.main()
+    bounds.main()
