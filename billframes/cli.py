@@ -19,6 +19,7 @@ __all__ = ["main"]
 COMMANDS = {
     "dashboard": ("billframes.dashboard.command", "Show the explorer in the browser, from this machine."),
     "doctor": ("billframes.commands.doctor", "Say what is installed, configured and answering."),
+    "export": ("billframes.commands.export", "Write records to a CSV, Excel or Parquet file."),
     "login": ("billframes.commands.login", "Keep an address and a token for later."),
     "report": ("billframes.report.command", "Write a month's billing report."),
     "sandbox": ("billframes.sandbox.command", "Run the bundled sandbox server."),

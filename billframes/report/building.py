@@ -8,7 +8,6 @@ outputs hold them. What goes wrong in the kernel is raised here as the error it 
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -17,11 +16,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from billframes import errors
-from billframes.errors import BillframesError, ConfigError, ParameterError
+from billframes._files import check_out, write
+from billframes.errors import BillframesError, ConfigError
 from billframes.report.kernel import kernel_with
 from billframes.report.printing import chromium, print_pages
 
-__all__ = ["Format", "build", "build_each", "check_extras", "check_out", "write"]
+__all__ = ["Format", "build", "build_each", "check_extras"]
 
 Format = Literal["html", "pdf"]
 Step = Callable[[str], None]
@@ -123,16 +123,6 @@ def check_extras(format: str = "html") -> None:  # noqa: A002
         ) from error
 
 
-def check_out(out: Path) -> None:
-    """Raise `ParameterError` where no file can be written at `out`."""
-    if out.is_dir():
-        raise ParameterError(f"--out {out} is a folder; give the name of a file in it.")
-    if not out.parent.is_dir():
-        raise ParameterError(f"--out {out} can't be written: there is no folder {out.parent}.")
-    if not os.access(out.parent, os.W_OK):
-        raise ParameterError(f"--out {out} can't be written: the folder {out.parent} is read-only.")
-
-
 def _silent(_what: str) -> None:
     """Say nothing."""
 
@@ -203,23 +193,3 @@ def _page(notebook: Any, title: str) -> str:
         )
         html, _ = exporter.from_notebook_node(notebook, resources={"metadata": {"name": title}})
     return str(html)
-
-
-def write(out: Path, content: bytes) -> None:
-    """Write beside `out` and rename, so that nobody ever opens half a report."""
-    handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        # A temporary file is private; a report has the rights that any new file would have.
-        Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(out)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -13,12 +13,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from billframes._files import check_out, write
 from billframes.api.client import Client
 from billframes.book import book
 from billframes.book.parts import PART_KEYS
 from billframes.errors import ParameterError
 from billframes.periods import month_end
-from billframes.report.building import build, build_each, check_extras, check_out, write
+from billframes.report.building import build, build_each, check_extras
 from billframes.report.choosing import Choice, choose, every, file_names
 from billframes.report.formats import long_date
 from billframes.report.month import load, read_month

@@ -8,6 +8,7 @@ from importlib import resources
 import nbformat
 import pytest
 
+from billframes._files import write
 from billframes.errors import AuthenticationError, BillframesError, ConfigError, ParameterError
 from billframes.report import building
 from billframes.report.building import build
@@ -52,7 +53,7 @@ def test_a_page_that_cannot_be_finished_leaves_nothing_behind(monkeypatch, out):
 
     monkeypatch.setattr("pathlib.Path.replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        building.write(out, b"<html>")
+        write(out, b"<html>")
     assert not list(out.parent.iterdir())
 
 

@@ -1,0 +1,97 @@
+"""`billframes export`: what a loader returns, as a file for other programs.
+
+CSV and Excel files are safe to open in a spreadsheet: text that would run as a formula is marked as text. Parquet keeps
+every column's type.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from billframes._export import to_csv, to_excel
+from billframes._files import check_out, write
+from billframes._names import closest, snake_case
+from billframes.api.client import Client
+from billframes.errors import ParameterError
+
+__all__ = ["add_arguments", "run"]
+
+DATED = ("time_entries", "expenses", "fixed_fees", "invoices")
+RESOURCES = (
+    *DATED,
+    "client_balances",
+    "clients",
+    "code_sets",
+    "codes",
+    "custom_fields",
+    "matters",
+    "practice_areas",
+    "users",
+)
+# Rows of an Excel sheet, less its head.
+LONGEST_SHEET = 1_048_575
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options on `parser`."""
+    parser.add_argument("resource", metavar="RESOURCE", help=f"what to write: {', '.join(RESOURCES)}")
+    parser.add_argument(
+        "period", nargs="?", metavar="PERIOD", help=f"such as 2026-10 or 2026-Q3, of {', '.join(DATED)} (default: all)"
+    )
+    parser.add_argument(
+        "-o", "--out", required=True, metavar="FILE", help=f"where to write; ends with {', '.join(WRITERS)}"
+    )
+    parser.add_argument("--profile", metavar="NAME", help="the profile to connect with")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Load the records, write the file, say where it is, and return the exit code."""
+    resource, out = _resource(args.resource), Path(args.out).absolute()
+    if args.period is not None and resource not in DATED:
+        raise ParameterError(f"{resource} are of no period; leave {args.period} out.")
+    make = WRITERS.get(out.suffix.lower())
+    if make is None:
+        raise ParameterError(f"--out {out.name} ends with none of {', '.join(WRITERS)}.")
+    check_out(out)
+    with Client(profile=args.profile) as client:
+        load = getattr(client, resource)
+        frame = load(args.period) if args.period is not None else load()
+    write(out, make(frame, resource))
+    print(out)  # noqa: T201
+    return 0
+
+
+def _resource(word: str) -> str:
+    name = snake_case(word)
+    if name not in RESOURCES:
+        raise ParameterError(
+            f"{word!r} can't be exported; it takes one of {', '.join(RESOURCES)}.{closest(name, RESOURCES)}"
+        )
+    return name
+
+
+def _excel(frame: pd.DataFrame, resource: str) -> bytes:
+    if len(frame) > LONGEST_SHEET:
+        raise ParameterError(
+            f"{len(frame):,} {resource} are more than an Excel sheet holds ({LONGEST_SHEET:,}): ask for a shorter "
+            "period, or write .csv or .parquet."
+        )
+    return to_excel(frame, sheet=resource)
+
+
+def _parquet(frame: pd.DataFrame, _resource: str) -> bytes:
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+WRITERS: dict[str, Callable[[pd.DataFrame, str], bytes]] = {
+    ".csv": lambda frame, _resource: to_csv(frame),
+    ".xlsx": _excel,
+    ".parquet": _parquet,
+}
