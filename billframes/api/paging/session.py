@@ -24,6 +24,9 @@ from billframes.errors import BillframesError, DecodeError, PagingError
 
 __all__ = ["Answered", "Session", "Threads", "Wire"]
 
+# Asks handed to the wire, a connection: one to send, one that waits, so that none is idle while answers are taken.
+AHEAD = 2
+
 
 class Answered(Protocol):
     """An answer as it comes from the network: a body and, maybe, the server's time."""
@@ -41,7 +44,7 @@ class Wire(Protocol):
     """Where requests go and answers come from."""
 
     def send(self, ticket: int, query: Query) -> None:
-        """Send a query; its answer comes under this ticket."""
+        """Send a query when a connection is free; its answer comes under this ticket."""
 
     def receive(self) -> tuple[int, Answered]:
         """Return the next answer there is, whichever it is; raise what its request raised."""
@@ -173,7 +176,9 @@ class Session:
             self._wire.send(self.requests, ask.sent)
 
         while True:
-            while len(under_way) < self.concurrency and (ask := queue.popleft() if queue else more()):
+            while queue and len(under_way) < AHEAD * self.concurrency:
+                send(queue.popleft(), 1)
+            while len(under_way) < self.concurrency and (ask := more()):
                 send(ask, 1)
             if not under_way:
                 return
