@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from billframes.frames.columns import REPEATED
+from billframes.frames.columns import REPEATED, enum_type
 
 __all__ = ["UNREADABLE", "Enum", "References", "Repeated"]
 
@@ -113,4 +113,5 @@ class Enum(Repeated):
         if self.strays:
             place_of = {text: place for place, text in enumerate(texts)}
             numbers = pa.array([place_of[text] for text in self.known], pa.int32()).take(numbers)
+        numbers = numbers.cast(enum_type(len(texts)).index_type)
         return pa.DictionaryArray.from_arrays(numbers, pa.array(texts, pa.string()))

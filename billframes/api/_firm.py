@@ -21,7 +21,7 @@ from billframes.api.parameters import identifier, segment
 from billframes.api.records import ClientBalances as BalancesRecord, CodeList, CodeSet, HealthCheckResponse
 from billframes.api.resources import CLIENTS, CODES, Resource
 from billframes.errors import ConfigError, DecodeError
-from billframes.frames.columns import Column
+from billframes.frames.columns import Column, enum_type
 from billframes.frames.convert import convert
 
 if TYPE_CHECKING:
@@ -297,5 +297,5 @@ def _code_list(loader: Loader) -> CodeList:
 
 
 def _enum(values: list[str], declared: tuple[str, ...]) -> pa.Array:
-    indices = pa.array([declared.index(value) for value in values], pa.int32())
+    indices = pa.array([declared.index(value) for value in values], enum_type(len(declared)).index_type)
     return pa.DictionaryArray.from_arrays(indices, pa.array(declared, pa.string()))

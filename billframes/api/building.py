@@ -32,7 +32,7 @@ from billframes.api.custom_fields import CustomColumn, read_values, warn_of_unde
 from billframes.api.decoding import listed, microseconds, parse_time, references_of
 from billframes.api.resources import Resource
 from billframes.errors import DecodeError, UnknownValueWarning
-from billframes.frames.columns import ARROW_TYPES, Column, schema_of
+from billframes.frames.columns import Column
 
 __all__ = ["Block", "Builder", "build_table"]
 
@@ -142,7 +142,8 @@ class Builder:
         Returns
         -------
         pyarrow.Table
-            Its schema depends on the columns alone, never on the records.
+            Its schema depends on the columns alone, never on the records (but for enums of over a hundred values that
+            nobody declared).
         """
 
         def finished(name: str) -> pa.Array | pa.ChunkedArray:
@@ -165,7 +166,9 @@ class Builder:
         self._report()
         # What the blocks took goes back before the table becomes a frame.
         pa.default_memory_pool().release_unused()
-        return pa.Table.from_arrays(arrays, schema=schema_of(self.columns))
+        # Enums of very many unknown values are wider than their declaration.
+        fields = [column.field.with_type(array.type) for column, array in zip(self.columns, arrays, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
     def _referring(self, parent: str, raws: Sequence[Any], records: Sequence[Any]) -> pa.Array:
         """Return which reference each record has, by number."""
@@ -194,7 +197,7 @@ class Builder:
         return self._array(list(map(attrgetter(source.attribute), references)), source.column, references)
 
     def _joined(self, name: str, blocks: Sequence[Block]) -> pa.ChunkedArray:
-        kinds = {column.name: ARROW_TYPES[column.kind] for column in self.columns}
+        kinds = {column.name: column.type for column in self.columns}
         kind = pa.int32() if name in self._codes else kinds[name]
         return pa.chunked_array([block.columns[name] for block in blocks], kind)
 
@@ -203,7 +206,7 @@ class Builder:
             return self._codes[column.name].encode(values)
         if column.kind in {"instant", "time"}:
             return _read_text(values, column, lambda row: self._name_of(records[row]))
-        return pa.array(values, ARROW_TYPES[column.kind])
+        return pa.array(values, column.type)
 
     def _name_of(self, record: Any) -> str:
         return f"{self._resource.name}: record {getattr(record, self._id)}"
@@ -253,7 +256,7 @@ def _reader(source: Source) -> Callable[[Any], Any]:
 
 
 def _read_text(values: Sequence[Any], column: Column, name_of: Callable[[int], str]) -> pa.Array:
-    kind = ARROW_TYPES[column.kind]
+    kind = column.type
     if column.kind == "instant":
         try:
             return pa.array(values, pa.string()).cast(kind)

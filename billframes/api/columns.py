@@ -84,7 +84,8 @@ def _field_sources(field: Field, own: str) -> Iterator[Source]:
     else:
         column = _column(field, field.name)
         # A record's own id comes first; all others are those of records that many name.
-        column = replace(column, repeated=column.kind == "id" and field.name != own)
+        repeated = field.notes.get("repeated", False) or (column.kind == "id" and field.name != own)
+        column = replace(column, repeated=repeated)
         yield Source(column, field.notes.get("reads", field.name))
 
 

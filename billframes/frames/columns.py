@@ -6,7 +6,7 @@ A kind decides the type in Arrow, and so everywhere else:
 kind     Arrow                    pandas
 ======== ======================== ============================
 id, text string                   str
-repeated dictionary of large_string str (ids and text of other records)
+repeated dictionary of large_string str (ids and text of other records, codes)
 enum     dictionary of string     category, in declared order
 date     date32                   datetime64[us]
 instant  timestamp[us, UTC]       datetime64[us, UTC]
@@ -28,12 +28,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-__all__ = ["ARROW_TYPES", "REPEATED", "Column", "plain", "schema_of"]
+__all__ = ["REPEATED", "Column", "enum_type", "plain", "schema_of"]
 
-ARROW_TYPES: dict[str, pa.DataType] = {
+_TYPES: dict[str, pa.DataType] = {
     "id": pa.string(),
     "text": pa.string(),
-    "enum": pa.dictionary(pa.int32(), pa.string()),
     "date": pa.date32(),
     "instant": pa.timestamp("us", tz="UTC"),
     "time": pa.time64("us"),
@@ -53,8 +52,9 @@ class Column:
     One column of a frame.
 
     `values` are an enum's declared values; `select` and `scope` say what it takes for the column to be filled;
-    `missing` says what it means when a value is missing. Text that is `repeated` (the ids and names of other records)
-    is dictionary-encoded in Arrow, with values of another type than an enum's, so that the two can be told apart.
+    `missing` says what it means when a value is missing. Text that is `repeated` (codes, and the ids and names of other
+    records) is dictionary-encoded in Arrow, with values of another type than an enum's, so that the two can be told
+    apart.
     """
 
     name: str
@@ -68,9 +68,21 @@ class Column:
     repeated: bool = False
 
     @property
+    def type(self) -> pa.DataType:
+        """The column's type in Arrow."""
+        if self.repeated:
+            return REPEATED
+        return enum_type(len(self.values)) if self.kind == "enum" else _TYPES[self.kind]
+
+    @property
     def field(self) -> pa.Field:
         """The column as Arrow declares it."""
-        return pa.field(self.name, REPEATED if self.repeated else ARROW_TYPES[self.kind], nullable=not self.required)
+        return pa.field(self.name, self.type, nullable=not self.required)
+
+
+def enum_type(values: int) -> pa.DataType:
+    """Return the type of an enum of so many values: a byte a row as long as that can number them."""
+    return pa.dictionary(pa.int8() if values <= 128 else pa.int32(), pa.string())
 
 
 def schema_of(columns: tuple[Column, ...]) -> pa.Schema:

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from billframes.frames.columns import ARROW_TYPES, Column, schema_of
+from billframes.frames.columns import Column, schema_of
 from billframes.frames.convert import to_pandas, to_polars
 
 COLUMNS = (
@@ -46,9 +46,9 @@ def table(rows: int) -> pa.Table:
         "amount": [1.25, None],
         "names": [["x"], ["y"]],
     }
-    arrays = {name: pa.array(each[:rows], ARROW_TYPES[kind_of(name)]) for name, each in values.items()}
+    arrays = {name: pa.array(each[:rows], Column(name, kind_of(name)).type) for name, each in values.items()}
     arrays["state"] = pa.DictionaryArray.from_arrays(
-        pa.array([1, None][:rows], pa.int32()), pa.array(["draft", "final"])
+        pa.array([1, None][:rows], pa.int8()), pa.array(["draft", "final"])
     )
     return pa.table([arrays[column.name] for column in COLUMNS], schema=schema_of(COLUMNS))
 

@@ -10,6 +10,7 @@ missing    what it means when the value is missing
 select     the `select` name that brings the field; None when it always comes
 scope      the credential's scope that the field needs
 reads      the attribute to read in its stead, where a value may have to be put together
+repeated   True: many records have the same, as with codes; ids of other records always are
 hidden     True: serves another field, is no column of its own
 ========== ===================================================================================
 

@@ -79,8 +79,8 @@ class TimeEntryList(Record, kw_only=True):
         Id | None, note("The fixed fee that covers the time.", missing="no fixed fee covers it")
     ] = None
     fixed_fee: Annotated[FixedFeeReference | None, note("The fixed fee in short.", select="fixedFee")] = None
-    activity_code: Annotated[Text | None, note("LEDES activity code.", missing="not coded")] = None
-    task_code: Annotated[Text | None, note("LEDES task code.", missing="not coded")] = None
+    activity_code: Annotated[Text | None, note("LEDES activity code.", missing="not coded", repeated=True)] = None
+    task_code: Annotated[Text | None, note("LEDES task code.", missing="not coded", repeated=True)] = None
     meta: Annotated[Metadata | None, note("When created and changed.", select="meta")] = None
 
 
@@ -157,8 +157,8 @@ class FixedFeeDetail(FixedFeeList, kw_only=True):
 
     matter: Annotated[MatterReference, note("The matter in short.")]
     client: Annotated[ClientReference, note("The client in short.")]
-    activity_code: Annotated[Text | None, note("LEDES activity code.", missing="not coded")] = None
-    task_code: Annotated[Text | None, note("LEDES task code.", missing="not coded")] = None
+    activity_code: Annotated[Text | None, note("LEDES activity code.", missing="not coded", repeated=True)] = None
+    task_code: Annotated[Text | None, note("LEDES task code.", missing="not coded", repeated=True)] = None
 
 
 class CreateFixedFee(Request):
@@ -212,7 +212,7 @@ class ExpenseDetail(ExpenseList, kw_only=True):
 
     matter: Annotated[MatterReference, note("The matter in short.")]
     client: Annotated[ClientReference, note("The client in short.")]
-    expense_code: Annotated[Text | None, note("LEDES expense code.", missing="not coded")] = None
+    expense_code: Annotated[Text | None, note("LEDES expense code.", missing="not coded", repeated=True)] = None
 
 
 class CreateExpense(Request):
