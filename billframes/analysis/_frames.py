@@ -47,7 +47,6 @@ LISTS = frozenset({"originator_ids", "originator_names"})
 RESIDUE = 1e-9
 
 _NOTED: ContextVar[dict[str, set[str]] | None] = ContextVar("noted", default=None)
-_ANY: dict[Any, bool | float] = {nw.Boolean: True, nw.Float64: 0.0}
 _PANDAS_TYPES = ("str", "float64", "datetime64[us]")
 
 LOADERS = {
@@ -135,7 +134,9 @@ def take(frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str
     chosen = [*needed, *(each for each in dict.fromkeys(optional) if each in schema and each not in needed)]
     _note(name, chosen)
     lists = [each for each in chosen if each in LISTS]
-    frame = _pandas_texts(_with_lists(frame, lists), chosen)
+    frame = _with_lists(frame, lists)
+    _refuse_texts(name, [each for each in lists if frame.collect_schema()[each] == nw.String])
+    frame = _pandas_texts(frame, chosen)
     ready = _ready(frame, chosen)
     return frame.select(*[C(each) if each in ready else _cast(each, schema[each]) for each in chosen])
 
@@ -164,10 +165,7 @@ def mapped(column: str, mapping: Mapping[str, Any], default: Any, dtype: Any) ->
     if not mapping:
         return nothing(dtype) if default is None else nw.lit(default).cast(dtype)
     keys, values = list(mapping), list(mapping.values())
-    known = values[0] if default is None else default
-    found = C(column).replace_strict(keys, values, default=known, return_dtype=dtype)
-    # Dask can't look up what is not a number.
-    return nw.when(C(column).is_in(keys)).then(found) if default is None else found
+    return C(column).replace_strict(keys, values, default=default, return_dtype=dtype)
 
 
 def flag(condition: nw.Expr) -> nw.Expr:
@@ -176,14 +174,9 @@ def flag(condition: nw.Expr) -> nw.Expr:
 
 
 def nothing(dtype: Any) -> nw.Expr:
-    """
-    Return a column of missing values.
-
-    A missing literal has no type: Dask can't cast it to a number, and cast to pandas' booleans it reads False.
-    """
-    if dtype in _ANY:
-        return nw.when(nw.lit(1) == nw.lit(0)).then(nw.lit(_ANY[dtype]))
-    return nw.lit(None).cast(dtype)
+    """Return a column of missing values."""
+    # A missing literal has no type: cast to pandas' booleans it reads False.
+    return nw.when(nw.lit(1) == nw.lit(0)).then(nw.lit(True)) if dtype == nw.Boolean else nw.lit(None).cast(dtype)
 
 
 def ratio(numerator: str, denominator: str) -> nw.Expr:
@@ -280,6 +273,15 @@ def _with_lists(frame: Frame, columns: list[str]) -> Frame:
         if native[column].dtype == object
     }
     return nw.from_native(native.assign(**lists)) if lists else frame
+
+
+def _refuse_texts(name: str, columns: list[str]) -> None:
+    if columns:
+        raise ParameterError(
+            f"{name} has {', '.join(columns)} as text, not as lists of text. Dask turns Python's lists into text: make "
+            "the frame within dask.config.set({'dataframe.convert-string': False}), or with Arrow's lists as the "
+            "loaders have them."
+        )
 
 
 def _as_list(value: Any) -> list[str] | None:
