@@ -22,13 +22,14 @@ from billframes._warn import kept_warnings, warn
 from billframes.analysis._checks import within
 from billframes.analysis._frames import Frame, is_dask, noted_columns, open_frames
 from billframes.analysis._people import settle
-from billframes.errors import BillframesWarning
+from billframes.errors import BillframesError, BillframesWarning
 from billframes.periods import Period, resolve
 
 __all__ = ["on_dask"]
 
 Analysis = TypeVar("Analysis", bound=Callable[..., Any])
 Message = tuple[str, type[BillframesWarning]]
+Answer = tuple[pd.DataFrame | BillframesError, list[Message]]
 
 
 def on_dask(*dated: str) -> Callable[[Analysis], Analysis]:
@@ -74,9 +75,11 @@ def _later(analysis: Callable[..., Any], given: dict[str, Any], dated: Sequence[
         name: _together(frame, columns[name], period if name in dated else None) for name, frame in frames.items()
     }
     answer = delayed(functools.partial(_answer, analysis, options, columns))(together)
-    messages, nothing = delayed(_said)(answer).compute()
+    nothing, messages = delayed(_said)(answer).compute()
     for message, category in messages:
         warn(message, category)
+    if isinstance(nothing, BillframesError):
+        raise nothing
     return dd.from_delayed([delayed(_rows)(answer)], meta=nothing)
 
 
@@ -134,19 +137,26 @@ def _answer(
     options: Mapping[str, Any],
     columns: Mapping[str, list[str]],
     frames: Mapping[str, pd.DataFrame],
-) -> tuple[pd.DataFrame, list[Message]]:
+) -> Answer:
+    """Ask the analysis. What it refuses comes back: a worker would log the error with the settings beside it."""
     with kept_warnings() as messages, noted_columns() as noted:
-        rows = analysis(**frames, **options)
+        try:
+            rows: pd.DataFrame = analysis(**frames, **options)
+        except BillframesError as error:
+            return error, messages
     more = [name for name, frame in frames.items() if set(_of(frame, noted.get(name, set()))) - set(columns[name])]
     if more:
         raise RuntimeError(f"{analysis.__name__} took columns of {', '.join(more)} that it takes of no empty frame.")
     return rows, messages
 
 
-def _said(answer: tuple[pd.DataFrame, list[Message]]) -> tuple[list[Message], pd.DataFrame]:
+def _said(answer: Answer) -> Answer:
     rows, messages = answer
-    return messages, rows.iloc[:0]
+    return rows if isinstance(rows, BillframesError) else rows.iloc[:0], messages
 
 
-def _rows(answer: tuple[pd.DataFrame, list[Message]]) -> pd.DataFrame:
-    return answer[0]
+def _rows(answer: Answer) -> pd.DataFrame:
+    rows, _ = answer
+    if isinstance(rows, BillframesError):
+        raise rows
+    return rows

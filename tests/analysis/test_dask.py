@@ -62,7 +62,7 @@ def test_two_processes_answer_as_pandas_does_and_send_no_row_unasked(dask, panda
         wanted, due = heard(lambda name=name: CALLS[name](whole))
         assert isinstance(result, dd.DataFrame)
         assert said == due
-        ((_, rows),) = computed
+        ((rows, _),) = computed
         assert rows.empty
         answer = result.compute()
         pd.testing.assert_frame_equal(answer, wanted, check_dtype=False, rtol=1e-9, atol=1e-9, obj=name)
@@ -109,7 +109,7 @@ def test_of_users_named_by_address_only_ids_and_addresses_are_read_at_once(panda
     people = {name: frames[name] for name in ("matters", "users")}
     with in_thread():
         result = utilization(frames["time_entries"], **people, start="2026-10", settings=settings)
-        addresses, (_, rows) = computed
+        addresses, (rows, _) = computed
         hours = result.compute().set_index("user_id")["capacity_hours"]
     assert list(addresses) == ["user_id", "email"]
     assert rows.empty
@@ -125,6 +125,12 @@ def test_what_is_wrong_with_a_call_is_said_before_anything_is_read(pandas_firm, 
     with pytest.raises(ParameterError, match=r"time_entries is dask \(lazy\), matters is pandas"):
         utilization(parted_of(entries), matters=matters, start="2026-10")
     assert not computed
+
+
+def test_what_is_wrong_with_rows_is_said_by_the_call(pandas_firm):
+    balances = rich(pandas_firm)["client_balances"].assign(balance=None)
+    with in_thread(), pytest.raises(ParameterError, match="neither set of figures complete for 3 clients"):
+        bf.normalize_balances(parted_of(balances))
 
 
 def test_originators_that_dask_made_text_of_are_refused(pandas_firm, computed):
