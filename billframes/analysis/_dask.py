@@ -1,8 +1,8 @@
 """Analyses of Dask frames: lazy, on whichever worker is free, and done by pandas.
 
 A Dask frame's partitions are cut to the columns and days that an analysis asks for, each where it is. What is left
-comes together in one task, which is the same analysis of pandas frames: the same figures to the last bit. Planned as
-Dask's own joins and groupings, an analysis takes longer to plan than to compute.
+comes together in one task, which is the same analysis of pandas frames: so the figures are the same, and what is left
+must fit in one process. Planned as Dask's own joins and groupings, an analysis takes longer to plan than to compute.
 
 Columns are known before any row is: the analysis is asked of empty frames, and its door notes what is taken.
 """

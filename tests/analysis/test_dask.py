@@ -14,7 +14,6 @@ from tests.analysis.calls import CALLS, ON_CLUSTERS, rich
 from tests.analysis.conftest import Firm, parted
 
 pytestmark = [
-    pytest.mark.cluster,
     pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning"),
     pytest.mark.filterwarnings("ignore::billframes.errors.RatesHiddenWarning"),
 ]
@@ -51,6 +50,7 @@ def heard(ask):
     return answer, [(each.category, str(each.message), each.filename) for each in caught]
 
 
+@pytest.mark.cluster
 @pytest.mark.slow
 def test_two_processes_answer_as_pandas_does_and_send_no_row_unasked(dask, pandas_firm, computed):
     import dask.dataframe as dd
