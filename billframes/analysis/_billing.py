@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 from billframes._warn import warn
 from billframes.analysis._checks import within
 from billframes.analysis._frames import RESIDUE, Frame, collect_row, flag, nothing, take
-from billframes.analysis._passes import alike, gathered, grouped, lookup
+from billframes.analysis._passes import alike, grouped, lookup
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import Period
 
@@ -84,7 +84,7 @@ def time_on_invoices(time: Frame) -> Frame:
         _rows=nw.lit(1.0),
     )
     totals = [C(name).sum() for name in (*_ON_INVOICE, "_rows")]
-    return gathered(rows.group_by("invoice_id").agg(*totals, *([C("_named_date").max()] if dated else [])))
+    return rows.group_by("invoice_id").agg(*totals, *([C("_named_date").max()] if dated else []))
 
 
 def invoice_terms(

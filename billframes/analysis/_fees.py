@@ -22,7 +22,7 @@ from billframes.analysis._billing import (
     warn_of_unknown_invoices,
 )
 from billframes.analysis._checks import within
-from billframes.analysis._frames import Frame, collect_row, flag, nothing, open_frames, refuse_dask, take
+from billframes.analysis._frames import Frame, collect_row, flag, nothing, open_frames, take
 from billframes.analysis._group import add_up, attach, base_of, sums, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys
 from billframes.analysis._people import settle
@@ -61,7 +61,6 @@ def fees_by(by: By, period: Period, settings: FirmSettings | None, **natives: An
         its labels and order.
     """
     frames = open_frames(**natives)
-    refuse_dask(frames, "contribution and origination")
     settings = settle(settings, frames.get("users"))
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)

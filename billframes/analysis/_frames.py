@@ -6,7 +6,9 @@ as text, whichever engine it came from. Code inside uses only what lazy frames o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
@@ -21,12 +23,13 @@ __all__ = [
     "close",
     "collect_row",
     "flag",
+    "is_dask",
     "mapped",
+    "noted_columns",
     "nothing",
     "open_frames",
     "plain",
     "ratio",
-    "refuse_dask",
     "require",
     "take",
 ]
@@ -43,7 +46,7 @@ LISTS = frozenset({"originator_ids", "originator_names"})
 # Sums of doubles that should be zero come out as a residue; a ratio over a residue would be nonsense.
 RESIDUE = 1e-9
 
-_ANY: dict[Any, bool | float] = {nw.Boolean: True, nw.Float64: 0.0}
+_NOTED: ContextVar[dict[str, set[str]] | None] = ContextVar("noted", default=None)
 _PANDAS_TYPES = ("str", "float64", "datetime64[us]")
 
 LOADERS = {
@@ -73,28 +76,28 @@ def open_frames(**natives: Any) -> dict[str, Frame]:
     ParameterError
         One is not a frame, or they are of different engines.
     """
-    frames = {name: _wrap(name, native) for name, native in natives.items() if native is not None}
-    engines = {name: _engine(frame) for name, frame in frames.items()}
+    given = {name: native for name, native in natives.items() if native is not None}
+    engines = {name: _engine(name, native) for name, native in given.items()}
     if len(set(engines.values())) > 1:
         kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
         raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
-    return frames
+    return {name: _wrap(name, native) for name, native in given.items()}
 
 
-def refuse_dask(frames: Mapping[str, Frame], analysis: str) -> None:
-    """
-    Refuse Dask frames, for an analysis that Dask does not answer as other engines do.
+def is_dask(native: Any) -> bool:
+    """Tell whether something is a Dask frame: these are analysed in a task of their own (see `_dask`)."""
+    return nw.dependencies.is_dask_dataframe(native)
 
-    Raises
-    ------
-    ParameterError
-        Says to collect them first.
-    """
-    if any(frame.implementation.is_dask() for frame in frames.values()):
-        raise ParameterError(
-            f"Dask frames are not taken by {analysis}: collect them first, each with .compute(), and pass the pandas "
-            "frames."
-        )
+
+@contextmanager
+def noted_columns() -> Iterator[dict[str, set[str]]]:
+    """Note which columns of which frames are taken in this thread."""
+    noted: dict[str, set[str]] = {}
+    token = _NOTED.set(noted)
+    try:
+        yield noted
+    finally:
+        _NOTED.reset(token)
 
 
 def close(frame: Frame) -> Any:
@@ -113,13 +116,14 @@ def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
     MissingColumnError
         Names what is missing, what is there, and what supplies it.
     """
-    there = frame.collect_schema().names()
-    missing = [column for column in columns if column not in there]
+    there, needed = frame.collect_schema().names(), list(columns)
+    missing = [column for column in needed if column not in there]
     if missing:
         raise MissingColumnError(
             f"{name} has no column {', '.join(map(repr, missing))}; it has {', '.join(there) or 'none'}. "
             f"{_supplier(name, missing)}"
         )
+    _note(name, needed)
 
 
 def take(frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame:
@@ -128,8 +132,11 @@ def take(frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str
     require(frame, name, needed)
     schema = frame.collect_schema()
     chosen = [*needed, *(each for each in dict.fromkeys(optional) if each in schema and each not in needed)]
+    _note(name, chosen)
     lists = [each for each in chosen if each in LISTS]
-    frame = _pandas_texts(_with_lists(frame, lists), chosen)
+    frame = _with_lists(frame, lists)
+    _refuse_texts(name, [each for each in lists if frame.collect_schema()[each] == nw.String])
+    frame = _pandas_texts(frame, chosen)
     ready = _ready(frame, chosen)
     return frame.select(*[C(each) if each in ready else _cast(each, schema[each]) for each in chosen])
 
@@ -146,10 +153,11 @@ def among(frame: Frame, column: str, values: Iterable[str]) -> nw.Expr:
 
 
 def collect_row(frame: Frame, **sums: nw.Expr) -> dict[str, float]:
-    """Compute sums over a frame now, also on a lazy one: what warnings need to know."""
+    """Compute sums over a frame now, also on a lazy one: what warnings need to know. The most of no rows is 0."""
     row = frame.select(**sums)
     eager = row.collect() if isinstance(row, nw.LazyFrame) else cast("nw.DataFrame[Any]", row)
-    return {name: float(eager[name].to_list()[0] or 0.0) for name in sums}
+    values = {name: eager[name].to_list()[0] for name in sums}
+    return {name: 0.0 if pd.isna(value) else float(value) for name, value in values.items()}
 
 
 def mapped(column: str, mapping: Mapping[str, Any], default: Any, dtype: Any) -> nw.Expr:
@@ -157,10 +165,7 @@ def mapped(column: str, mapping: Mapping[str, Any], default: Any, dtype: Any) ->
     if not mapping:
         return nothing(dtype) if default is None else nw.lit(default).cast(dtype)
     keys, values = list(mapping), list(mapping.values())
-    known = values[0] if default is None else default
-    found = C(column).replace_strict(keys, values, default=known, return_dtype=dtype)
-    # Dask can't look up what is not a number.
-    return nw.when(C(column).is_in(keys)).then(found) if default is None else found
+    return C(column).replace_strict(keys, values, default=default, return_dtype=dtype)
 
 
 def flag(condition: nw.Expr) -> nw.Expr:
@@ -169,14 +174,9 @@ def flag(condition: nw.Expr) -> nw.Expr:
 
 
 def nothing(dtype: Any) -> nw.Expr:
-    """
-    Return a column of missing values.
-
-    A missing literal has no type: Dask can't cast it to a number, and cast to pandas' booleans it reads False.
-    """
-    if dtype in _ANY:
-        return nw.when(nw.lit(1) == nw.lit(0)).then(nw.lit(_ANY[dtype]))
-    return nw.lit(None).cast(dtype)
+    """Return a column of missing values."""
+    # A missing literal has no type: cast to pandas' booleans it reads False.
+    return nw.when(nw.lit(1) == nw.lit(0)).then(nw.lit(True)) if dtype == nw.Boolean else nw.lit(None).cast(dtype)
 
 
 def ratio(numerator: str, denominator: str) -> nw.Expr:
@@ -196,6 +196,11 @@ def plain(frame: Frame, like: str, **kinds: str) -> Frame:
     return nw.from_native(native.astype(kinds))
 
 
+def _note(name: str, columns: Iterable[str]) -> None:
+    if (noted := _NOTED.get()) is not None:
+        noted.setdefault(name, set()).update(columns)
+
+
 def _wrap(name: str, native: Any) -> Frame:
     try:
         return cast("Frame", nw.from_native(native))
@@ -205,7 +210,10 @@ def _wrap(name: str, native: Any) -> Frame:
         ) from error
 
 
-def _engine(frame: Frame) -> str:
+def _engine(name: str, native: Any) -> str:
+    if is_dask(native):
+        return "dask (lazy)"
+    frame = _wrap(name, native)
     kind = " (lazy)" if isinstance(frame, nw.LazyFrame) else ""
     return f"{frame.implementation.name.lower()}{kind}"
 
@@ -265,6 +273,15 @@ def _with_lists(frame: Frame, columns: list[str]) -> Frame:
         if native[column].dtype == object
     }
     return nw.from_native(native.assign(**lists)) if lists else frame
+
+
+def _refuse_texts(name: str, columns: list[str]) -> None:
+    if columns:
+        raise ParameterError(
+            f"{name} has {', '.join(columns)} as text, not as lists of text. Dask turns Python's lists into text: make "
+            "the frame within dask.config.set({'dataframe.convert-string': False}), or with Arrow's lists as the "
+            "loaders have them."
+        )
 
 
 def _as_list(value: Any) -> list[str] | None:

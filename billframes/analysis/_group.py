@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis._frames import Frame, collect_row, flag, mapped, nothing, plain, take
 from billframes.analysis._keys import UNKNOWN, Key, Sources
-from billframes.analysis._passes import gathered, grouped, lookup
+from billframes.analysis._passes import grouped, lookup
 
 __all__ = ["add_up", "attach", "base_of", "finish", "result_columns", "sums", "with_matter_type", "with_times"]
 
@@ -95,7 +95,7 @@ def add_up(frame: Frame, keys: Sequence[Key], measures: Sequence[str], least: Se
     if not keys:
         return frame.select(*totals)
     labels = [C(column).max() for key in keys for column in key.columns[1:]]
-    return gathered(frame.group_by(*[key.columns[0] for key in keys]).agg(*labels, *totals))
+    return frame.group_by(*[key.columns[0] for key in keys]).agg(*labels, *totals)
 
 
 def finish(frame: Frame, keys: Sequence[Key], columns: Sequence[str]) -> Frame:
@@ -189,7 +189,7 @@ def _originators(sources: Sources) -> Frame:
             for nth in range(most or 1)
         ]
     )
-    # A matter that is there twice counts once; told here, because Dask can't shuffle lists.
+    # A matter that is there twice counts once.
     rows = rows.unique(subset=["matter_id", "_nth"], keep="any").drop("_nth")
     return plain(rows, "matter_id", _originator_id="str", _originator_name="str", _share="float64")
 

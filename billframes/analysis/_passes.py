@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from billframes.analysis._frames import Frame
 
-__all__ = ["alike", "computed", "deferred", "gathered", "grouped", "lookup"]
+__all__ = ["alike", "computed", "deferred", "grouped", "lookup"]
 
 C = nw.col
 
@@ -57,24 +57,7 @@ def grouped(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
     native = frame.to_native()
     if isinstance(native, pd.DataFrame) and all(native[name].dtype == "float64" for name in measures):
         return nw.from_native(_grouped(native, by, measures))
-    return gathered(frame.group_by(*by).agg(*[C(measure).sum() for measure in measures]))
-
-
-def gathered(frame: Frame) -> Frame:
-    """
-    Put sums in one partition on Dask, where few rows in many would make each later step a shuffle.
-
-    The step after it is one that Dask can't see through: it takes columns that are renamed later for those that
-    it once shuffled by.
-    """
-    if not frame.implementation.is_dask():
-        return frame
-    one = frame.to_native().repartition(npartitions=1)
-    return cast("Frame", nw.from_native(one.map_partitions(_as_it_is, meta=one._meta)))
-
-
-def _as_it_is(rows: Any) -> Any:
-    return rows
+    return frame.group_by(*by).agg(*[C(measure).sum() for measure in measures])
 
 
 def _eager_polars(frame: Frame) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pandas as pd
 
+from billframes.analysis._frames import is_dask
 from billframes.analysis._keys import TIMES
 from billframes.analysis.vocabulary import measure, title_of_key
 from billframes.errors import MissingColumnError, ParameterError
@@ -87,7 +88,7 @@ def rows_of(result: Any, needs: Sequence[str], analysis: str, shown: str = "char
 
 def _pandas(result: Any, analysis: str, shown: str) -> pd.DataFrame:
     try:
-        frame = nw.from_native(result)
+        frame = nw.from_native(result.compute() if is_dask(result) else result)
     except TypeError as error:
         raise ParameterError(
             f"result is a {type(result).__name__}; the {shown} takes a frame, the result of billframes.{analysis}()."

@@ -54,13 +54,6 @@ def _duckdb(native: Any, given_rows: pa.Table) -> Any:
     return native.query("_unused", "select * from given_rows")
 
 
-def _dask(native: Any, table: pa.Table) -> Any:
-    import dask.dataframe as dd
-
-    made: Any = dd
-    return made.from_pandas(table.to_pandas(), npartitions=1)
-
-
 def _pyspark(native: Any, table: pa.Table) -> Any:
     # Spark takes dates without a time zone for instants in its own; the cast takes them back in the same zone.
     dates = [nw.col(field.name).cast(nw.Datetime("us")) for field in table.schema if field.type == pa.timestamp("us")]
@@ -73,6 +66,5 @@ _MAKERS: dict[str, Any] = {
     "PYARROW": lambda native, table: table,
     "POLARS": _polars,
     "DUCKDB": _duckdb,
-    "DASK": _dask,
     "PYSPARK": _pyspark,
 }

@@ -20,6 +20,7 @@ from billframes.analysis._billing import (
     time_on_invoices,
     warn_of_absent_items,
 )
+from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import (
     Frame,
@@ -30,7 +31,6 @@ from billframes.analysis._frames import (
     nothing,
     open_frames,
     ratio,
-    refuse_dask,
     take,
 )
 from billframes.analysis._group import sums
@@ -62,6 +62,7 @@ _HIDDEN = tuple(f"_hidden_{name}" for name in ("prebill_amount", "unbilled_amoun
 _MEASURES = (*_USED, *_HIDDEN, "unbilled_fixed_fee_amount", "_rows_unknown")
 
 
+@on_dask()
 def budget_burn(
     time_entries: IntoFrameT,
     invoices: IntoFrameT,
@@ -110,7 +111,7 @@ def budget_burn(
     Raises
     ------
     ParameterError
-        The settings have no budgets, or frames are of different engines, or of Dask: collect these first.
+        The settings have no budgets, or frames are of different engines.
     MissingColumnError
         A column is missing.
 
@@ -149,7 +150,6 @@ def budget_burn(
     frames = open_frames(
         time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees, matters=matters
     )
-    refuse_dask(frames, "budget_burn")
     fees = _fees(frames)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])

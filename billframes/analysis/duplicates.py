@@ -12,6 +12,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import closest
 from billframes.analysis._checks import within
+from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, mapped, open_frames, require, take
 from billframes.analysis._keys import PEOPLE_AND_MATTERS
@@ -37,6 +38,7 @@ _DIGITS = 6
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
+@on_dask()
 def duplicates(
     time_entries: IntoFrameT,
     *,
@@ -91,8 +93,10 @@ def duplicates(
     1                1            t2    0.5
     """
     entries = open_frames(time_entries=time_entries)["time_entries"]
-    columns = _columns(by, entries.collect_schema().names())
-    require(entries, "time_entries", ("time_entry_id", "date"))
+    there = entries.collect_schema().names()
+    columns = _columns(by, there)
+    # Whole entries come back.
+    require(entries, "time_entries", ("time_entry_id", "date", *there))
     period = resolve(start, end)
     compared = within(take(entries, "time_entries", ("time_entry_id", "date", *columns)), "date", period)
     numbers = _numbers(_suspects(compared, columns), columns)

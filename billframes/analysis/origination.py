@@ -6,6 +6,7 @@ from typing import cast
 
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._fees import FEES, fees_by
 from billframes.analysis._frames import close
@@ -32,6 +33,7 @@ EXPLANATION = Explanation(
 )
 
 
+@on_dask()
 def origination(
     time_entries: IntoFrameT,
     invoices: IntoFrameT,
@@ -82,7 +84,7 @@ def origination(
     Raises
     ------
     ParameterError
-        An argument is unknown, or frames are of different engines, or of Dask: collect these first.
+        An argument is unknown, or frames are of different engines.
         Weights that do not add up to 1 are refused by `FirmSettings`.
     MissingColumnError
         A column is missing.

@@ -21,6 +21,7 @@ from billframes.analysis._billing import (
     warn_of_unknown_invoices,
 )
 from billframes.analysis._checks import choice, within
+from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, collect_row, flag, mapped, nothing, open_frames, ratio
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_matter_type, with_times
@@ -82,6 +83,7 @@ class _Question:
         return C("_type").is_in(sorted(self.matter_types))
 
 
+@on_dask()
 def realization(
     time_entries: IntoFrameT,
     invoices: IntoFrameT,

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from billframes._show import show
+from billframes.analysis._frames import is_dask
 from billframes.analysis._reading import Rows
 from billframes.analysis.vocabulary import BUCKET, measure
 from billframes.errors import MissingColumnError, ParameterError
@@ -31,7 +32,7 @@ def buckets_of(result: Any, analysis: str) -> list[str]:
         It has none.
     """
     try:
-        columns = nw.from_native(result).collect_schema().names()
+        columns = nw.from_native(result._meta if is_dask(result) else result).collect_schema().names()
     except TypeError as error:
         raise ParameterError(
             f"result is a {type(result).__name__}; the chart takes a frame, the result of billframes.{analysis}()."

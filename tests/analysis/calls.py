@@ -31,7 +31,7 @@ from billframes.analysis import (
 )
 from tests.analysis.conftest import BALANCES
 
-__all__ = ["CALLS", "NOT_ON_DASK", "ON_CLUSTERS", "QUERIES", "rich"]
+__all__ = ["CALLS", "ON_CLUSTERS", "QUERIES", "rich"]
 
 Frames = dict[str, Any]
 
@@ -202,7 +202,7 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
 }
 
 # Dask and PySpark take seconds a call: one of each analysis, together of every kind of key.
-_QUICK = (
+ON_CLUSTERS = (
     "utilization by role and month",
     "realization by originator",
     "aging by matter and user",
@@ -213,22 +213,15 @@ _QUICK = (
     "timekeeping lag by user",
     "duplicates",
     "code check",
+    "contribution by client",
+    "origination",
+    "budget burn",
+    "effective rates by user",
+    "profitability by user",
+    "leverage of the firm",
+    "fixed-fee realization by user",
+    "missing time",
 )
-NOT_ON_DASK = ("contribution by client", "origination", "budget burn")
-ON_CLUSTERS = {
-    # Dask takes longer to plan what builds on other analyses than all others together; its shuffle between processes
-    # fails on wip.
-    "dask": tuple(name for name in _QUICK if name not in {"wip by originator", "reconcile", "billing lag by client"}),
-    "pyspark": (
-        *_QUICK,
-        *NOT_ON_DASK,
-        "effective rates by user",
-        "profitability by user",
-        "leverage of the firm",
-        "fixed-fee realization by user",
-        "missing time",
-    ),
-}
 
 # How many small queries a call runs on lazy frames, each of one row, as its documentation says.
 QUERIES = {"utilization by user": 1, "realization by client and month": 2, "aging by client": 1}

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import datetime as dt
 
+import narwhals.stable.v2 as nw
 import polars as pl
 import pytest
 
-from billframes.errors import ParameterError
-from tests.analysis.calls import CALLS, NOT_ON_DASK, ON_CLUSTERS, QUERIES, rich
-from tests.analysis.conftest import ENGINES, Firm, pandas, rows_of
+from tests.analysis.calls import CALLS, ON_CLUSTERS, QUERIES, rich
+from tests.analysis.conftest import ENGINES, Firm, rows_of
 
 # The firm has every edge, so every warning is due; other tests hold each to its cause.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning"),
     pytest.mark.filterwarnings("ignore::billframes.errors.RatesHiddenWarning"),
-    # What these libraries announce of their own future.
-    pytest.mark.filterwarnings("ignore:Dask support is moving out of Narwhals:FutureWarning"),
+    # What it announces of its own future.
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas >= 3:FutureWarning"),
 ]
 
@@ -38,7 +37,10 @@ def asked(pandas_firm):
 def agree(frames, name, wanted):
     result = CALLS[name](frames)
     assert type(result) is type(frames["invoices"])
-    rows = rows_of(result)
+    same(rows_of(result), wanted)
+
+
+def same(rows, wanted):
     assert [list(row) for row in rows] == [list(row) for row in wanted]
     for row, other in zip(rows, wanted, strict=True):
         assert {key: day(value) for key, value in row.items()} == {key: near(value) for key, value in other.items()}
@@ -61,50 +63,23 @@ def test_engines_of_one_process_answer_as_pandas_does(engine, name, asked):
 
 @pytest.mark.cluster
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["dask", "pyspark"])
-def test_engines_of_many_processes_answer_as_pandas_does(engine, asked, request):
-    frames = rich(Firm(request.getfixturevalue(engine)))
-    for name in ON_CLUSTERS[engine]:
+def test_spark_answers_as_pandas_does(asked, pyspark):
+    frames = rich(Firm(pyspark))
+    for name in ON_CLUSTERS:
         agree(frames, name, asked(name))
 
 
-def test_what_dask_does_not_answer_alike_says_to_collect_first():
-    import dask.dataframe as dd
-
-    frames = rich(Firm(lambda table: dd.from_pandas(pandas(table), npartitions=2)))
-    for name in NOT_ON_DASK:
-        with pytest.raises(ParameterError, match=r"Dask frames are not taken by .*\.compute\(\)"):
-            CALLS[name](frames)
-
-
+@pytest.mark.parametrize(("engine", "lazy"), [("polars lazy", pl.LazyFrame), ("duckdb", nw.LazyFrame)])
 @pytest.mark.parametrize("name", QUERIES)
-def test_lazy_frames_are_only_asked_for_one_row_of_counts(name, monkeypatch):
+def test_lazy_frames_are_only_asked_for_one_row_of_counts(name, engine, lazy, monkeypatch):
     collected = []
-    collect = pl.LazyFrame.collect
+    collect = lazy.collect
 
     def spy(frame, *args, **options):
         collected.append(collect(frame, *args, **options))
         return collected[-1]
 
-    frames = rich(Firm(ENGINES["polars lazy"]))
-    monkeypatch.setattr(pl.LazyFrame, "collect", spy)
+    frames = rich(Firm(ENGINES[engine]))
+    monkeypatch.setattr(lazy, "collect", spy)
     CALLS[name](frames)
-    assert [each.height for each in collected] == [1] * QUERIES[name]
-
-
-@pytest.mark.cluster
-@pytest.mark.slow
-def test_dask_frames_are_only_asked_for_one_row_of_counts(monkeypatch):
-    import dask.dataframe as dd
-
-    computed = []
-    compute = dd.DataFrame.compute
-
-    def spy(frame, **options):
-        computed.append(compute(frame, **options))
-        return computed[-1]
-
-    frames = rich(Firm(lambda table: dd.from_pandas(pandas(table), npartitions=2)))
-    monkeypatch.setattr(dd.DataFrame, "compute", spy)
-    CALLS["aging by client"](frames)
-    assert [len(each) for each in computed] == [1] * QUERIES["aging by client"]
+    assert [len(each) for each in collected] == [1] * QUERIES[name]
