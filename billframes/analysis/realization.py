@@ -171,7 +171,7 @@ def realization(
     IncompleteDataWarning
         Entries name an invoice that was not passed (by invoice date: unless the entry's own `invoice_date` says
         it is of another period), matter types are unknown, or expenses or fixed fees were not passed.
-        On lazy frames this runs two small queries; the result stays lazy.
+        On lazy frames this runs two small queries (by originator three); the result stays lazy.
 
     Examples
     --------

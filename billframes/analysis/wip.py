@@ -157,7 +157,7 @@ def wip(
         Billable entries have no amount.
     IncompleteDataWarning
         Items name an invoice that was not passed, or no expenses or fixed fees were passed.
-        On lazy frames this runs a small query; the result stays lazy.
+        On lazy frames this runs a small query (by originator two); the result stays lazy.
 
     Examples
     --------

@@ -223,5 +223,20 @@ ON_CLUSTERS = (
     "missing time",
 )
 
-# How many small queries a call runs on lazy frames, each of one row, as its documentation says.
-QUERIES = {"utilization by user": 1, "realization by client and month": 2, "aging by client": 1}
+# How many small queries a call runs on lazy frames, each of one row, as its documentation says; calls that are not here
+# collect more, as theirs says.
+QUERIES = {
+    "utilization by user": 1,
+    "utilization by role and month": 1,
+    "realization by client and month": 2,
+    "realization by originator": 3,
+    "aging by client": 1,
+    "aging by matter and user": 1,
+    "wip by originator": 2,
+    "reconcile": 2,
+    "normalized balances": 1,
+    "billing lag by client": 2,
+    "origination": 3,
+    "effective rates by user": 2,
+    "leverage of the firm": 2,
+}
