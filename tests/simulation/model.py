@@ -43,7 +43,7 @@ class Setting:
     share of them that others see up to `late_seconds` later, `silent` the share of edits that don't move the modified
     date (and touch nothing a list is sorted by), `purged` the share of records deleted at once while the load runs;
     `streams` asks for billed and unbilled records as two lists and puts them together;
-    `overlap` is the reader's, in seconds.
+    `imported` makes the first records all at one instant; `overlap` is the reader's, in seconds.
     """
 
     resource: str = "time_entries"
@@ -61,6 +61,7 @@ class Setting:
     names: int = 400
     purged: float = 0.0
     streams: bool = False
+    imported: bool = False
     overlap: float = 3.0
 
 
@@ -100,7 +101,7 @@ class Model:
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
         for _ in range(self.setting.rows):
-            row = self._made(self.random.uniform(-30_000_000, -100))
+            row = self._made(self.random.uniform(-30_000_000, -100) if not self.setting.imported else -100.0)
             self.rows[self._id(row)] = row
 
     def begin(self) -> dict[str, dict[str, Any]]:

@@ -47,6 +47,7 @@ SETTINGS: tuple[tuple[str, Setting], ...] = (
     ("dense days, 0.5 changes", replace(_TIMES, days=8, changes=0.5)),
     ("dense days, late commits, 2 changes", replace(_TIMES, days=8, late=0.3, changes=2, rows=600, page=60)),
     ("dense days, no metadata, 0.1 changes", replace(_TIMES, days=8, meta=False, changes=0.1)),
+    ("dense days, imported at once, 0.1 changes", replace(_TIMES, days=30, imported=True, changes=0.1)),
     ("expenses, full days, 0.1 changes", replace(_TIMES, resource="expenses", days=5, changes=0.1, shuffled=True)),
     ("expenses, 0.5 changes", replace(_TIMES, resource="expenses", changes=0.5)),
     ("invoices, full days, 0.1 changes", replace(_TIMES, resource="invoices", days=5, changes=0.1)),

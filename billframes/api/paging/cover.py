@@ -159,6 +159,7 @@ class Cover:
         self._totals: set[int] = set()
         self._total = 0
         self._whole = False
+        self._stuck = False
         self._spent = 0
 
     @property
@@ -187,7 +188,7 @@ class Cover:
             self._fetch(list(range(self._step if self._tiles else 0, self._total - self._overlap + 1, self._step)))
         budget = self._spent + 2 * len(self._tiles) + 10
         while not self._whole and (gap := self._gap()) is not None:
-            if self._spent >= budget:
+            if self._spent >= budget or self._stuck:
                 return False
             self._fetch([gap])
         return True
@@ -217,7 +218,10 @@ class Cover:
         if self._instants:
             # They compare as they are: nothing is to be learnt from those in between.
             keys = [[*each[:1], *each[-1:]] for each in keys]
-        self._tiles.append(Tile(list(zip(*keys, strict=True)), answer.offset, ends=answer.short))
+        tile = Tile(list(zip(*keys, strict=True)), answer.offset, ends=answer.short)
+        self._tiles.append(tile)
+        # No tile reaches across a whole one of equal keys.
+        self._stuck = self._stuck or (not tile.ends and len(tile.keys) > 1 and tile.keys[0] == tile.keys[-1])
         return ()
 
     def _gap(self) -> int | None:
