@@ -2,12 +2,14 @@
 
 import json
 import time
+import tracemalloc
 from statistics import median
 
 import msgspec
 import pandas as pd
 import pytest
 
+import billframes as bf
 from billframes.api.building import Builder
 from billframes.api.columns import sources_of
 from billframes.api.decoding import decode_page
@@ -65,3 +67,26 @@ def seconds(call):
     began = time.thread_time()
     call()
     return time.thread_time() - began
+
+
+def test_a_load_never_holds_all_its_records(sandbox):
+    with bf.Client(sandbox.base_url, sandbox.tokens["full"], page_size=250) as client:
+        pages = range(0, client.time_entries.count(), 250)
+        bodies = [client.fetch(TIME_ENTRIES.path, query_of(offset), resource="time_entries").body for offset in pages]
+        load = most_held(lambda: client.time_entries(to="arrow"))
+    assert load < 0.5 * most_held(lambda: [decode_page(body, TIME_ENTRIES) for body in bodies])
+
+
+def query_of(offset):
+    return (("select", "client,matter,user,meta,fixedFee"), ("sort", "date"), ("limit", "250"), ("offset", str(offset)))
+
+
+def most_held(call):
+    """Return the most memory that Python's objects took above what they took before."""
+    tracemalloc.start()
+    try:
+        kept = call()
+        assert kept is not None
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
