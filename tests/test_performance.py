@@ -31,15 +31,15 @@ def pages(sandbox):
     return [httpx.get(url, params=query | {"offset": 1000 * page}, headers=headers).content for page in range(PAGES)]
 
 
-def test_decoding_to_arrow_takes_little_longer_than_parsing_the_bytes_alone(pages):
-    assert ratio(lambda: table_of(pages), lambda: [msgspec.json.decode(page) for page in pages]) < 2.8
+def test_decoding_to_arrow_takes_about_as_long_as_parsing_the_bytes_alone(pages):
+    assert ratio(lambda: table_of(pages), lambda: [msgspec.json.decode(page) for page in pages]) < 1.7
 
 
 def test_a_frame_takes_a_part_of_the_time_of_json_normalize(pages):
     def by_hand():
         return pd.concat([pd.json_normalize(json.loads(page)["data"]) for page in pages], ignore_index=True)
 
-    assert ratio(lambda: to_pandas(table_of(pages)), by_hand) < 0.7
+    assert ratio(lambda: to_pandas(table_of(pages)), by_hand) < 0.42
 
 
 def test_checking_a_page_costs_less_than_decoding_it(pages):
@@ -49,7 +49,7 @@ def test_checking_a_page_costs_less_than_decoding_it(pages):
     def checked():
         assert [check(ask, Answer(page, listing)) for ask, page in zip(asks, decoded, strict=True)] == [None] * PAGES
 
-    assert ratio(checked, lambda: [decode_page(page, TIME_ENTRIES) for page in pages]) < 0.6
+    assert ratio(checked, lambda: [decode_page(page, TIME_ENTRIES) for page in pages]) < 0.5
 
 
 def table_of(pages):
