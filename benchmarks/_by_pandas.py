@@ -112,6 +112,7 @@ def wip(firm: Firm, as_of: pd.Timestamp) -> pd.DataFrame:
     rows = pd.concat(open_, ignore_index=True)
     amount, days = rows["amount"].fillna(0.0), (as_of - rows["date"]).dt.days
     kind, item, unbilled = rows["billing_type"], rows["item"], rows["invoice_id"].isna()
+    found = rows["invoice_id"].isin(firm.invoices["invoice_id"])
     parts = {
         "0-30": amount.where(days <= 30, 0.0),
         "31-60": amount.where(days.between(31, 60), 0.0),
@@ -119,7 +120,8 @@ def wip(firm: Firm, as_of: pd.Timestamp) -> pd.DataFrame:
         "91+": amount.where(days > 90, 0.0),
         "total": amount,
         "unbilled_amount": amount.where(unbilled, 0.0),
-        "prebill_amount": amount.where(~unbilled, 0.0),
+        "prebill_amount": amount.where(found, 0.0),
+        "unknown_amount": amount.where(~unbilled & ~found, 0.0),
         "time_amount": amount.where(item == "time", 0.0),
         "expense_amount": amount.where(item == "expense", 0.0),
         "fixed_fee_amount": amount.where(item == "fixed_fee", 0.0),
