@@ -2,11 +2,14 @@
 
 Inside, every frame is a Narwhals frame with dates as `Datetime("us")`, money and hours as `Float64` and enums
 as text, whichever engine it came from. Code inside uses only what lazy frames offer too.
+
+pandas' columns are Arrow tables inside: Arrow adds up and joins a million rows of text in half of pandas' time, and few
+rows in a third of it. Most of a loaded frame is Arrow already, so that little is copied on the way in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
@@ -17,14 +20,13 @@ from billframes.errors import MissingColumnError, ParameterError
 
 __all__ = [
     "Frame",
-    "among",
     "close",
     "collect_row",
     "flag",
+    "inside",
     "mapped",
     "nothing",
     "open_frames",
-    "plain",
     "ratio",
     "refuse_dask",
     "require",
@@ -43,8 +45,8 @@ LISTS = frozenset({"originator_ids", "originator_names"})
 # Sums of doubles that should be zero come out as a residue; a ratio over a residue would be nonsense.
 RESIDUE = 1e-9
 
+_ENUMS = (nw.Categorical, nw.Enum)
 _ANY: dict[Any, bool | float] = {nw.Boolean: True, nw.Float64: 0.0}
-_PANDAS_TYPES = ("str", "float64", "datetime64[us]")
 
 LOADERS = {
     "time_entries": "time_entries()",
@@ -97,11 +99,25 @@ def refuse_dask(frames: Mapping[str, Frame], analysis: str) -> None:
         )
 
 
-def close(frame: Frame) -> Any:
-    """Give back the engine's own kind of frame; pandas with a RangeIndex."""
-    if isinstance(frame, nw.DataFrame):
-        return nw.maybe_reset_index(frame).to_native()
-    return frame.to_native()
+def inside(frame: Frame, columns: Sequence[str] | None = None) -> Frame:
+    """Turn pandas' columns, those named or all, into an Arrow table; leave other engines' frames as they are."""
+    native = frame.to_native()
+    if not isinstance(native, pd.DataFrame):
+        return frame
+    names = [str(name) for name in native] if columns is None else columns
+    return cast("Frame", nw.from_native(pa.table({name: _arrow(native[name]) for name in names})))
+
+
+def close(frame: Frame, like: Any) -> Any:
+    """Give back a frame of the engine that `like`, a frame that was passed in, is of; pandas with a RangeIndex."""
+    native = frame.to_native()
+    if not isinstance(like, pd.DataFrame):
+        return native
+    if isinstance(native, pd.DataFrame):
+        return native.reset_index(drop=True)
+    # Plain frames have an Arrow column, too: pandas has no time of day of its own.
+    arrow = [isinstance(dtype, pd.ArrowDtype) for dtype in like.dtypes]
+    return native.to_pandas(types_mapper=pd.ArrowDtype if sum(arrow) * 2 > len(arrow) else None)
 
 
 def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
@@ -122,27 +138,24 @@ def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
         )
 
 
-def take(frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame:
-    """Select and cast what an analysis uses: all of `columns`, and those of `optional` that are there."""
+def take(
+    frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str] = (), coded: Iterable[str] = ()
+) -> Frame:
+    """
+    Select and cast what an analysis uses: all of `columns`, and those of `optional` that are there.
+
+    Those of `coded` stay enums where they are that: text for a million rows costs as much as adding them up. It is for
+    keys that `sums` makes text.
+    """
     needed = list(dict.fromkeys(columns))
     require(frame, name, needed)
     schema = frame.collect_schema()
     chosen = [*needed, *(each for each in dict.fromkeys(optional) if each in schema and each not in needed)]
-    lists = [each for each in chosen if each in LISTS]
-    frame = _pandas_texts(_with_lists(frame, lists), chosen)
-    ready = _ready(frame, chosen)
-    return frame.select(*[C(each) if each in ready else _cast(each, schema[each]) for each in chosen])
-
-
-def among(frame: Frame, column: str, values: Iterable[str]) -> nw.Expr:
-    """
-    Tell whether a column of text or enums, not yet taken, holds one of the values.
-
-    Turning a million of pandas' categories into text costs as much as a whole analysis; comparing them costs nothing.
-    """
-    native = frame.to_native()
-    categories = isinstance(native, pd.DataFrame) and isinstance(native[column].dtype, pd.CategoricalDtype)
-    return (C(column) if categories else C(column).cast(nw.String)).is_in(list(values))
+    frame = inside(frame, chosen)
+    schema = frame.collect_schema()
+    # Dask would add up over all enums that may be, not over those that are.
+    kept = {each for each in coded if not frame.implementation.is_dask() and schema.get(each) in _ENUMS}
+    return frame.select(*[C(each) if each in kept else _cast(each, schema[each]) for each in chosen])
 
 
 def collect_row(frame: Frame, **sums: nw.Expr) -> dict[str, float]:
@@ -184,18 +197,6 @@ def ratio(numerator: str, denominator: str) -> nw.Expr:
     return nw.when(C(denominator).abs() > RESIDUE).then(C(numerator) / C(denominator))
 
 
-def plain(frame: Frame, like: str, **kinds: str) -> Frame:
-    """
-    Give computed columns pandas' usual types where the column `like` has one.
-
-    What comes out of lists has Arrow types in pandas, which would spread to every figure multiplied by it.
-    """
-    native = frame.to_native()
-    if not isinstance(native, pd.DataFrame) or isinstance(native[like].dtype, pd.ArrowDtype):
-        return frame
-    return nw.from_native(native.astype(kinds))
-
-
 def _wrap(name: str, native: Any) -> Frame:
     try:
         return cast("Frame", nw.from_native(native))
@@ -229,43 +230,10 @@ def _cast(name: str, dtype: Any) -> nw.Expr:
     return C(name)
 
 
-def _ready(frame: Frame, columns: list[str]) -> set[str]:
-    """Columns that pandas has in the right type already: casting these to themselves costs a copy each."""
-    native = frame.to_native()
-    if not isinstance(native, pd.DataFrame):
-        return set()
-    wanted = {**dict.fromkeys(DATES, "datetime64[us]"), **dict.fromkeys(NUMBERS, "float64")}
-    return {name for name in columns if native[name].dtype in ((wanted[name],) if name in wanted else _PANDAS_TYPES)}
-
-
-def _pandas_texts(frame: Frame, columns: list[str]) -> Frame:
-    """Turn pandas' categories into text by their codes: its own cast makes a Python string a row."""
-    native = frame.to_native()
-    if not isinstance(native, pd.DataFrame):
-        return frame
-    coded = [name for name in columns if isinstance(native[name].dtype, pd.CategoricalDtype)]
-    texts = {name: _decoded(native[name].cat) for name in coded}
-    return nw.from_native(native[columns].assign(**texts)) if texts else frame
-
-
-def _decoded(values: Any) -> Any:
-    return values.categories.astype("str").array.take(values.codes.to_numpy(), allow_fill=True)
-
-
-def _with_lists(frame: Frame, columns: list[str]) -> Frame:
-    """Give lists that pandas holds as objects a type: its own frames and handmade ones then work alike."""
-    native = frame.to_native()
-    if not isinstance(native, pd.DataFrame):
-        return frame
-    lists = {
-        column: pd.arrays.ArrowExtensionArray(
-            pa.array([_as_list(value) for value in native[column]], pa.list_(pa.string()))
-        )
-        for column in columns
-        if native[column].dtype == object
-    }
-    return nw.from_native(native.assign(**lists)) if lists else frame
-
-
-def _as_list(value: Any) -> list[str] | None:
-    return [str(each) for each in value] if hasattr(value, "__iter__") else None
+def _arrow(values: pd.Series[Any]) -> pa.Array:
+    """Read a column of pandas; what no one type holds is text, and all text is of one type."""
+    try:
+        made = pa.Array.from_pandas(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        made = pa.array([None if pd.isna(value) else str(value) for value in values])
+    return made.cast(pa.string()) if pa.types.is_null(made.type) or pa.types.is_large_string(made.type) else made

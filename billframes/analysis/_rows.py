@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
-import pandas as pd
 import pyarrow as pa
 
 from billframes.analysis._frames import Frame
@@ -33,13 +32,6 @@ def like(frame: Frame, table: pa.Table) -> Frame:
     """Turn an Arrow table into a frame of the same engine as `frame`."""
     native: Any = frame.to_native()
     return cast("Frame", nw.from_native(_MAKERS[frame.implementation.name](native, table)))
-
-
-def _pandas(native: pd.DataFrame, table: pa.Table) -> pd.DataFrame:
-    # Plain frames have an Arrow column, too: pandas has no time of day of its own.
-    arrow = [isinstance(dtype, pd.ArrowDtype) for dtype in native.dtypes]
-    made: pd.DataFrame = table.to_pandas(types_mapper=pd.ArrowDtype if sum(arrow) * 2 > len(arrow) else None)
-    return made
 
 
 def _polars(native: Any, table: pa.Table) -> Any:
@@ -69,7 +61,8 @@ def _pyspark(native: Any, table: pa.Table) -> Any:
 
 
 _MAKERS: dict[str, Any] = {
-    "PANDAS": _pandas,
+    # Inside, pandas' columns are Arrow tables.
+    "PANDAS": lambda native, table: table,
     "PYARROW": lambda native, table: table,
     "POLARS": _polars,
     "DUCKDB": _duckdb,

@@ -15,6 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
 from billframes.analysis._billing import (
+    ON_INVOICE,
     billable_time,
     billed_items,
     invoice_terms,
@@ -22,7 +23,7 @@ from billframes.analysis._billing import (
     warn_of_absent_items,
 )
 from billframes.analysis._checks import bucket_names, choice, read_date, stamp
-from billframes.analysis._days import days_of
+from billframes.analysis._days import before, days_of
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import (
     RESIDUE,
@@ -37,7 +38,7 @@ from billframes.analysis._frames import (
 )
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys
-from billframes.analysis._passes import computed, deferred
+from billframes.analysis._passes import computed, deferred, grouped
 from billframes.analysis._people import settle
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import DateLike
@@ -160,7 +161,7 @@ def aging(
     _warn_of_undated(owed)
     totals = add_up(attach(lines, keys, sources, measures), keys, measures)
     totals = totals.with_columns(weighted_days_overdue=ratio("_overdue_days", "overdue"))
-    return cast("IntoFrameT", close(finish(totals, keys, (*measures[:-1], "weighted_days_overdue"))))
+    return cast("IntoFrameT", close(finish(totals, keys, (*measures[:-1], "weighted_days_overdue")), invoices))
 
 
 def _limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
@@ -213,25 +214,30 @@ def _owed(invoices: Frame, keys: Sequence[Key], limits: dict[str, float], basis:
         .unique(subset=["invoice_id"], keep="any")
         .with_columns(_undated=flag(C("due_date").is_null()), _due=nw.coalesce("due_date", "invoice_date"))
     )
-    rows = rows.with_columns(_late=_days_since(rows, "_due", day)).with_columns(
-        _age=C("_late") if basis == "due_date" else _days_since(rows, "invoice_date", day)
-    )
+    late, aged = C("_due") < stamp(day), "_due" if basis == "due_date" else "invoice_date"
     rows = rows.with_columns(
-        *_bucketed(limits),
+        *_bucketed(limits, aged, day),
         total=C("balance"),
-        overdue=nw.when(C("_late") > 0).then(C("balance")).otherwise(nw.lit(0.0)),
-        _overdue_days=nw.when(C("_late") > 0).then(C("balance") * C("_late")).otherwise(nw.lit(0.0)),
+        overdue=nw.when(late).then(C("balance")).otherwise(nw.lit(0.0)),
+        _overdue_days=nw.when(late).then(C("balance") * _days_since(rows, "_due", day)).otherwise(nw.lit(0.0)),
     )
     return with_times(rows, keys, "invoice_date")
 
 
-def _bucketed(limits: dict[str, float]) -> list[nw.Expr]:
-    """One column a bucket, as comparisons with known bounds: pivots are not on every engine."""
-    bounds = [float("-inf"), *limits.values()]
+def _bucketed(limits: dict[str, float], column: str, day: dt.date) -> list[nw.Expr]:
+    """One column a bucket, as comparisons with known dates: pivots are not on every engine."""
+    cuts = [None, *[stamp(before(day, int(most))) for most in list(limits.values())[:-1]], None]
     return [
-        nw.when((C("_age") > low) & (C("_age") <= high)).then(C("balance")).otherwise(nw.lit(0.0)).alias(name)
-        for name, low, high in zip(limits, bounds, bounds[1:], strict=False)
+        nw.when(_dated(column, first, end)).then(C("balance")).otherwise(nw.lit(0.0)).alias(name)
+        for name, end, first in zip(limits, cuts, cuts[1:], strict=False)
     ]
+
+
+def _dated(column: str, first: dt.datetime | None, end: dt.datetime | None) -> nw.Expr:
+    """Tell whether dates lie from `first`, inclusive, to `end`, exclusive; None is open, at most on one side."""
+    if first is None:
+        return C(column) < end
+    return C(column) >= first if end is None else C(column).is_between(first, end, closed="left")
 
 
 def _days_since(rows: Frame, column: str, day: dt.date) -> nw.Expr:
@@ -241,7 +247,7 @@ def _days_since(rows: Frame, column: str, day: dt.date) -> nw.Expr:
     Date subtraction differs from engine to engine. Where timestamps are quick they serve; elsewhere days are
     counted.
     """
-    if isinstance(rows, nw.DataFrame):
+    if isinstance(rows, nw.DataFrame) or rows.implementation.is_polars():
         return (stamp(day).replace(tzinfo=dt.UTC).timestamp() - C(column).dt.timestamp("ms") / 1000.0) / 86_400.0
     return (day.toordinal() - days_of(column)).cast(nw.Float64)
 
@@ -276,10 +282,12 @@ def _shares(frames: dict[str, Frame], by: list[str]) -> Frame:
     """Tell which part of its invoice's amount each matter or user was billed at."""
     ids = [name for name in by if name.endswith("_id")]
     expenses, fixed_fees, entries = (frames.get(name) for name in ("expenses", "fixed_fees", "time_entries"))
-    time = None if entries is None else billable_time(deferred(entries), ids, by)
-    on_invoices = None if time is None else computed(time_on_invoices(time), frames["invoices"])
+    time = on_invoices = None
+    if entries is not None:
+        time = computed(time_on_invoices(billable_time(deferred(entries), ids, by), by), entries)
+        on_invoices = grouped(time, ["invoice_id"], ON_INVOICE)
     terms = invoice_terms(on_invoices, frames["invoices"], expenses, fixed_fees)
-    items = computed(billed_items(time, terms, expenses, fixed_fees, by), frames["invoices"])
+    items = billed_items(time, terms, expenses, fixed_fees, by)
     totals = terms.filter(C("_total").abs() > RESIDUE).select("invoice_id", "_total")
     return items.join(totals, on="invoice_id", how="inner").select("invoice_id", *by, _share=C("_billed") / C("_total"))
 

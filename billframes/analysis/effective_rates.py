@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, ratio
+from billframes.analysis._frames import Frame, close, inside, ratio
 from billframes.analysis._keys import By
 from billframes.analysis.realization import realization
 from billframes.periods import DateLike
@@ -123,7 +123,7 @@ def effective_rates(
         settings=settings,
         matter_types=matter_types,
     )
-    return cast("IntoFrameT", close(_rates(nw.from_native(found))))
+    return cast("IntoFrameT", close(_rates(inside(nw.from_native(found))), time_entries))
 
 
 def _rates(realized: Frame) -> Frame:

@@ -133,4 +133,4 @@ def origination(
         matters=matters,
         users=users,
     )
-    return cast("IntoFrameT", close(finish(totals, keys, FEES)))
+    return cast("IntoFrameT", close(finish(totals, keys, FEES), time_entries))

@@ -23,7 +23,7 @@ from billframes.analysis._billing import (
 from billframes.analysis._checks import choice, within
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, collect_row, flag, mapped, nothing, open_frames, ratio
-from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_matter_type, with_times
+from billframes.analysis._group import add_up, attach, base_of, finish, sums_by_type, with_matter_type, with_times
 from billframes.analysis._keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key
 from billframes.analysis._passes import computed, deferred, lookup
 from billframes.analysis._people import settle
@@ -214,7 +214,7 @@ def realization(
     sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
     asked = _Question(basis, period, find_keys(by, sources), sources, matter_type_key(sources), types)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
-    return cast("IntoFrameT", close(_answer(frames, asked)))
+    return cast("IntoFrameT", close(_answer(frames, asked), time_entries))
 
 
 def _types(matter_types: Collection[str] | None) -> frozenset[str] | None:
@@ -251,7 +251,7 @@ def _invoiced(time: Frame, final: Frame, asked: _Question) -> Frame:
     """Add up all work on final invoices dated in the period."""
     terms = final.select("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_date")
     rows = with_times(lookup(time, terms, "invoice_id", "inner"), asked.keys, "_invoice_date")
-    return sums(_rows(rows.with_columns(_fees=billed_at()), asked), asked.base, _ROW)
+    return sums_by_type(_rows(rows.with_columns(_fees=billed_at()), asked), asked.base, _ROW)
 
 
 def _beside_work(final: Frame, work: Frame, asked: _Question) -> Frame:
@@ -273,7 +273,7 @@ def _followed(time: Frame, terms: Frame, asked: _Question) -> Frame:
     rows = lookup(within(time, "date", asked.period), terms.select(*columns), "invoice_id")
     rows = with_times(rows.with_columns(_state=state_of()), asked.keys, "date")
     billed = nw.when(C("_state") == "final").then(billed_at()).otherwise(nw.lit(0.0))
-    return sums(_rows(rows.with_columns(_fees=billed), asked), [*asked.base, "_state"], _ROW)
+    return sums_by_type(_rows(rows.with_columns(_fees=billed), asked), [*asked.base, "_state"], _ROW)
 
 
 def _rows(rows: Frame, asked: _Question) -> Frame:

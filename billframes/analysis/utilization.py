@@ -28,7 +28,7 @@ from billframes.analysis._frames import (
     ratio,
     take,
 )
-from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_matter_type, with_times
+from billframes.analysis._group import add_up, attach, base_of, finish, sums, sums_by_type, with_matter_type, with_times
 from billframes.analysis._keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key
 from billframes.analysis._passes import computed, deferred
 from billframes.analysis._people import settle
@@ -152,7 +152,7 @@ def utilization(
     rows = _hours(work, people, keys, sources)
     if all(key.personal for key in keys):
         rows = nw.concat([rows, _available(people, keys, sources, parts_of(first, last, _times(keys)))])
-    return cast("IntoFrameT", close(_result(rows, keys, settings)))
+    return cast("IntoFrameT", close(_result(rows, keys, settings), time_entries))
 
 
 def _bounded(start: DateLike, end: DateLike | None) -> tuple[dt.date, dt.date]:
@@ -181,12 +181,12 @@ def _work(entries: Frame, keys: Sequence[Key], sources: Sources, first: dt.date,
     own = (*kind.base, *(name for name in by if not name.startswith("_")))
     columns = ("date", "hours", "billing_type", *own)
     dated = (
-        take(deferred(entries), "time_entries", columns)
+        take(deferred(entries), "time_entries", columns, coded=("billing_type", "matter_type"))
         .filter(C("date").is_between(stamp(first), stamp(last)))
         .with_columns(_rows=nw.lit(1.0))
     )
     rows = with_matter_type(with_times(dated, keys, "date"), kind, sources)
-    work = _by_kind(computed(sums(rows, [*by, "billing_type"], ("hours", "_rows")), entries), by)
+    work = _by_kind(computed(sums_by_type(rows, [*by, "billing_type"], ("hours", "_rows")), entries), by)
     _warn_of_unknown_matters(work)
     return work
 

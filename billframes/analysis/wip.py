@@ -17,8 +17,9 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._warn import warn
 from billframes.analysis._billing import PREBILL
 from billframes.analysis._checks import bucket_names, read_date, stamp
+from billframes.analysis._days import before
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, among, close, collect_row, flag, nothing, open_frames, require, take
+from billframes.analysis._frames import Frame, close, collect_row, flag, nothing, open_frames, take
 from billframes.analysis._group import add_up, attach, base_of, finish, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys
 from billframes.analysis._people import settle
@@ -195,7 +196,9 @@ def wip(
     _warn_of_absent(frames)
     _warn(items)
     totals = attach(_measured(items, asked), asked.keys, sources, asked.measures, kept=("oldest_date",))
-    return cast("IntoFrameT", close(_result(add_up(totals, asked.keys, asked.measures, ("oldest_date",)), asked)))
+    return cast(
+        "IntoFrameT", close(_result(add_up(totals, asked.keys, asked.measures, ("oldest_date",)), asked), time_entries)
+    )
 
 
 def _sources(frames: dict[str, Frame], settings: FirmSettings) -> Sources:
@@ -224,17 +227,16 @@ def _dated(frame: Frame, kind: str, asked: _Question) -> Frame:
     """Take the items dated on or before the day; of time only what can be billed, by the hour or as a fixed fee."""
     columns = ["date", "amount", "invoice_id", *(name for name in asked.own if name in _IDS)]
     if kind == "time_entries":
-        frame, columns = _chargeable(frame, [*columns, "hours"], asked.own), [*columns, "hours", "_fixed"]
-    return take(frame, kind, columns, asked.own).filter(C("date") <= stamp(asked.day))
+        rows = _chargeable(take(frame, kind, [*columns, "hours", "billing_type"], asked.own))
+    else:
+        rows = take(frame, kind, columns, asked.own)
+    return rows.filter(C("date") <= stamp(asked.day))
 
 
-def _chargeable(entries: Frame, columns: list[str], optional: list[str]) -> Frame:
-    """Keep billable and fixed-fee time, and say which is which, before anything costs time for every entry."""
-    require(entries, "time_entries", [*columns, "billing_type"])
-    there = [name for name in optional if name in entries.collect_schema()]
-    rows = entries.select(*dict.fromkeys([*columns, "billing_type", *there]))
-    rows = rows.filter(among(rows, "billing_type", ("billable", "fixedFee")))
-    return rows.with_columns(_fixed=flag(among(rows, "billing_type", ("fixedFee",))))
+def _chargeable(entries: Frame) -> Frame:
+    """Keep billable and fixed-fee time, and say which is which."""
+    kind = C("billing_type")
+    return entries.filter(kind.is_in(["billable", "fixedFee"])).with_columns(_fixed=flag(kind == "fixedFee"))
 
 
 def _worth(items: Frame) -> Frame:
@@ -277,9 +279,8 @@ def _with_state(rows: Frame, states: Frame, asked: _Question) -> Frame:
 
 def _in_buckets(rows: Frame, asked: _Question) -> Frame:
     """Find the number of the bucket of each item's age: how many bounds it has passed."""
-    first = dt.date.min.toordinal()
-    cuts = [dt.date.fromordinal(max(first, asked.day.toordinal() - bound)) for bound in asked.bounds]
-    return rows.with_columns(_bucket=nw.sum_horizontal(*[flag(C("date") < stamp(cut)) for cut in cuts]))
+    passed = [flag(C("date") < stamp(before(asked.day, bound))) for bound in asked.bounds]
+    return rows.with_columns(_bucket=nw.sum_horizontal(*passed))
 
 
 def _measured(items: Frame, asked: _Question) -> Frame:
