@@ -5,16 +5,9 @@ Date subtraction differs from engine to engine; whole numbers do not, so each da
 
 from __future__ import annotations
 
-import datetime as dt
-
 import narwhals.stable.v2 as nw
 
-__all__ = ["before", "days_of"]
-
-
-def before(day: dt.date, days: int) -> dt.date:
-    """Return the date so many days before a day, or the first date that there is."""
-    return dt.date.fromordinal(max(dt.date.min.toordinal(), day.toordinal() - days))
+__all__ = ["days_of"]
 
 
 def days_of(column: str) -> nw.Expr:
