@@ -19,8 +19,9 @@ from billframes.analysis._frames import Frame, close, flag, inside, mapped, open
 from billframes.analysis._group import add_up, attach, base_of, finish, result_columns, sums, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys
 from billframes.analysis._people import settle, warn_of_no_rate
+from billframes.analysis._realized import MATTER_TYPES
 from billframes.analysis._regroup import items_by, ordered, together
-from billframes.analysis.realization import MATTER_TYPES, realization
+from billframes.analysis.realization import realization
 from billframes.periods import DateLike, Period, resolve
 from billframes.settings.firm import FirmSettings
 
