@@ -155,7 +155,11 @@ def take(
     schema = frame.collect_schema()
     # Dask would add up over all enums that may be, not over those that are.
     kept = {each for each in coded if not frame.implementation.is_dask() and schema.get(each) in _ENUMS}
-    return frame.select(*[C(each) if each in kept else _cast(each, schema[each]) for each in chosen])
+    types = {each: _type(each, schema[each]) for each in chosen if each not in kept and each not in LISTS}
+    if frame.implementation.is_polars():
+        # It has one type of text, so that what is right is known; others' types of one name may differ.
+        types = {each: dtype for each, dtype in types.items() if schema[each] != dtype}
+    return frame.select(*[C(each).cast(types[each]) if types.get(each) else each for each in chosen])
 
 
 def collect_row(frame: Frame, **sums: nw.Expr) -> dict[str, float]:
@@ -217,17 +221,14 @@ def _supplier(name: str, missing: list[str]) -> str:
     return f"{loader}, with select={selects}." if selects else f"{loader}."
 
 
-def _cast(name: str, dtype: Any) -> nw.Expr:
+def _type(name: str, dtype: Any) -> Any:
+    """Tell which type a column has inside; None where any will do."""
     if name in DATES:
-        return C(name).cast(nw.Datetime("us"))
+        return nw.Datetime("us")
     if name in NUMBERS:
-        return C(name).cast(nw.Float64)
-    if name in LISTS:
-        return C(name)
+        return nw.Float64()
     textual = name.endswith(("_id", "_name", "_label")) or name in {"billing_type", "invoice_state", "name"}
-    if textual or dtype in (nw.Categorical, nw.Enum, nw.String, nw.Object):
-        return C(name).cast(nw.String)
-    return C(name)
+    return nw.String() if textual or dtype in (*_ENUMS, nw.String, nw.Object) else None
 
 
 def _arrow(values: pd.Series[Any]) -> pa.Array:

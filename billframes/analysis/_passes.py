@@ -20,6 +20,9 @@ __all__ = ["alike", "computed", "deferred", "gathered", "grouped", "lookup"]
 
 C = nw.col
 
+# From so many rows on, Polars' streaming engine is the quicker one; to start it takes milliseconds.
+_MANY = 200_000
+
 
 def deferred(frame: Frame) -> Frame:
     """Make an eager Polars frame lazy, until `computed`; leave others as they are."""
@@ -29,8 +32,9 @@ def deferred(frame: Frame) -> Frame:
 
 def computed(frame: Frame, like: Frame) -> Frame:
     """Compute what was deferred: lazy frames stay lazy where `like` is lazy."""
-    if _eager_polars(like) and isinstance(frame, nw.LazyFrame):
-        return cast("Frame", frame.collect())
+    if isinstance(like, nw.DataFrame) and _eager_polars(like) and isinstance(frame, nw.LazyFrame):
+        few = like.shape[0] < _MANY
+        return cast("Frame", frame.collect(engine="in-memory" if few else "auto"))
     return frame
 
 

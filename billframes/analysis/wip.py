@@ -17,7 +17,6 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._warn import warn
 from billframes.analysis._billing import PREBILL
 from billframes.analysis._checks import bucket_names, read_date, stamp
-from billframes.analysis._days import before
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, collect_row, flag, nothing, open_frames, take
 from billframes.analysis._group import add_up, attach, base_of, finish, with_times
@@ -279,8 +278,9 @@ def _with_state(rows: Frame, states: Frame, asked: _Question) -> Frame:
 
 def _in_buckets(rows: Frame, asked: _Question) -> Frame:
     """Find the number of the bucket of each item's age: how many bounds it has passed."""
-    passed = [flag(C("date") < stamp(before(asked.day, bound))) for bound in asked.bounds]
-    return rows.with_columns(_bucket=nw.sum_horizontal(*passed))
+    first = dt.date.min.toordinal()
+    cuts = [dt.date.fromordinal(max(first, asked.day.toordinal() - bound)) for bound in asked.bounds]
+    return rows.with_columns(_bucket=nw.sum_horizontal(*[flag(C("date") < stamp(cut)) for cut in cuts]))
 
 
 def _measured(items: Frame, asked: _Question) -> Frame:
