@@ -233,8 +233,14 @@ def _type(name: str, dtype: Any) -> Any:
 
 def _arrow(values: pd.Series[Any]) -> pa.Array:
     """Read a column of pandas; what no one type holds is text, and all text is of one type."""
+    if values.name in LISTS and values.dtype == object:
+        return pa.array([_as_list(value) for value in values], pa.list_(pa.string()))
     try:
         made = pa.Array.from_pandas(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         made = pa.array([None if pd.isna(value) else str(value) for value in values])
     return made.cast(pa.string()) if pa.types.is_null(made.type) or pa.types.is_large_string(made.type) else made
+
+
+def _as_list(value: Any) -> list[str] | None:
+    return [str(each) for each in value] if hasattr(value, "__iter__") else None
