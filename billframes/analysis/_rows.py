@@ -11,14 +11,15 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from billframes.analysis._frames import Frame
+from billframes.analysis._frames import Frame, inside
 
 __all__ = ["gathered", "like", "rows_of"]
 
 
 def gathered(frame: Frame) -> Frame:
     """Collect a lazy frame now; an eager one stays as it is."""
-    return cast("Frame", frame.collect()) if isinstance(frame, nw.LazyFrame) else frame
+    # Dask collects to pandas.
+    return inside(cast("Frame", frame.collect())) if isinstance(frame, nw.LazyFrame) else frame
 
 
 def rows_of(frame: Frame) -> list[dict[str, Any]]:

@@ -214,7 +214,7 @@ def _owed(invoices: Frame, keys: Sequence[Key], limits: dict[str, float], basis:
         take(deferred(invoices), "invoices", columns)
         .filter(C("invoice_state") == "final", C("invoice_date") <= stamp(day), C("balance") != 0)
         .unique(subset=["invoice_id"], keep="any")
-        .with_columns(_undated=_where(C("due_date").is_null()), _due=nw.coalesce("due_date", "invoice_date"))
+        .with_columns(_undated=C("due_date").is_null().cast(nw.Float64), _due=nw.coalesce("due_date", "invoice_date"))
     )
     days = {"_late": "_due"} if basis == "due_date" else {"_late": "_due", "_age": "invoice_date"}
     rows = rows.with_columns(**{name: _days_since(rows, column, day) for name, column in days.items()})
@@ -222,7 +222,7 @@ def _owed(invoices: Frame, keys: Sequence[Key], limits: dict[str, float], basis:
     rows = rows.with_columns(
         *_bucketed(limits, [*days][-1]),
         total=balance,
-        overdue=_where(C("_late") > 0) * balance,
+        overdue=nw.when(C("_late") > 0).then(balance).otherwise(nw.lit(0.0)),
         _overdue_days=C("_late").clip(0.0) * balance,
     )
     return with_times(rows, keys, "invoice_date")
@@ -232,14 +232,9 @@ def _bucketed(limits: dict[str, float], days: str) -> list[nw.Expr]:
     """One column a bucket, as comparisons with known bounds: pivots are not on every engine."""
     bounds = [None, *list(limits.values())[:-1], None]
     return [
-        (_where(_between(days, low, high)) * C("balance")).alias(name)
+        nw.when(_between(days, low, high)).then(C("balance")).otherwise(nw.lit(0.0)).alias(name)
         for name, low, high in zip(limits, bounds, bounds[1:], strict=False)
     ]
-
-
-def _where(condition: nw.Expr) -> nw.Expr:
-    """Return 1.0 where a condition that is never missing holds, and 0.0 elsewhere: quicker than `flag`."""
-    return condition.cast(nw.Float64)
 
 
 def _between(days: str, low: float | None, high: float | None) -> nw.Expr:
