@@ -156,14 +156,22 @@ def aging(
         owed = computed(owed, frames["invoices"])
         _warn_of_undated(owed)
         lines = sums(_spread(owed, frames, keys, measures), base_of(keys), measures)
-        totals = add_up(attach(lines, keys, sources, measures), keys, measures)
+        result = _result(lines, keys, sources, measures)
     else:
-        counted = (*measures, "_undated")
         # Invoices are few: to add them up before what the keys need is joined would only be one step more.
-        totals = computed(add_up(attach(owed, keys, sources, counted), keys, counted), frames["invoices"])
-        _warn_of_undated(totals)
+        result = computed(_result(owed, keys, sources, measures, ("_undated",)), frames["invoices"])
+        _warn_of_undated(result)
+        result = result.drop("_undated")
+    return cast("IntoFrameT", close(result, invoices))
+
+
+def _result(
+    lines: Frame, keys: Sequence[Key], sources: Sources, measures: Sequence[str], counts: Sequence[str] = ()
+) -> Frame:
+    added = (*measures, *counts)
+    totals = add_up(attach(lines, keys, sources, added), keys, added)
     totals = totals.with_columns(weighted_days_overdue=ratio("_overdue_days", "overdue"))
-    return cast("IntoFrameT", close(finish(totals, keys, (*measures[:-1], "weighted_days_overdue")), invoices))
+    return finish(totals, keys, (*measures[:-1], "weighted_days_overdue", *counts))
 
 
 def _limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
