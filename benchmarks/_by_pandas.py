@@ -99,19 +99,21 @@ def aging_by_matter(firm: Firm, as_of: pd.Timestamp) -> pd.DataFrame:
 
 
 def wip(firm: Firm, as_of: pd.Timestamp) -> pd.DataFrame:
-    final = firm.invoices[(firm.invoices["invoice_state"] == "final") & (firm.invoices["invoice_date"] <= as_of)]
+    final = (firm.invoices["invoice_state"] == "final") & (firm.invoices["invoice_date"] <= as_of)
+    invoices = firm.invoices[["invoice_id"]].assign(final=final.astype(float))
     columns = ["client_id", "client_name", "invoice_id", "date", "amount"]
     open_ = []
     for item, each in (("time", firm.time_entries), ("expense", firm.expenses), ("fixed_fee", firm.fixed_fees)):
-        rows = each[(each["date"] <= as_of) & ~each["invoice_id"].isin(final["invoice_id"])]
+        more = ["billing_type", "hours"] if item == "time" else []
+        rows = each.loc[each["date"] <= as_of, [*columns, *more]]
         if item == "time":
-            rows = rows.loc[rows["billing_type"] != "nonBillable", [*columns, "billing_type", "hours"]]
-        else:
-            rows = rows[columns]
-        open_.append(rows.assign(item=item))
+            rows = rows[rows["billing_type"] != "nonBillable"]
+        rows = rows.merge(invoices, on="invoice_id", how="left")
+        open_.append(rows[rows["final"] != 1].assign(item=item))
     rows = pd.concat(open_, ignore_index=True)
     amount, days = rows["amount"].fillna(0.0), (as_of - rows["date"]).dt.days
     kind, item, unbilled = rows["billing_type"], rows["item"], rows["invoice_id"].isna()
+    found = rows["final"].notna()
     parts = {
         "0-30": amount.where(days <= 30, 0.0),
         "31-60": amount.where(days.between(31, 60), 0.0),
@@ -119,7 +121,8 @@ def wip(firm: Firm, as_of: pd.Timestamp) -> pd.DataFrame:
         "91+": amount.where(days > 90, 0.0),
         "total": amount,
         "unbilled_amount": amount.where(unbilled, 0.0),
-        "prebill_amount": amount.where(~unbilled, 0.0),
+        "prebill_amount": amount.where(found, 0.0),
+        "unknown_amount": amount.where(~unbilled & ~found, 0.0),
         "time_amount": amount.where(item == "time", 0.0),
         "expense_amount": amount.where(item == "expense", 0.0),
         "fixed_fee_amount": amount.where(item == "fixed_fee", 0.0),

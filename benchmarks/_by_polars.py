@@ -138,11 +138,13 @@ def wip(firm: Firm, as_of: dt.date) -> pl.DataFrame:
         .filter(C("date") <= as_of)
         .join(invoices, on="invoice_id", how="left")
         .filter(~((C("invoice_state") == "final") & (C("invoice_date") <= as_of)).fill_null(False))
-        .select("client_id", "client_name", "invoice_id", age=pl.lit(as_of) - C("date"), date="date", **columns)
+        .select(
+            "client_id", "client_name", "invoice_id", "invoice_state", "date", age=pl.lit(as_of) - C("date"), **columns
+        )
         for each, columns in _wip_items(firm)
     ]
     amount, days = C("amount"), C("age").dt.total_days()
-    unbilled = C("invoice_id").is_null()
+    unbilled, found = C("invoice_id").is_null(), C("invoice_state").is_not_null()
     return (
         pl.concat(open_)
         .group_by("client_id")
@@ -154,7 +156,8 @@ def wip(firm: Firm, as_of: dt.date) -> pl.DataFrame:
             amount.filter(days > 90).sum().alias("91+"),
             total=amount.sum(),
             unbilled_amount=amount.filter(unbilled).sum(),
-            prebill_amount=amount.filter(~unbilled).sum(),
+            prebill_amount=amount.filter(found).sum(),
+            unknown_amount=amount.filter(~unbilled & ~found).sum(),
             time_amount=amount.filter(C("item") == 0).sum(),
             expense_amount=amount.filter(C("item") == 1).sum(),
             fixed_fee_amount=amount.filter(C("item") == 2).sum(),

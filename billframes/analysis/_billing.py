@@ -7,18 +7,19 @@ that is hidden or adds up to nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
 from billframes.analysis._checks import within
 from billframes.analysis._frames import RESIDUE, Frame, collect_row, flag, nothing, take
-from billframes.analysis._passes import alike, grouped, lookup
+from billframes.analysis._passes import grouped, lookup
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import Period
 
 __all__ = [
+    "ON_INVOICE",
     "billable_time",
     "billed_at",
     "billed_items",
@@ -35,7 +36,7 @@ C = nw.col
 PREBILL = ("draft", "review", "approved")
 # A millionth of the currency is no fee but what adding doubles leaves behind.
 NO_FEE = 1e-6
-_ON_INVOICE = ("_worth", "_hours", "_gross_worth", "_gross_hours", "_hidden")
+ON_INVOICE = ("_worth", "_hours", "_gross_worth", "_gross_hours", "_hidden")
 
 
 def billable_time(time_entries: Frame, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame:
@@ -66,15 +67,16 @@ def state_of(invoice_id: str = "invoice_id", state: str = "_invoice_state") -> n
     )
 
 
-def time_on_invoices(time: Frame) -> Frame:
+def time_on_invoices(time: Frame, by: Sequence[str] = ()) -> Frame:
     """
-    Add up the billable time of each invoice that entries name, whether or not that invoice is at hand.
+    Add up the billable time of each invoice that entries name (and each `by`), whether or not it is at hand.
 
     `_rows` counts the entries; `_named_date` is the invoice's date as the entries give it, where they do.
     """
     dated = "invoice_date" in time.collect_schema()
     rows = time.filter(~C("invoice_id").is_null()).select(
         "invoice_id",
+        *by,
         *([C("invoice_date").alias("_named_date")] if dated else []),
         _worth=C("worth"),
         _hours=C("hours"),
@@ -83,8 +85,8 @@ def time_on_invoices(time: Frame) -> Frame:
         _hidden=flag(C("worth").is_null()),
         _rows=nw.lit(1.0),
     )
-    totals = [C(name).sum() for name in (*_ON_INVOICE, "_rows")]
-    return rows.group_by("invoice_id").agg(*totals, *([C("_named_date").max()] if dated else []))
+    dates = [C("_named_date").max()] if dated else []
+    return rows.group_by("invoice_id", *by).agg(C(*ON_INVOICE, "_rows").sum(), *dates)
 
 
 def invoice_terms(
@@ -115,12 +117,12 @@ def invoice_terms(
     """
     terms = _heads(invoices, keep)
     if on_invoices is None:
-        terms = terms.with_columns(**dict.fromkeys(_ON_INVOICE, nw.lit(0.0)))
+        terms = terms.with_columns(**dict.fromkeys(ON_INVOICE, nw.lit(0.0)))
     else:
-        terms = terms.join(on_invoices.select("invoice_id", *_ON_INVOICE), on="invoice_id", how="left")
+        terms = terms.join(on_invoices.select("invoice_id", *ON_INVOICE), on="invoice_id", how="left")
     for name, frame in (("expenses", expenses), ("fixed_fees", fixed_fees)):
         terms = _with_items(terms, name, frame)
-    filled = [C(name).fill_null(0.0) for name in (*_ON_INVOICE, "_expenses", "_fixed_fees")]
+    filled = [C(name).fill_null(0.0) for name in (*ON_INVOICE, "_expenses", "_fixed_fees")]
     return (
         terms.with_columns(*filled)
         .with_columns(_net=C("_total") - C("_expenses") - C("_fixed_fees"))
@@ -142,9 +144,9 @@ def invoice_terms(
     )
 
 
-def billed_at() -> nw.Expr:
-    """Net billed time fees of an entry that its invoice's terms were joined to."""
-    return C("worth").fill_null(0.0) * C("_per_worth") + C("hours") * C("_per_hour")
+def billed_at(worth: str = "worth", hours: str = "hours") -> nw.Expr:
+    """Net billed time fees of an entry, or of several on one invoice, that its terms were joined to."""
+    return C(worth).fill_null(0.0) * C("_per_worth") + C(hours) * C("_per_hour")
 
 
 def billed_items(
@@ -153,17 +155,17 @@ def billed_items(
     """
     Add up what items were billed at, over their invoice and `by` (`matter_id`, `user_id` and their names).
 
-    Time is at its net billed fees, expenses and fixed fees at their amounts. What an invoice has more than that
-    is not here.
+    Time, from `time_on_invoices` over the same, is at its net billed fees, expenses and fixed fees at their amounts.
+    What an invoice has more than that is not here.
     """
     parts = []
     if time is not None:
         fees = lookup(time, terms.select("invoice_id", "_per_worth", "_per_hour"), "invoice_id", "inner")
-        parts.append(_like(fees.with_columns(_billed=billed_at()), by))
+        parts.append(_like(fees.with_columns(_billed=billed_at("_worth", "_hours")), by))
     for name, frame in (("expenses", expenses), ("fixed_fees", fixed_fees)):
         if frame is not None:
             ids = [column for column in by if column.endswith("_id")]
-            items = take(frame if time is None else alike(frame, time), name, ("invoice_id", "amount", *ids), by)
+            items = take(frame, name, ("invoice_id", "amount", *ids), by)
             parts.append(_like(items.with_columns(_billed=C("amount")), by))
     return grouped(nw.concat(parts), ["invoice_id", *by], ["_billed"])
 

@@ -2,11 +2,14 @@
 
 Inside, every frame is a Narwhals frame with dates as `Datetime("us")`, money and hours as `Float64` and enums
 as text, whichever engine it came from. Code inside uses only what lazy frames offer too.
+
+pandas' columns are Arrow tables inside: Arrow adds up and joins a million rows of text in half of pandas' time, and few
+rows in a third of it. Most of a loaded frame is Arrow already, so that little is copied on the way in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeAlias, cast
@@ -19,16 +22,15 @@ from billframes.errors import MissingColumnError, ParameterError
 
 __all__ = [
     "Frame",
-    "among",
     "close",
     "collect_row",
     "flag",
+    "inside",
     "is_dask",
     "mapped",
     "noted_columns",
     "nothing",
     "open_frames",
-    "plain",
     "ratio",
     "require",
     "take",
@@ -47,7 +49,7 @@ LISTS = frozenset({"originator_ids", "originator_names"})
 RESIDUE = 1e-9
 
 _NOTED: ContextVar[dict[str, set[str]] | None] = ContextVar("noted", default=None)
-_PANDAS_TYPES = ("str", "float64", "datetime64[us]")
+_ENUMS = (nw.Categorical, nw.Enum)
 
 LOADERS = {
     "time_entries": "time_entries()",
@@ -100,11 +102,25 @@ def noted_columns() -> Iterator[dict[str, set[str]]]:
         _NOTED.reset(token)
 
 
-def close(frame: Frame) -> Any:
-    """Give back the engine's own kind of frame; pandas with a RangeIndex."""
-    if isinstance(frame, nw.DataFrame):
-        return nw.maybe_reset_index(frame).to_native()
-    return frame.to_native()
+def inside(frame: Frame, columns: Sequence[str] | None = None) -> Frame:
+    """Turn pandas' columns, those named or all, into an Arrow table; leave other engines' frames as they are."""
+    native = frame.to_native()
+    if not isinstance(native, pd.DataFrame):
+        return frame
+    names = [str(name) for name in native] if columns is None else columns
+    return cast("Frame", nw.from_native(pa.table({name: _arrow(native[name]) for name in names})))
+
+
+def close(frame: Frame, like: Any) -> Any:
+    """Give back a frame of the engine that `like`, a frame that was passed in, is of; pandas with a RangeIndex."""
+    native = frame.to_native()
+    if not isinstance(like, pd.DataFrame):
+        return native
+    if isinstance(native, pd.DataFrame):
+        return native.reset_index(drop=True)
+    # Plain frames have an Arrow column, too: pandas has no time of day of its own.
+    arrow = [isinstance(dtype, pd.ArrowDtype) for dtype in like.dtypes]
+    return native.to_pandas(types_mapper=pd.ArrowDtype if sum(arrow) * 2 > len(arrow) else None)
 
 
 def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
@@ -126,30 +142,29 @@ def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
     _note(name, needed)
 
 
-def take(frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame:
-    """Select and cast what an analysis uses: all of `columns`, and those of `optional` that are there."""
+def take(
+    frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str] = (), coded: Iterable[str] = ()
+) -> Frame:
+    """
+    Select and cast what an analysis uses: all of `columns`, and those of `optional` that are there.
+
+    Those of `coded` stay enums where they are that: text for a million rows costs as much as adding them up. It is for
+    keys that `sums` makes text.
+    """
     needed = list(dict.fromkeys(columns))
     require(frame, name, needed)
     schema = frame.collect_schema()
     chosen = [*needed, *(each for each in dict.fromkeys(optional) if each in schema and each not in needed)]
     _note(name, chosen)
-    lists = [each for each in chosen if each in LISTS]
-    frame = _with_lists(frame, lists)
-    _refuse_texts(name, [each for each in lists if frame.collect_schema()[each] == nw.String])
-    frame = _pandas_texts(frame, chosen)
-    ready = _ready(frame, chosen)
-    return frame.select(*[C(each) if each in ready else _cast(each, schema[each]) for each in chosen])
-
-
-def among(frame: Frame, column: str, values: Iterable[str]) -> nw.Expr:
-    """
-    Tell whether a column of text or enums, not yet taken, holds one of the values.
-
-    Turning a million of pandas' categories into text costs as much as a whole analysis; comparing them costs nothing.
-    """
-    native = frame.to_native()
-    categories = isinstance(native, pd.DataFrame) and isinstance(native[column].dtype, pd.CategoricalDtype)
-    return (C(column) if categories else C(column).cast(nw.String)).is_in(list(values))
+    frame = inside(frame, chosen)
+    schema = frame.collect_schema()
+    _refuse_texts(name, [each for each in chosen if each in LISTS and schema[each] == nw.String])
+    kept = {each for each in coded if schema.get(each) in _ENUMS}
+    types = {each: _type(each, schema[each]) for each in chosen if each not in kept and each not in LISTS}
+    if frame.implementation.is_polars():
+        # It has one type of text, so that what is right is known; others' types of one name may differ.
+        types = {each: dtype for each, dtype in types.items() if schema[each] != dtype}
+    return frame.select(*[C(each).cast(types[each]) if types.get(each) else each for each in chosen])
 
 
 def collect_row(frame: Frame, **sums: nw.Expr) -> dict[str, float]:
@@ -184,18 +199,6 @@ def ratio(numerator: str, denominator: str) -> nw.Expr:
     return nw.when(C(denominator).abs() > RESIDUE).then(C(numerator) / C(denominator))
 
 
-def plain(frame: Frame, like: str, **kinds: str) -> Frame:
-    """
-    Give computed columns pandas' usual types where the column `like` has one.
-
-    What comes out of lists has Arrow types in pandas, which would spread to every figure multiplied by it.
-    """
-    native = frame.to_native()
-    if not isinstance(native, pd.DataFrame) or isinstance(native[like].dtype, pd.ArrowDtype):
-        return frame
-    return nw.from_native(native.astype(kinds))
-
-
 def _note(name: str, columns: Iterable[str]) -> None:
     if (noted := _NOTED.get()) is not None:
         noted.setdefault(name, set()).update(columns)
@@ -224,55 +227,25 @@ def _supplier(name: str, missing: list[str]) -> str:
     return f"{loader}, with select={selects}." if selects else f"{loader}."
 
 
-def _cast(name: str, dtype: Any) -> nw.Expr:
+def _type(name: str, dtype: Any) -> Any:
+    """Tell which type a column has inside; None where any will do."""
     if name in DATES:
-        return C(name).cast(nw.Datetime("us"))
+        return nw.Datetime("us")
     if name in NUMBERS:
-        return C(name).cast(nw.Float64)
-    if name in LISTS:
-        return C(name)
+        return nw.Float64()
     textual = name.endswith(("_id", "_name", "_label")) or name in {"billing_type", "invoice_state", "name"}
-    if textual or dtype in (nw.Categorical, nw.Enum, nw.String, nw.Object):
-        return C(name).cast(nw.String)
-    return C(name)
+    return nw.String() if textual or dtype in (*_ENUMS, nw.String, nw.Object) else None
 
 
-def _ready(frame: Frame, columns: list[str]) -> set[str]:
-    """Columns that pandas has in the right type already: casting these to themselves costs a copy each."""
-    native = frame.to_native()
-    if not isinstance(native, pd.DataFrame):
-        return set()
-    wanted = {**dict.fromkeys(DATES, "datetime64[us]"), **dict.fromkeys(NUMBERS, "float64")}
-    return {name for name in columns if native[name].dtype in ((wanted[name],) if name in wanted else _PANDAS_TYPES)}
-
-
-def _pandas_texts(frame: Frame, columns: list[str]) -> Frame:
-    """Turn pandas' categories into text by their codes: its own cast makes a Python string a row."""
-    native = frame.to_native()
-    if not isinstance(native, pd.DataFrame):
-        return frame
-    coded = [name for name in columns if isinstance(native[name].dtype, pd.CategoricalDtype)]
-    texts = {name: _decoded(native[name].cat) for name in coded}
-    return nw.from_native(native[columns].assign(**texts)) if texts else frame
-
-
-def _decoded(values: Any) -> Any:
-    return values.categories.astype("str").array.take(values.codes.to_numpy(), allow_fill=True)
-
-
-def _with_lists(frame: Frame, columns: list[str]) -> Frame:
-    """Give lists that pandas holds as objects a type: its own frames and handmade ones then work alike."""
-    native = frame.to_native()
-    if not isinstance(native, pd.DataFrame):
-        return frame
-    lists = {
-        column: pd.arrays.ArrowExtensionArray(
-            pa.array([_as_list(value) for value in native[column]], pa.list_(pa.string()))
-        )
-        for column in columns
-        if native[column].dtype == object
-    }
-    return nw.from_native(native.assign(**lists)) if lists else frame
+def _arrow(values: pd.Series[Any]) -> pa.Array:
+    """Read a column of pandas; what no one type holds is text, and all text is of one type."""
+    if values.name in LISTS and values.dtype == object:
+        return pa.array([_as_list(value) for value in values], pa.list_(pa.string()))
+    try:
+        made = pa.Array.from_pandas(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        made = pa.array([None if pd.isna(value) else str(value) for value in values])
+    return made.cast(pa.string()) if pa.types.is_null(made.type) or pa.types.is_large_string(made.type) else made
 
 
 def _refuse_texts(name: str, columns: list[str]) -> None:

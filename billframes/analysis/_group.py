@@ -10,11 +10,21 @@ from collections.abc import Iterable, Sequence
 
 import narwhals.stable.v2 as nw
 
-from billframes.analysis._frames import Frame, collect_row, flag, mapped, nothing, plain, take
+from billframes.analysis._frames import Frame, collect_row, flag, mapped, nothing, take
 from billframes.analysis._keys import UNKNOWN, Key, Sources
 from billframes.analysis._passes import grouped, lookup
 
-__all__ = ["add_up", "attach", "base_of", "finish", "result_columns", "sums", "with_matter_type", "with_times"]
+__all__ = [
+    "add_up",
+    "attach",
+    "base_of",
+    "finish",
+    "result_columns",
+    "sums",
+    "sums_by_type",
+    "with_matter_type",
+    "with_times",
+]
 
 C = nw.col
 
@@ -38,7 +48,7 @@ def with_times(frame: Frame, keys: Iterable[Key], date: str) -> Frame:
 def sums(frame: Frame, by: Sequence[str], measures: Iterable[str]) -> Frame:
     """Add up measures over columns; over everything, to one row, where there are none."""
     measures = list(measures)
-    return grouped(frame, by, measures) if by else frame.select(*[C(measure).sum() for measure in measures])
+    return grouped(frame, by, measures) if by else frame.select(C(*measures).sum())
 
 
 def attach(
@@ -78,11 +88,16 @@ def attach(
 
 
 def with_matter_type(frame: Frame, key: Key | None, sources: Sources) -> Frame:
-    """Add `_type`: the matter's type, `Unknown` where nothing tells it."""
+    """Add `_type`: the matter's type, which `sums_by_type` names."""
     if key is None:
         return frame.with_columns(_type=nw.lit(UNKNOWN))
-    joined = _join(frame, sources.matters, "matters", "matter_id", _wanted([key], "matter"))
-    return joined.with_columns(_type=C(key.parts[0][0]).fill_null(UNKNOWN)).drop(*key.matter)
+    joined = _join(frame, sources.matters, "matters", "matter_id", _wanted([key], "matter"), coded=True)
+    return joined.with_columns(_type=C(key.parts[0][0])).drop(*key.matter)
+
+
+def sums_by_type(frame: Frame, by: Sequence[str], measures: Iterable[str]) -> Frame:
+    """Add up over columns, `_type` among them, `Unknown` where nothing tells it: named when few rows are left."""
+    return sums(frame, by, measures).with_columns(C("_type").fill_null(UNKNOWN))
 
 
 def add_up(frame: Frame, keys: Sequence[Key], measures: Sequence[str], least: Sequence[str] = ()) -> Frame:
@@ -91,10 +106,11 @@ def add_up(frame: Frame, keys: Sequence[Key], measures: Sequence[str], least: Se
 
     Of the columns in `least`, such as dates, the least is taken.
     """
-    totals = [*[C(measure).sum() for measure in measures], *[C(name).min() for name in least]]
+    totals = [C(*measures).sum(), *([C(*least).min()] if least else [])]
     if not keys:
         return frame.select(*totals)
-    labels = [C(column).max() for key in keys for column in key.columns[1:]]
+    names = [column for key in keys for column in key.columns[1:]]
+    labels = [C(*names).max()] if names else []
     return frame.group_by(*[key.columns[0] for key in keys]).agg(*labels, *totals)
 
 
@@ -132,10 +148,14 @@ def _wanted(keys: Iterable[Key], frame: str) -> dict[str, str]:
     return {name: column for key in keys for name, column in getattr(key, frame).items()}
 
 
-def _join(frame: Frame, other: Frame | None, name: str, id_: str, wanted: dict[str, str]) -> Frame:
+def _join(
+    frame: Frame, other: Frame | None, name: str, id_: str, wanted: dict[str, str], *, coded: bool = False
+) -> Frame:
     if not wanted or other is None:
         return frame
-    columns = take(other, name, (id_, *wanted.values())).unique(subset=[id_], keep="any")
+    columns = take(other, name, (id_, *wanted.values()), coded=wanted.values() if coded else ()).unique(
+        subset=[id_], keep="any"
+    )
     return lookup(frame, columns.select(id_, **{alias: C(column) for alias, column in wanted.items()}), id_)
 
 
@@ -190,8 +210,7 @@ def _originators(sources: Sources) -> Frame:
         ]
     )
     # A matter that is there twice counts once.
-    rows = rows.unique(subset=["matter_id", "_nth"], keep="any").drop("_nth")
-    return plain(rows, "matter_id", _originator_id="str", _originator_name="str", _share="float64")
+    return rows.unique(subset=["matter_id", "_nth"], keep="any").drop("_nth")
 
 
 def _with_names(frame: Frame, sources: Sources) -> Frame:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
-import pandas as pd
 import pyarrow as pa
 
 from billframes.analysis._frames import Frame
@@ -35,13 +34,6 @@ def like(frame: Frame, table: pa.Table) -> Frame:
     return cast("Frame", nw.from_native(_MAKERS[frame.implementation.name](native, table)))
 
 
-def _pandas(native: pd.DataFrame, table: pa.Table) -> pd.DataFrame:
-    # Plain frames have an Arrow column, too: pandas has no time of day of its own.
-    arrow = [isinstance(dtype, pd.ArrowDtype) for dtype in native.dtypes]
-    made: pd.DataFrame = table.to_pandas(types_mapper=pd.ArrowDtype if sum(arrow) * 2 > len(arrow) else None)
-    return made
-
-
 def _polars(native: Any, table: pa.Table) -> Any:
     import polars as pl
 
@@ -62,7 +54,8 @@ def _pyspark(native: Any, table: pa.Table) -> Any:
 
 
 _MAKERS: dict[str, Any] = {
-    "PANDAS": _pandas,
+    # Inside, pandas' columns are Arrow tables.
+    "PANDAS": lambda native, table: table,
     "PYARROW": lambda native, table: table,
     "POLARS": _polars,
     "DUCKDB": _duckdb,

@@ -15,6 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
 from billframes.analysis._billing import (
+    ON_INVOICE,
     billable_time,
     billed_items,
     invoice_terms,
@@ -30,7 +31,6 @@ from billframes.analysis._frames import (
     Frame,
     close,
     collect_row,
-    flag,
     nothing,
     open_frames,
     ratio,
@@ -38,7 +38,7 @@ from billframes.analysis._frames import (
 )
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys
-from billframes.analysis._passes import computed, deferred
+from billframes.analysis._passes import computed, deferred, grouped
 from billframes.analysis._people import settle
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import DateLike
@@ -156,13 +156,24 @@ def aging(
     measures = (*limits, "total", "overdue", "_overdue_days")
     if itemized:
         owed = computed(owed, frames["invoices"])
+        _warn_of_undated(owed)
         lines = sums(_spread(owed, frames, keys, measures), base_of(keys), measures)
+        result = _result(lines, keys, sources, measures)
     else:
-        owed = lines = computed(sums(owed, base_of(keys), (*measures, "_undated")), frames["invoices"])
-    _warn_of_undated(owed)
-    totals = add_up(attach(lines, keys, sources, measures), keys, measures)
+        # Invoices are few: to add them up before what the keys need is joined would only be one step more.
+        result = computed(_result(owed, keys, sources, measures, ("_undated",)), frames["invoices"])
+        _warn_of_undated(result)
+        result = result.drop("_undated")
+    return cast("IntoFrameT", close(result, invoices))
+
+
+def _result(
+    lines: Frame, keys: Sequence[Key], sources: Sources, measures: Sequence[str], counts: Sequence[str] = ()
+) -> Frame:
+    added = (*measures, *counts)
+    totals = add_up(attach(lines, keys, sources, added), keys, added)
     totals = totals.with_columns(weighted_days_overdue=ratio("_overdue_days", "overdue"))
-    return cast("IntoFrameT", close(finish(totals, keys, (*measures[:-1], "weighted_days_overdue"))))
+    return finish(totals, keys, (*measures[:-1], "weighted_days_overdue", *counts))
 
 
 def _limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
@@ -213,27 +224,34 @@ def _owed(invoices: Frame, keys: Sequence[Key], limits: dict[str, float], basis:
         take(deferred(invoices), "invoices", columns)
         .filter(C("invoice_state") == "final", C("invoice_date") <= stamp(day), C("balance") != 0)
         .unique(subset=["invoice_id"], keep="any")
-        .with_columns(_undated=flag(C("due_date").is_null()), _due=nw.coalesce("due_date", "invoice_date"))
+        .with_columns(_undated=C("due_date").is_null().cast(nw.Float64), _due=nw.coalesce("due_date", "invoice_date"))
     )
-    rows = rows.with_columns(_late=_days_since(rows, "_due", day)).with_columns(
-        _age=C("_late") if basis == "due_date" else _days_since(rows, "invoice_date", day)
-    )
+    days = {"_late": "_due"} if basis == "due_date" else {"_late": "_due", "_age": "invoice_date"}
+    rows = rows.with_columns(**{name: _days_since(rows, column, day) for name, column in days.items()})
+    balance = C("balance")
     rows = rows.with_columns(
-        *_bucketed(limits),
-        total=C("balance"),
-        overdue=nw.when(C("_late") > 0).then(C("balance")).otherwise(nw.lit(0.0)),
-        _overdue_days=nw.when(C("_late") > 0).then(C("balance") * C("_late")).otherwise(nw.lit(0.0)),
+        *_bucketed(limits, [*days][-1]),
+        total=balance,
+        overdue=nw.when(C("_late") > 0).then(balance).otherwise(nw.lit(0.0)),
+        _overdue_days=C("_late").clip(0.0) * balance,
     )
     return with_times(rows, keys, "invoice_date")
 
 
-def _bucketed(limits: dict[str, float]) -> list[nw.Expr]:
+def _bucketed(limits: dict[str, float], days: str) -> list[nw.Expr]:
     """One column a bucket, as comparisons with known bounds: pivots are not on every engine."""
-    bounds = [float("-inf"), *limits.values()]
+    bounds = [None, *list(limits.values())[:-1], None]
     return [
-        nw.when((C("_age") > low) & (C("_age") <= high)).then(C("balance")).otherwise(nw.lit(0.0)).alias(name)
+        nw.when(_between(days, low, high)).then(C("balance")).otherwise(nw.lit(0.0)).alias(name)
         for name, low, high in zip(limits, bounds, bounds[1:], strict=False)
     ]
+
+
+def _between(days: str, low: float | None, high: float | None) -> nw.Expr:
+    """Tell whether days are more than `low` and at most `high`, either of which may be open."""
+    if low is None or high is None:
+        return C(days) > low if high is None else C(days) <= high
+    return C(days).is_between(low, high, closed="right")
 
 
 def _days_since(rows: Frame, column: str, day: dt.date) -> nw.Expr:
@@ -243,7 +261,7 @@ def _days_since(rows: Frame, column: str, day: dt.date) -> nw.Expr:
     Date subtraction differs from engine to engine. Where timestamps are quick they serve; elsewhere days are
     counted.
     """
-    if isinstance(rows, nw.DataFrame):
+    if isinstance(rows, nw.DataFrame) or rows.implementation.is_polars():
         return (stamp(day).replace(tzinfo=dt.UTC).timestamp() - C(column).dt.timestamp("ms") / 1000.0) / 86_400.0
     return (day.toordinal() - days_of(column)).cast(nw.Float64)
 
@@ -278,10 +296,12 @@ def _shares(frames: dict[str, Frame], by: list[str]) -> Frame:
     """Tell which part of its invoice's amount each matter or user was billed at."""
     ids = [name for name in by if name.endswith("_id")]
     expenses, fixed_fees, entries = (frames.get(name) for name in ("expenses", "fixed_fees", "time_entries"))
-    time = None if entries is None else billable_time(deferred(entries), ids, by)
-    on_invoices = None if time is None else computed(time_on_invoices(time), frames["invoices"])
+    time = on_invoices = None
+    if entries is not None:
+        time = computed(time_on_invoices(billable_time(deferred(entries), ids, by), by), entries)
+        on_invoices = grouped(time, ["invoice_id"], ON_INVOICE)
     terms = invoice_terms(on_invoices, frames["invoices"], expenses, fixed_fees)
-    items = computed(billed_items(time, terms, expenses, fixed_fees, by), frames["invoices"])
+    items = billed_items(time, terms, expenses, fixed_fees, by)
     totals = terms.filter(C("_total").abs() > RESIDUE).select("invoice_id", "_total")
     return items.join(totals, on="invoice_id", how="inner").select("invoice_id", *by, _share=C("_billed") / C("_total"))
 

@@ -154,7 +154,7 @@ def billing_lag(
     totals = attach(sums(waited, base, _MEASURES), keys, sources, _MEASURES)
     totals = add_up(totals, keys, _MEASURES)
     _warn_of_hidden(totals)
-    return cast("IntoFrameT", close(_result(totals, keys)))
+    return cast("IntoFrameT", close(_result(totals, keys), time_entries))
 
 
 def _waited(time: Frame, final: Frame, keys: Sequence[Key]) -> Frame:

@@ -155,7 +155,7 @@ def budget_burn(
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
     _warn(used)
     rows = _with_all_budgets(_named(used, frames.get("matters")), budgets, frames.get("matters"))
-    return cast("IntoFrameT", close(_result(rows, budgets, _unbudgeted(used, budgets))))
+    return cast("IntoFrameT", close(_result(rows, budgets, _unbudgeted(used, budgets)), time_entries))
 
 
 def _fees(frames: dict[str, Frame]) -> Frame:

@@ -173,7 +173,7 @@ def code_check(
     rules = _rules(frames["matters"], frames["codes"])
     _warn_of_unknown_sets(rules, frames.get("code_sets"))
     parts = [part for name, frame in items.items() for part in _findings(frame, name, rules, period)]
-    return cast("IntoFrameT", close(nw.concat(parts).sort("date", "item", "item_id", "field")))
+    return cast("IntoFrameT", close(nw.concat(parts).sort("date", "item", "item_id", "field"), time_entries))
 
 
 def _check_columns(frame: Frame, name: str) -> None:

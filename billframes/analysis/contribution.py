@@ -144,7 +144,7 @@ def contribution(
         matters=matters,
         users=users,
     )
-    return cast("IntoFrameT", close(_with_shares(finish(totals, keys, _AMOUNTS), keys)))
+    return cast("IntoFrameT", close(_with_shares(finish(totals, keys, _AMOUNTS), keys), time_entries))
 
 
 def _with_shares(totals: Frame, keys: tuple[Key, ...]) -> Frame:

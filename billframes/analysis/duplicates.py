@@ -103,7 +103,7 @@ def duplicates(
     found = entries.with_columns(duplicate_group=mapped("time_entry_id", numbers, None, nw.Float64))
     found = found.filter(~C("duplicate_group").is_null()).sort("duplicate_group", "date", "time_entry_id")
     names = [name for name in found.collect_schema() if name != "duplicate_group"]
-    return cast("IntoFrameT", close(found.select(C("duplicate_group").cast(nw.Int64), *names)))
+    return cast("IntoFrameT", close(found.select(C("duplicate_group").cast(nw.Int64), *names), time_entries))
 
 
 def _columns(by: str | Sequence[str], there: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, ratio
+from billframes.analysis._frames import Frame, close, inside, ratio
 from billframes.analysis._keys import By
 from billframes.analysis.realization import realization
 from billframes.periods import DateLike
@@ -125,7 +125,7 @@ def effective_rates(
         settings=settings,
         matter_types=matter_types,
     )
-    return cast("IntoFrameT", close(_rates(nw.from_native(found))))
+    return cast("IntoFrameT", close(_rates(inside(nw.from_native(found))), time_entries))
 
 
 def _rates(realized: Frame) -> Frame:

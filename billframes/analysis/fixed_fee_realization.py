@@ -168,7 +168,7 @@ def fixed_fee_realization(
     time, fees = _time(frames["time_entries"], asked), _fees(frames["fixed_fees"], asked)
     parts = _parts(time, fees, asked)
     measured = attach(stacked(parts, base_of(asked.keys)), asked.keys, sources, _MEASURES)
-    return cast("IntoFrameT", close(_result(add_up(measured, asked.keys, _MEASURES), asked)))
+    return cast("IntoFrameT", close(_result(add_up(measured, asked.keys, _MEASURES), asked), time_entries))
 
 
 def _time(entries: Frame, asked: _Question) -> Frame:

@@ -10,7 +10,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._warn import warn
 from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, collect_row, open_frames, ratio
+from billframes.analysis._frames import Frame, close, collect_row, inside, open_frames, ratio
 from billframes.analysis._keys import UNKNOWN, By, Sources, find_keys
 from billframes.analysis._people import settle
 from billframes.analysis._regroup import ordered, together
@@ -143,13 +143,13 @@ def leverage(
         include_probono=include_probono,
         roster=roster,
     )
-    totals = together([_sides(nw.from_native(people))], keys, (*_HOURS, *_HEADS))
+    totals = together([_sides(inside(nw.from_native(people)))], keys, (*_HOURS, *_HEADS))
     _warn_of_unknown(totals)
     totals = totals.with_columns(
         hours_leverage=ratio("non_principal_hours", "principal_hours"),
         heads_leverage=ratio("non_principals", "principals"),
     )
-    return cast("IntoFrameT", close(ordered(totals, keys, _COLUMNS)))
+    return cast("IntoFrameT", close(ordered(totals, keys, _COLUMNS), time_entries))
 
 
 def _check_roles(sources: Sources) -> None:

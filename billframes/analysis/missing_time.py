@@ -137,7 +137,7 @@ def missing_time(
     entries = frames["time_entries"]
     roll = rows_of(nw.from_native(people).select("user_id", "user_name"))
     rows = list(_missing(roll, _entered(entries, period), period, threshold, settings))
-    return cast("IntoFrameT", close(like(entries, _table(rows))))
+    return cast("IntoFrameT", close(like(entries, _table(rows)), time_entries))
 
 
 def _check(threshold: float | None) -> None:

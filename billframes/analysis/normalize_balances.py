@@ -102,7 +102,10 @@ def normalize_balances(client_balances: IntoFrameT) -> IntoFrameT:
     }
     rows = rows.with_columns(**buckets, total=C("balance"), weighted_days_overdue=nothing(nw.Float64))
     named = [name for name in ("client_id", "client_name") if name in rows.collect_schema()]
-    return cast("IntoFrameT", close(rows.select(*named, *_BUCKETS, "total", "overdue", "weighted_days_overdue")))
+    return cast(
+        "IntoFrameT",
+        close(rows.select(*named, *_BUCKETS, "total", "overdue", "weighted_days_overdue"), client_balances),
+    )
 
 
 def _figures(balances: Frame) -> Frame:

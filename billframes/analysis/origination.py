@@ -135,4 +135,4 @@ def origination(
         matters=matters,
         users=users,
     )
-    return cast("IntoFrameT", close(finish(totals, keys, FEES)))
+    return cast("IntoFrameT", close(finish(totals, keys, FEES), time_entries))

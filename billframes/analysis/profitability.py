@@ -16,12 +16,13 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis._checks import choice, within
 from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, flag, mapped, open_frames, ratio, take
+from billframes.analysis._frames import Frame, close, flag, inside, mapped, open_frames, ratio, take
 from billframes.analysis._group import add_up, attach, base_of, finish, result_columns, sums, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys
 from billframes.analysis._people import settle, warn_of_no_rate
+from billframes.analysis._realized import MATTER_TYPES
 from billframes.analysis._regroup import items_by, ordered, together
-from billframes.analysis.realization import MATTER_TYPES, realization
+from billframes.analysis.realization import realization
 from billframes.periods import DateLike, Period, resolve
 from billframes.settings.firm import FirmSettings
 
@@ -182,7 +183,7 @@ def profitability(
     parts = [_billed(natives, by, asked), _cost(frames["time_entries"], asked)]
     if "fixed_fees" in frames:
         parts.append(_fixed(frames["fixed_fees"], frames["invoices"], asked))
-    return cast("IntoFrameT", close(_result(together(parts, asked.keys, _MEASURES), asked.keys)))
+    return cast("IntoFrameT", close(_result(together(parts, asked.keys, _MEASURES), asked.keys), time_entries))
 
 
 def _billed(natives: dict[str, Any], by: By, asked: _Question) -> Frame:
@@ -195,7 +196,7 @@ def _billed(natives: dict[str, Any], by: By, asked: _Question) -> Frame:
         settings=asked.sources.settings,
         matter_types=MATTER_TYPES,
     )
-    return cast("Frame", nw.from_native(fees)).select(*result_columns(asked.keys), "billed_amount")
+    return inside(nw.from_native(fees)).select(*result_columns(asked.keys), "billed_amount")
 
 
 def _fixed(fixed_fees: Frame, invoices: Frame, asked: _Question) -> Frame:

@@ -115,7 +115,7 @@ def reconcile(
     totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
     _warn(totals, heads)
-    return cast("IntoFrameT", close(_result(heads, totals, kept)))
+    return cast("IntoFrameT", close(_result(heads, totals, kept), time_entries))
 
 
 def _heads(invoices: Frame) -> tuple[Frame, list[str]]:

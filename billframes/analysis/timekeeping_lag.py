@@ -195,7 +195,7 @@ def timekeeping_lag(
     groups, types = _groups(_histogram(frames["time_entries"], keys, sources, period), keys)
     _warn_of_unknown(groups)
     made = like(frames["time_entries"], _table(groups, types))
-    return cast("IntoFrameT", close(finish(made, keys, _COLUMNS)))
+    return cast("IntoFrameT", close(finish(made, keys, _COLUMNS), time_entries))
 
 
 def _histogram(entries: Frame, keys: Sequence[Key], sources: Sources, period: Period) -> pa.Table:

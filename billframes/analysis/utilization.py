@@ -29,7 +29,7 @@ from billframes.analysis._frames import (
     ratio,
     take,
 )
-from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_matter_type, with_times
+from billframes.analysis._group import add_up, attach, base_of, finish, sums, sums_by_type, with_matter_type, with_times
 from billframes.analysis._keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key
 from billframes.analysis._passes import computed, deferred
 from billframes.analysis._people import settle
@@ -151,10 +151,11 @@ def utilization(
     keys = find_keys(by, sources)
     work = _client_hours(_work(entries, keys, sources, first, last), include_fixed_fee, include_probono)
     people = _roster(work, sources, active_only=roster == "active")
-    rows = _hours(work, people, keys, sources)
+    rows = _hours(work, people, keys, settings)
     if all(key.personal for key in keys):
-        rows = nw.concat([rows, _available(people, keys, sources, parts_of(first, last, _times(keys)))])
-    return cast("IntoFrameT", close(_result(rows, keys, settings)))
+        rows = nw.concat([rows, _available(people, keys, settings, parts_of(first, last, _times(keys)))])
+    rows = attach(_nobody_missing(rows), keys, sources, _MEASURES)
+    return cast("IntoFrameT", close(_result(rows, keys, settings), time_entries))
 
 
 def _bounded(start: DateLike, end: DateLike | None) -> tuple[dt.date, dt.date]:
@@ -183,12 +184,12 @@ def _work(entries: Frame, keys: Sequence[Key], sources: Sources, first: dt.date,
     own = (*kind.base, *(name for name in by if not name.startswith("_")))
     columns = ("date", "hours", "billing_type", *own)
     dated = (
-        take(deferred(entries), "time_entries", columns)
+        take(deferred(entries), "time_entries", columns, coded=("billing_type", "matter_type"))
         .filter(C("date").is_between(stamp(first), stamp(last)))
         .with_columns(_rows=nw.lit(1.0))
     )
     rows = with_matter_type(with_times(dated, keys, "date"), kind, sources)
-    work = _by_kind(computed(sums(rows, [*by, "billing_type"], ("hours", "_rows")), entries), by)
+    work = _by_kind(computed(sums_by_type(rows, [*by, "billing_type"], ("hours", "_rows")), entries), by)
     _warn_of_unknown_matters(work)
     return work
 
@@ -249,20 +250,21 @@ def _roster(work: Frame, sources: Sources, *, active_only: bool) -> Frame:
     return (people.filter(C("_rows") > 0) if active_only else people).select("user_id", "user_name")
 
 
-def _hours(work: Frame, people: Frame, keys: Sequence[Key], sources: Sources) -> Frame:
+def _hours(work: Frame, people: Frame, keys: Sequence[Key], settings: FirmSettings) -> Frame:
     """Take the hours of the people on the roster, with no capacity yet."""
-    aims = mapped("user_id", dict.fromkeys(sources.settings.targets, 1.0), 0.0, nw.Float64)
+    aims = mapped("user_id", dict.fromkeys(settings.targets, 1.0), 0.0, nw.Float64)
     zeros = {name: nw.lit(0.0) for name in ("capacity_hours", "target_hours", "_aims")}
     rows = work.join(people.select("user_id"), on="user_id", how="inner")
-    return attach(
-        _nobody_missing(rows.with_columns(**zeros, _aimed_hours=C("client_hours") * aims)), keys, sources, _MEASURES
-    )
+    return _columns(rows.with_columns(**zeros, _aimed_hours=C("client_hours") * aims), keys)
 
 
-def _available(people: Frame, keys: Sequence[Key], sources: Sources, parts: Sequence[Part]) -> Frame:
+def _available(people: Frame, keys: Sequence[Key], settings: FirmSettings, parts: Sequence[Part]) -> Frame:
     """Give everyone on the roster their available hours and target, and no work, in each part of the period."""
-    rows = nw.concat([_capacity(people, part, sources.settings) for part in parts])
-    return attach(_nobody_missing(rows), keys, sources, _MEASURES)
+    return _columns(nw.concat([_capacity(people, part, settings) for part in parts]), keys)
+
+
+def _columns(rows: Frame, keys: Sequence[Key]) -> Frame:
+    return rows.select(*dict.fromkeys(["user_id", *base_of(keys)]), *_MEASURES)
 
 
 def _capacity(people: Frame, part: Part, settings: FirmSettings) -> Frame:

@@ -19,7 +19,7 @@ from billframes.analysis._billing import PREBILL
 from billframes.analysis._checks import bucket_names, read_date, stamp
 from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, among, close, collect_row, flag, nothing, open_frames, require, take
+from billframes.analysis._frames import Frame, close, collect_row, flag, nothing, open_frames, take
 from billframes.analysis._group import add_up, attach, base_of, finish, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys
 from billframes.analysis._people import settle
@@ -197,7 +197,9 @@ def wip(
     _warn_of_absent(frames)
     _warn(items)
     totals = attach(_measured(items, asked), asked.keys, sources, asked.measures, kept=("oldest_date",))
-    return cast("IntoFrameT", close(_result(add_up(totals, asked.keys, asked.measures, ("oldest_date",)), asked)))
+    return cast(
+        "IntoFrameT", close(_result(add_up(totals, asked.keys, asked.measures, ("oldest_date",)), asked), time_entries)
+    )
 
 
 def _sources(frames: dict[str, Frame], settings: FirmSettings) -> Sources:
@@ -226,17 +228,16 @@ def _dated(frame: Frame, kind: str, asked: _Question) -> Frame:
     """Take the items dated on or before the day; of time only what can be billed, by the hour or as a fixed fee."""
     columns = ["date", "amount", "invoice_id", *(name for name in asked.own if name in _IDS)]
     if kind == "time_entries":
-        frame, columns = _chargeable(frame, [*columns, "hours"], asked.own), [*columns, "hours", "_fixed"]
-    return take(frame, kind, columns, asked.own).filter(C("date") <= stamp(asked.day))
+        rows = _chargeable(take(frame, kind, [*columns, "hours", "billing_type"], asked.own))
+    else:
+        rows = take(frame, kind, columns, asked.own)
+    return rows.filter(C("date") <= stamp(asked.day))
 
 
-def _chargeable(entries: Frame, columns: list[str], optional: list[str]) -> Frame:
-    """Keep billable and fixed-fee time, and say which is which, before anything costs time for every entry."""
-    require(entries, "time_entries", [*columns, "billing_type"])
-    there = [name for name in optional if name in entries.collect_schema()]
-    rows = entries.select(*dict.fromkeys([*columns, "billing_type", *there]))
-    rows = rows.filter(among(rows, "billing_type", ("billable", "fixedFee")))
-    return rows.with_columns(_fixed=flag(among(rows, "billing_type", ("fixedFee",))))
+def _chargeable(entries: Frame) -> Frame:
+    """Keep billable and fixed-fee time, and say which is which."""
+    kind = C("billing_type")
+    return entries.filter(kind.is_in(["billable", "fixedFee"])).with_columns(_fixed=flag(kind == "fixedFee"))
 
 
 def _worth(items: Frame) -> Frame:

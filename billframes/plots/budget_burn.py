@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 
 from billframes.analysis._reading import rows_of
 from billframes.plots._axes import INK, legend, money, percent
@@ -63,6 +64,8 @@ def budget_burn(result: Any, ax: Axes | None = None) -> Axes:
     words = [percent(value) for value in frame["budget_burn"]]
     ax = stacked(rows, tuple(drawn), parts, words, ax, title=f"Budget used{rows.by}", unit=money, reach="budget_amount")
     budgets, places = frame["budget_amount"].astype("float64"), np.arange(len(frame))
-    ax.vlines(budgets, places - 0.42, places + 0.42, color=INK, linewidth=2.2, label="Budget")
+    # A pale edge, for in print the mark is as dark as what is billed.
+    edge = [withStroke(linewidth=4.2, foreground="white")]
+    ax.vlines(budgets, places - 0.42, places + 0.42, color=INK, linewidth=2.2, label="Budget", path_effects=edge)
     legend(ax)
     return ax

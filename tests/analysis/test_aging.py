@@ -56,6 +56,11 @@ def test_by_invoice_date(firm):
     assert (row["total"], row["overdue"]) == (11.0, -246.0)
 
 
+def test_a_bucket_without_anything_is_plain_zero_beside_a_credit(firm):
+    (row,) = firm.rows(aging(firm.invoices(OPEN[9]), as_of=DAY, by="client"))
+    assert [str(row[name]) for name in COLUMNS[:5]] == ["0.0", "0.0", "-500.0", "0.0", "0.0"]
+
+
 def test_other_buckets(firm):
     (row,) = firm.rows(aging(firm.invoices(*OPEN), as_of=DAY, buckets=(45,)))
     assert {name: row[name] for name in list(row)[:4]} == {"current": 257.0, "1-45": 14.0, "46+": -260.0, "total": 11.0}

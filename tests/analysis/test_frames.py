@@ -25,3 +25,29 @@ def test_work_in_progress_of_empty_frames_of_text_is_nothing():
     invoices = pd.DataFrame(columns=["invoice_id", "invoice_date", "invoice_state"], dtype="str")
     result = bf.wip(entries, items, items, invoices, as_of="2026-10-31", by=None)
     assert result["total"].tolist() == [0.0]
+
+
+@pytest.mark.parametrize("lists", [[None, None], [["u1"], None], [("u1", "u2"), []]])
+def test_originators_of_a_handmade_frame_are_lists_of_text_even_where_all_are_missing(lists):
+    frame = pd.DataFrame({"matter_id": ["m1", "m2"], "originator_ids": pd.Series(lists, dtype="object")})
+    taken = take(open_frames(matters=frame)["matters"], "matters", ("matter_id", "originator_ids"))
+    assert taken.collect_schema()["originator_ids"] == nw.List(nw.String)
+
+
+def test_a_column_of_numbers_and_words_is_text():
+    frame = pd.DataFrame({"matter_id": ["m1", "m2", "m3"], "court": [7, "Bern", None]})
+    taken = take(open_frames(matters=frame)["matters"], "matters", ("court",))
+    assert taken.to_native()["court"].to_pylist() == ["7", "Bern", None]
+
+
+def test_time_on_a_matter_of_no_known_type_is_told_where_types_are_enums_too():
+    kinds = pd.Categorical(["billable", "nonBillable", "fixedFee"])
+    entries = pd.DataFrame({
+        "date": pd.to_datetime(["2026-10-01"] * 3), "user_id": ["u1"] * 3, "user_name": ["Ada"] * 3,
+        "matter_id": ["m1", "m2", "lost"], "hours": [4.0, 2.0, 1.0], "billing_type": kinds,
+    })  # fmt: skip
+    types = pd.Categorical(["hourly", "internal"])
+    matters = pd.DataFrame({"matter_id": ["m1", "m2"], "matter_type": types})
+    with pytest.warns(bf.IncompleteDataWarning, match="1 time entries are on matters of unknown type"):
+        found = bf.utilization(entries, start="2026-10", matters=matters)
+    assert found[["billable_hours", "non_billable_hours", "client_hours"]].to_numpy().tolist() == [[4.0, 2.0, 5.0]]

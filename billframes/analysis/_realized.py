@@ -1,0 +1,228 @@
+"""How realization is worked out: what work was billed at, what of it counts, and the figures that follow.
+
+Rows are added up over what the keys derive from and the matter's type, which tells what counts; only these few sums
+are told apart by state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import narwhals.stable.v2 as nw
+
+from billframes._warn import warn
+from billframes.analysis._billing import (
+    billable_time,
+    billed_at,
+    invoice_terms,
+    say_unknown,
+    state_of,
+    time_on_invoices,
+    warn_of_unknown_invoices,
+)
+from billframes.analysis._checks import within
+from billframes.analysis._frames import Frame, collect_row, flag, mapped, nothing, ratio
+from billframes.analysis._group import add_up, attach, base_of, finish, sums_by_type, with_matter_type, with_times
+from billframes.analysis._keys import UNKNOWN, Key, Sources
+from billframes.analysis._passes import computed, deferred, lookup
+from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
+from billframes.periods import Period
+
+__all__ = ["MATTER_TYPES", "Question", "realized"]
+
+C = nw.col
+
+MATTER_TYPES = ("hourly", "fixedFee", "contingency", "probono", "internal", UNKNOWN)
+LEFT_OUT = ("contingency", "probono", "internal")
+_ROW = ("worth", "hours", "_fees", "_paid", "_hidden", "_rows")
+# Result columns that are worth something, and the billing state that each adds up.
+_BY_STATE = {
+    "worked_amount": "final",
+    "unbilled_amount": "unbilled",
+    "prebill_amount": "prebill",
+    "unknown_amount": "unknown",
+}
+_AMOUNTS = (*_BY_STATE, "cohort_amount", "left_out_amount", "standard_amount")
+_MEASURES = (
+    *_AMOUNTS,
+    *(f"_hidden_{name}" for name in _AMOUNTS),
+    "billed_amount",
+    "settled_amount",
+    "billable_hours",
+    "left_out_hours",
+    "left_out_billed_amount",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, once the arguments are checked."""
+
+    basis: str
+    period: Period
+    keys: tuple[Key, ...]
+    sources: Sources
+    kind: Key | None
+    matter_types: frozenset[str] | None
+
+    @property
+    def base(self) -> list[str]:
+        """What rows are first added up over."""
+        user = ("user_id",) if self.sources.settings.standard_rates else ()
+        return list(dict.fromkeys(["_type", *user, *base_of(self.keys)]))
+
+    @property
+    def counted(self) -> nw.Expr:
+        """Whether a matter's type is one that counts."""
+        if self.matter_types is None:
+            return ~C("_type").is_in(LEFT_OUT)
+        return C("_type").is_in(sorted(self.matter_types))
+
+
+def realized(frames: dict[str, Frame], asked: Question) -> Frame:
+    """Answer a question, from the frames that were given: the rows of `realization`."""
+    kind = asked.kind.base if asked.kind else ()
+    columns = [name for name in ("date", *kind, *asked.base) if not name.startswith("_")]
+    entries = frames["time_entries"]
+    time = billable_time(deferred(entries), columns, ("invoice_date",))
+    on_invoices = computed(time_on_invoices(time), entries)
+    keep = [name for name in asked.base if name.startswith("client_")]
+    terms = invoice_terms(on_invoices, frames["invoices"], frames.get("expenses"), frames.get("fixed_fees"), keep)
+    if asked.basis == "work_date":
+        work = computed(_followed(time, terms, asked), entries)
+    else:
+        final = within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", asked.period)
+        warn_of_unknown_invoices(on_invoices, terms, asked.period)
+        work = computed(_invoiced(time, final, asked), entries)
+        work = nw.concat([work, _beside_work(final, work, asked)]).with_columns(_state=nw.lit("final"))
+    _warn(work, asked)
+    totals = add_up(attach(_measured(work, asked), asked.keys, asked.sources, _MEASURES), asked.keys, _MEASURES)
+    return _result(totals, asked)
+
+
+def _invoiced(time: Frame, final: Frame, asked: Question) -> Frame:
+    """Add up all work on final invoices dated in the period."""
+    terms = final.select("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_date")
+    rows = with_times(lookup(time, terms, "invoice_id", "inner"), asked.keys, "_invoice_date")
+    return sums_by_type(_rows(rows.with_columns(_fees=billed_at()), asked), asked.base, _ROW)
+
+
+def _beside_work(final: Frame, work: Frame, asked: Question) -> Frame:
+    """Give a row of no hours to each invoice whose fees no entry can take: credit notes, fixed fees only."""
+    rest = with_times(final.filter(C("_by_worth") + C("_by_hours") < 1), asked.keys, "_invoice_date")
+    rest = rest.with_columns(_type=nw.lit(UNKNOWN))
+    there, wanted = rest.collect_schema(), work.collect_schema()
+    keys = [C(name) if name in there else nothing(wanted[name]).alias(name) for name in asked.base]
+    measures = dict.fromkeys(_ROW, nw.lit(0.0)) | {
+        "_fees": C("_rest"),
+        "_paid": C("_rest") * C("_settled"),
+    }
+    return rest.select(*keys, **measures)
+
+
+def _followed(time: Frame, terms: Frame, asked: Question) -> Frame:
+    """Add up the billable time dated in the period, by the state of the invoice it is on."""
+    columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_state")
+    rows = lookup(within(time, "date", asked.period), terms.select(*columns), "invoice_id")
+    rows = with_times(rows.with_columns(_state=state_of()), asked.keys, "date")
+    billed = nw.when(C("_state") == "final").then(billed_at()).otherwise(nw.lit(0.0))
+    return sums_by_type(_rows(rows.with_columns(_fees=billed), asked), [*asked.base, "_state"], _ROW)
+
+
+def _rows(rows: Frame, asked: Question) -> Frame:
+    return with_matter_type(rows, asked.kind, asked.sources).with_columns(
+        worth=C("worth").fill_null(0.0),
+        _paid=C("_fees") * C("_settled").fill_null(0.0),
+        _hidden=flag(C("worth").is_null()),
+        _rows=nw.lit(1.0),
+    )
+
+
+def _measured(work: Frame, asked: Question) -> Frame:
+    """Tell apart what counts from what is left out, and the billing states."""
+
+    def only(condition: nw.Expr, value: str | nw.Expr) -> nw.Expr:
+        return nw.when(condition).then(C(value) if isinstance(value, str) else value).otherwise(nw.lit(0.0))
+
+    counted, final = asked.counted, C("_state") == "final"
+    where = {name: counted & (C("_state") == state) for name, state in _BY_STATE.items()}
+    where |= {"cohort_amount": counted, "left_out_amount": ~counted}
+    rate = mapped("user_id", asked.sources.settings.standard_rates, None, nw.Float64)
+    if "user_id" not in asked.base:
+        rate = nothing(nw.Float64)
+    return work.with_columns(
+        **{name: only(condition, "worth") for name, condition in where.items()},
+        **{f"_hidden_{name}": only(condition, "_hidden") for name, condition in where.items()},
+        standard_amount=only(counted & final, (C("hours") * rate).fill_null(0.0)),
+        _hidden_standard_amount=only(counted & final & rate.is_null(), "_rows"),
+        billed_amount=only(counted, "_fees"),
+        settled_amount=only(counted, "_paid"),
+        billable_hours=only(counted & final, "hours"),
+        left_out_hours=only(~counted, "hours"),
+        left_out_billed_amount=only(~counted, "_fees"),
+    )
+
+
+def _result(totals: Frame, asked: Question) -> Frame:
+    known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in _AMOUNTS}
+    totals = (
+        totals.with_columns(**known)
+        .with_columns(
+            write_down_amount=C("worked_amount") - C("billed_amount"),
+            billing_realization=ratio("billed_amount", "worked_amount"),
+            settlement_ratio=ratio("settled_amount", "billed_amount"),
+            effective_rate=ratio("billed_amount", "billable_hours"),
+            billed_to_worked=ratio("billed_amount", "cohort_amount"),
+            worked_to_standard=ratio("worked_amount", "standard_amount"),
+            billed_to_standard=ratio("billed_amount", "standard_amount"),
+        )
+        .with_columns(overall_realization=C("billing_realization") * C("settlement_ratio"))
+    )
+    return finish(totals, asked.keys, _columns(asked))
+
+
+def _columns(asked: Question) -> Sequence[str]:
+    of_cohort = ("unbilled_amount", "prebill_amount", "unknown_amount", "cohort_amount", "billed_to_worked")
+    of_standard = ("standard_amount", "worked_to_standard", "billed_to_standard")
+    return (
+        "worked_amount",
+        "billed_amount",
+        "write_down_amount",
+        "billing_realization",
+        "settled_amount",
+        "settlement_ratio",
+        "overall_realization",
+        "billable_hours",
+        "effective_rate",
+        *(of_cohort if asked.basis == "work_date" else ()),
+        *(of_standard if asked.sources.settings.standard_rates else ()),
+        "left_out_hours",
+        "left_out_amount",
+        "left_out_billed_amount",
+    )
+
+
+def _warn(work: Frame, asked: Question) -> None:
+    """Say what could be counted and not placed, or not be known."""
+    count = collect_row(
+        work,
+        hidden=C("_hidden").sum(),
+        unknown=nw.when(C("_state") == "unknown").then(C("_rows")).otherwise(nw.lit(0.0)).sum(),
+        untyped=nw.when(C("_type") == UNKNOWN).then(C("_rows")).otherwise(nw.lit(0.0)).sum(),
+    )
+    say_unknown(int(count["unknown"]), "counted in unknown_amount")
+    if count["hidden"]:
+        warn(
+            f"{int(count['hidden'])} billable time entries have no amount (the credential lacks read.rates); "
+            "what they are worth, and realization, is missing where they count.",
+            RatesHiddenWarning,
+        )
+    every_type = asked.matter_types is not None and asked.matter_types >= frozenset(MATTER_TYPES)
+    if count["untyped"] and not every_type:
+        verb = "counted" if asked.matter_types is None or UNKNOWN in asked.matter_types else "left out"
+        warn(
+            f"{int(count['untyped'])} time entries are on matters of unknown type; they are {verb}. "
+            "Pass matters= (the loader matters(), archived ones too).",
+            IncompleteDataWarning,
+        )
