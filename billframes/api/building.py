@@ -94,6 +94,8 @@ class Builder:
         self.columns = (*(source.column for source in sources), *(each.column for each in custom))
         self._codes = {column.name: _codes_of(column) for column in self.columns if _is_encoded(column)}
         self._codes |= {parent: References(kind) for parent, kind in references.items()}
+        # What blocks hold of a column: its values, or their numbers.
+        self._kept = {column.name: column.type for column in self.columns} | dict.fromkeys(self._codes, pa.int32())
 
     def block(self, records: Sequence[Any]) -> Block:
         """
@@ -197,11 +199,11 @@ class Builder:
         return self._array(list(map(attrgetter(source.attribute), references)), source.column, references)
 
     def _joined(self, name: str, blocks: Sequence[Block]) -> pa.ChunkedArray:
-        kinds = {column.name: column.type for column in self.columns}
-        kind = pa.int32() if name in self._codes else kinds[name]
-        return pa.chunked_array([block.columns[name] for block in blocks], kind)
+        return pa.chunked_array([block.columns[name] for block in blocks], self._kept[name])
 
     def _array(self, values: Sequence[Any], column: Column, records: Sequence[Any]) -> pa.Array:
+        if values.count(None) == len(values):
+            return pa.nulls(len(values), self._kept[column.name])
         if column.name in self._codes:
             return self._codes[column.name].encode(values)
         if column.kind in {"instant", "time"}:
