@@ -32,7 +32,7 @@ from billframes.api.custom_fields import CustomColumn, read_values, warn_of_unde
 from billframes.api.decoding import listed, microseconds, parse_time, references_of
 from billframes.api.resources import Resource
 from billframes.errors import DecodeError, UnknownValueWarning
-from billframes.frames.columns import Column
+from billframes.frames.columns import Column, side_by_side
 
 __all__ = ["Block", "Builder", "build_table"]
 
@@ -158,11 +158,14 @@ class Builder:
 
         if order is not None and (indices := order(finished)) is not None:
             rows = indices if rows is None else rows.take(indices)
-        arrays = []
-        for column in self.columns:
-            arrays.append(finished(column.name))
+
+        def built(column: Column) -> pa.Array | pa.ChunkedArray:
+            array = finished(column.name)
             for block in blocks:
                 block.columns.pop(column.name, None)
+            return array
+
+        arrays = side_by_side(built, self.columns)
         for block in blocks:
             block.columns.clear()
         self._report()

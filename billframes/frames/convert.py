@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes.errors import ParameterError
-from billframes.frames.columns import REPEATED, plain
+from billframes.frames.columns import REPEATED, plain, side_by_side
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +49,8 @@ def to_pandas(table: pa.Table) -> pd.DataFrame:
     >>> [str(dtype) for dtype in to_pandas(table).dtypes]
     ['datetime64[us]', 'boolean']
     """
-    series = {field.name: _pandas_array(table.column(i), field) for i, field in enumerate(table.schema)}
+    made = side_by_side(lambda field: _pandas_array(table.column(field.name), field), table.schema)
+    series = dict(zip(table.column_names, made, strict=True))
     return pd.DataFrame(series, index=pd.RangeIndex(table.num_rows), copy=False)
 
 
