@@ -15,7 +15,7 @@ from billframes._warn import warn
 from billframes.analysis._billing import billable_time, warn_of_absent_items
 from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, collect_row, flag, open_frames, take
+from billframes.analysis._frames import RESIDUE, Frame, close, collect_row, flag, open_frames, take
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 
 __all__ = ["EXPLANATION", "reconcile"]
@@ -148,8 +148,11 @@ def _result(heads: Frame, totals: Frame, kept: list[str]) -> Frame:
     rows = heads.join(totals, on="invoice_id", how="left").with_columns(*counts)
     rows = rows.with_columns(time_amount=nw.when(C("_hidden") == 0).then(C("time_amount")))
     rows = rows.with_columns(items_amount=C("time_amount") + C("expense_amount") + C("fixed_fee_amount"))
+    apart = C("amount") - C("items_amount")
     rows = rows.with_columns(
-        unexplained_amount=C("amount") - C("items_amount"), matter_count=C("matter_count").cast(nw.Int64)
+        # Sums of cents leave a residue, and people ask for what is below 0.
+        unexplained_amount=nw.when(apart.abs() <= RESIDUE).then(nw.lit(0.0)).otherwise(apart),
+        matter_count=C("matter_count").cast(nw.Int64),
     )
     columns = (*_AMOUNTS.values(), "items_amount", "amount", "unexplained_amount", "balance", "matter_count")
     return rows.sort("invoice_date", "invoice_id", nulls_last=True).select(

@@ -81,3 +81,13 @@ def test_bad_input_is_named(pandas_firm):
         reconcile(entries, pa.table({"invoice_id": ["i1"]}))
     with pytest.warns(IncompleteDataWarning, match="No expenses and fixed_fees were passed"):
         reconcile(entries, bills)
+
+
+def test_cents_that_agree_leave_nothing_unexplained(firm):
+    """0.10 and 0.20 are 0.30, though their doubles are not."""
+    work = [
+        (f"2026-09-0{day}", "u1", "c1", "m1", "billable", 1.0, amount, "i1") for day, amount in ((1, 0.1), (2, 0.2))
+    ]
+    bills = firm.invoices(("i1", "2026-10-05", "final", "2026-11-04", "c1", 0.3, 0.0))
+    (row,) = firm.rows(reconcile(firm.entries(*work), bills, firm.items(), firm.items()))
+    assert row["unexplained_amount"] == 0.0
