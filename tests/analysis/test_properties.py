@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from billframes.analysis import aging, realization, utilization
 
 QUICK = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 
 DAYS = st.dates(pd.Timestamp("2026-09-20").date(), pd.Timestamp("2026-11-10").date()).map(str)
