@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from billframes.analysis._frames import Frame
 
-__all__ = ["alike", "computed", "deferred", "grouped", "lookup"]
+__all__ = ["computed", "deferred", "grouped", "lookup"]
 
 C = nw.col
 
@@ -38,17 +38,12 @@ def computed(frame: Frame, like: Frame) -> Frame:
     return frame
 
 
-def alike(other: Frame, frame: Frame) -> Frame:
-    """Defer a frame that is to be joined to a deferred one."""
-    return deferred(other) if isinstance(frame, nw.LazyFrame) else other
-
-
 def lookup(frame: Frame, other: Frame, on: str, how: Literal["left", "inner"] = "left") -> Frame:
     """Join a frame that has each id once; a missing id finds nothing."""
     left, right = frame.to_native(), other.to_native()
     if isinstance(left, pa.Table) and isinstance(right, pa.Table):
         return cast("Frame", nw.from_native(_looked_up(left, right, on, how)))
-    return frame.join(alike(other, frame), on=on, how=how)
+    return frame.join(deferred(other) if isinstance(frame, nw.LazyFrame) else other, on=on, how=how)
 
 
 def grouped(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:

@@ -28,7 +28,10 @@ class Repeated(dict[Any, Any]):
         self.known: list[Any] = []
 
     def __missing__(self, value: Any) -> int:
-        number = self[value] = len(self.known)
+        return self._add(value, value)
+
+    def _add(self, key: Any, value: Any) -> int:
+        number = self[key] = len(self.known)
         self.known.append(value)
         return number
 
@@ -63,10 +66,7 @@ class References(Repeated):
         self.update({b"": None, b"null": None})
 
     def __missing__(self, raw: bytes) -> int:
-        reference = self._decode(raw)
-        number = self[raw] = len(self.known)
-        self.known.append(reference)
-        return number
+        return self._add(raw, self._decode(raw))
 
     def encode(self, values: Iterable[msgspec.Raw]) -> pa.Array:
         """
