@@ -47,6 +47,9 @@ from .analysis.explain import (
 from .api.client import (
     Client as Client,
 )
+from .api.merging import (
+    merge as merge,
+)
 from .book import (
     Book as Book,
     book as book,

@@ -1,4 +1,4 @@
-"""Verbs on clients, matters and users."""
+"""Verbs on clients, matters, users and practice areas."""
 
 from __future__ import annotations
 
@@ -9,12 +9,21 @@ from msgspec import UNSET, UnsetType
 
 from billframes.api._docs import shared_docs
 from billframes.api._loader import Id
-from billframes.api._verbs import RecordVerbs, Verbs
+from billframes.api._verbs import DeleteVerb, RecordVerbs, Verbs
+from billframes.api.merging import Merge
 from billframes.api.record import Record
-from billframes.api.records import CreateClient, CreateMatter, UpdateClient, UpdateMatter, UpdateUser
+from billframes.api.records import (
+    CreateClient,
+    CreateMatter,
+    CreatePracticeArea,
+    UpdateClient,
+    UpdateMatter,
+    UpdatePracticeArea,
+    UpdateUser,
+)
 from billframes.periods import DateLike
 
-__all__ = ["ClientVerbs", "MatterVerbs", "UserVerbs"]
+__all__ = ["ClientVerbs", "MatterVerbs", "PracticeAreaVerbs", "UserVerbs"]
 
 
 class ClientVerbs(RecordVerbs):
@@ -26,7 +35,7 @@ class ClientVerbs(RecordVerbs):
         *,
         name: str,
         reference: str | UnsetType | None = UNSET,
-        contact: Mapping[str, Any] | UnsetType | None = UNSET,
+        contact: Mapping[str, Any] | Record | UnsetType = UNSET,
         notes: str | UnsetType | None = UNSET,
         custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
     ) -> Record | None:
@@ -39,7 +48,7 @@ class ClientVerbs(RecordVerbs):
             Company name or individual name.
         reference : str, optional
             Reference number.
-        contact : mapping, optional
+        contact : mapping or Record, optional
             Contact by field: company_name, first_name, last_name, email, street, city … A company name, or a first
             and last name, is needed.
         notes : str, optional
@@ -73,7 +82,7 @@ class ClientVerbs(RecordVerbs):
         name: str | UnsetType | None = UNSET,
         reference: str | UnsetType | None = UNSET,
         notes: str | UnsetType | None = UNSET,
-        contact: Mapping[str, Any] | UnsetType | None = UNSET,
+        contact: Mapping[str, Any] | Record | Merge | UnsetType = UNSET,
         custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
     ) -> Record | None:
         """
@@ -89,8 +98,10 @@ class ClientVerbs(RecordVerbs):
             Reference number.
         notes : str, optional
             Internal notes.
-        contact : mapping, optional
-            Contact by field: company_name, first_name, last_name, email, street, city …
+        contact : mapping, Record or Merge, optional
+            Contact by field: company_name, first_name, last_name, email, street, city … Fields left out are not sent;
+            whether the server keeps them, the API's description does not show: `bf.merge(phone="…")` keeps them on
+            every server.
         custom_fields : mapping, optional
             New values by the field's name, column name or id; None clears a field, unlisted ones stay.
 
@@ -128,7 +139,7 @@ class MatterVerbs(RecordVerbs):
         originator_id: Id | UnsetType | None = UNSET,
         opened: DateLike | UnsetType | None = UNSET,
         archived: bool | UnsetType | None = UNSET,
-        conflict_information: Mapping[str, Any] | UnsetType | None = UNSET,
+        conflict_information: Mapping[str, Any] | Record | UnsetType | None = UNSET,
         billing_instructions: str | UnsetType | None = UNSET,
         notes: str | UnsetType | None = UNSET,
         referral_sources: str | UnsetType | None = UNSET,
@@ -157,7 +168,7 @@ class MatterVerbs(RecordVerbs):
             When it was opened.
         archived : bool, optional
             Whether it is archived.
-        conflict_information : mapping, optional
+        conflict_information : mapping or Record, optional
             By field: adverse, related_adverse, related_client, opposing.
         billing_instructions : str, optional
             How the client wants to be billed.
@@ -211,7 +222,7 @@ class MatterVerbs(RecordVerbs):
         responsible_id: Id | UnsetType | None = UNSET,
         opened: DateLike | UnsetType | None = UNSET,
         archived: bool | UnsetType | None = UNSET,
-        conflict_information: Mapping[str, Any] | UnsetType | None = UNSET,
+        conflict_information: Mapping[str, Any] | Record | Merge | UnsetType | None = UNSET,
         billing_instructions: str | UnsetType | None = UNSET,
         notes: str | UnsetType | None = UNSET,
         referral_sources: str | UnsetType | None = UNSET,
@@ -237,8 +248,9 @@ class MatterVerbs(RecordVerbs):
             When it was opened.
         archived : bool, optional
             True archives, False brings back.
-        conflict_information : mapping, optional
-            By field: adverse, related_adverse, related_client, opposing.
+        conflict_information : mapping, Record or Merge, optional
+            By field: adverse, related_adverse, related_client, opposing. Fields left out are not sent; whether the
+            server keeps them, the API's description does not show: `bf.merge(opposing="…")` keeps them on every server.
         billing_instructions : str, optional
             How the client wants to be billed.
         notes : str, optional
@@ -341,3 +353,65 @@ class UserVerbs(Verbs):
             "custom_fields": custom_fields,
         }
         return self._update(id, UpdateUser, values)
+
+
+class PracticeAreaVerbs(DeleteVerb):
+    """Single practice areas: create, update and delete, at the path of their list."""
+
+    @shared_docs()
+    def create(self, *, label: str, default: bool | UnsetType = UNSET) -> Record | None:
+        """
+        Create a practice area. What is left out is not sent.
+
+        The API's description does not show this operation's path; `/v2/practice-areas` is assumed.
+
+        Parameters
+        ----------
+        label : str
+            What it is called.
+        default : bool, optional
+            Whether it is the default practice area.
+
+        Returns
+        -------
+        Record or None
+            The record as it is now, where the server answers with it.
+
+        Raises
+        ------
+        {create_raises}
+        """
+        return self._create(CreatePracticeArea, {"label": label, "default": default})
+
+    @shared_docs()
+    def update(
+        self,
+        id: Id,  # noqa: A002
+        *,
+        label: str | UnsetType | None = UNSET,
+        default: bool | UnsetType | None = UNSET,
+    ) -> Record | None:
+        """
+        Change a practice area. Only what is passed is sent; None is sent as null.
+
+        The API's description does not show this operation's path; `/v2/practice-areas/{id}` is assumed.
+
+        Parameters
+        ----------
+        id : str or UUID
+            Which one.
+        label : str, optional
+            What it is called; None keeps it.
+        default : bool, optional
+            Whether it is the default practice area; None keeps it.
+
+        Returns
+        -------
+        Record or None
+            The record as it is now, where the server answers with it.
+
+        Raises
+        ------
+        {update_raises}
+        """
+        return self._update(id, UpdatePracticeArea, {"label": label, "default": default})

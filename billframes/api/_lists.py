@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from billframes.api._codes import Enum
 from billframes.api._docs import shared_docs
-from billframes.api._ledger_verbs import UserVerbs
+from billframes.api._ledger_verbs import PracticeAreaVerbs, UserVerbs
 from billframes.api._loader import Frame, Names, PagedLoader, Parameters
 from billframes.api._options import UserOptions
 from billframes.api.columns import sources_of
@@ -107,7 +107,7 @@ class Users(PagedLoader, UserVerbs):
         return frame
 
 
-class PracticeAreas(PagedLoader):
+class PracticeAreas(PagedLoader, PracticeAreaVerbs):
     """Load practice areas."""
 
     resource = PRACTICE_AREAS

@@ -17,13 +17,14 @@ from billframes.api._refusals import Sent, uncertain
 from billframes.api._settling import change_settled, deletion_settled
 from billframes.api.decoding import decode_single
 from billframes.api.loading import definitions_of
+from billframes.api.merging import Merge, merged
 from billframes.api.parameters import identifier, segment
 from billframes.api.record import Record, record_from
 from billframes.api.records import Request
-from billframes.api.writing import body_of, custom_updates
+from billframes.api.writing import body_of, custom_updates, mergeable
 from billframes.errors import DecodeError, ParameterError
 
-__all__ = ["RecordVerbs", "Verbs"]
+__all__ = ["DeleteVerb", "RecordVerbs", "Verbs"]
 
 
 class Verbs(Loader):
@@ -45,7 +46,13 @@ class Verbs(Loader):
         path = self._path(id)
         if all(value is UNSET for value in values.values()):
             raise ParameterError(f"update was given nothing to change; it takes {', '.join(values)}.")
-        body = self._body(request, values)
+        merging = mergeable(request, values)
+        changes = {name: value.changes if isinstance(value, Merge) else value for name, value in values.items()}
+        body = self._body(request, changes)
+        if merging:
+            present = self._look(path).body
+            self._record(present, str(id))
+            body = merged(body, present, list(merging.values()))
         settle = change_settled(lambda: self._look(path), body, self.resource.name) if self.resource.detail else None
         response = self._client().send("PUT", path, body, resource=self.resource.name, settle=settle)
         return self._record(response.body, str(id)) if response.body.strip() else None
@@ -77,7 +84,34 @@ class Verbs(Loader):
         return body_of(request, {**values, "custom_fields": custom_updates(fields, columns)})
 
 
-class RecordVerbs(Verbs):
+class DeleteVerb(Verbs):
+    """Deletion, the same for every resource that has it."""
+
+    def delete(self, id: Id) -> None:  # noqa: A002
+        """
+        Delete one record.
+
+        Parameters
+        ----------
+        id : str or UUID
+            Which one.
+
+        Raises
+        ------
+        NotFoundError
+            There is none with this id.
+        RefusedError
+            A rule of the API is against it: a client with matters, a matter with time entries, expenses or invoices
+            (archive it instead), an item that is billed, a fixed fee that time entries are assigned to.
+        UncertainWriteError
+            No answer came, and the record can't be read: look before sending it again.
+        """
+        path = self._path(id)
+        settle = deletion_settled(lambda: self._look(path)) if self.resource.detail else None
+        self._client().send("DELETE", path, resource=self.resource.name, settle=settle)
+
+
+class RecordVerbs(DeleteVerb):
     """The verbs that are the same for every resource with single records."""
 
     def get(self, id: Id) -> Record:  # noqa: A002 - the contract's name
@@ -107,26 +141,3 @@ class RecordVerbs(Verbs):
         (True, True)
         """
         return self._record(self._look(self._path(id)).body, str(id))
-
-    def delete(self, id: Id) -> None:  # noqa: A002
-        """
-        Delete one record.
-
-        Parameters
-        ----------
-        id : str or UUID
-            Which one.
-
-        Raises
-        ------
-        NotFoundError
-            There is none with this id.
-        RefusedError
-            A rule of the API is against it: a client with matters, a matter with time entries, expenses or invoices
-            (archive it instead), an item that is billed, a fixed fee that time entries are assigned to.
-        UncertainWriteError
-            No answer came, and the record can't be read: look before sending it again.
-        """
-        path = self._path(id)
-        settle = deletion_settled(lambda: self._look(path))
-        self._client().send("DELETE", path, resource=self.resource.name, settle=settle)

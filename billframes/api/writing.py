@@ -1,7 +1,8 @@
 """Arguments of `create` and `update` become request bodies.
 
-An argument left out is not sent; None is sent as null. Values are checked by the declaration of the request before
-anything is sent. Custom fields are given by name, column name or id, and looked up in their definitions.
+An argument left out is not sent, nor is a field left out of a nested object; None is sent as null. Values are checked
+by the declaration of the request before anything is sent. Custom fields are given by name, column name or id, and
+looked up in their definitions.
 """
 
 from __future__ import annotations
@@ -18,15 +19,14 @@ from msgspec import UNSET, Struct
 from billframes._names import closest, snake_case
 from billframes.api.columns import Field, fields_of
 from billframes.api.custom_fields import CustomColumn
+from billframes.api.merging import Merge
 from billframes.api.parameters import identifier
 from billframes.api.record import Record
 from billframes.api.records import CustomFieldValueUpdate, Request
 from billframes.errors import ParameterError
 from billframes.periods import resolve
 
-__all__ = ["Given", "body_of", "custom_updates"]
-
-Given = msgspec.UnsetType
+__all__ = ["body_of", "custom_updates", "mergeable"]
 
 
 def body_of(request: type[Request], values: Mapping[str, Any]) -> bytes:
@@ -48,6 +48,29 @@ def body_of(request: type[Request], values: Mapping[str, Any]) -> bytes:
     fields = {field.name: field for field in fields_of(request)}
     given = {name: _value(name, fields[name], value) for name, value in values.items() if value is not UNSET}
     return msgspec.json.encode(request(**given))
+
+
+def mergeable(request: type[Request], values: Mapping[str, Any]) -> dict[str, str]:
+    """
+    Return the names in JSON of the arguments that are given as `bf.merge(…)`, by argument.
+
+    Raises
+    ------
+    ParameterError
+        `bf.merge(…)` is given for a field that is no nested object.
+    """
+    wire = dict(zip(request.__struct_fields__, request.__struct_encode_fields__, strict=True))
+    nested = [field.name for field in fields_of(request) if _is_nested(field)]
+    given = [name for name, value in values.items() if isinstance(value, Merge)]
+    for name in given:
+        if name not in nested:
+            taking = f"; {' and '.join(nested)} can take it" if nested else ""
+            raise ParameterError(f"{name} can't be given as bf.merge(…){taking}. Give the new value itself.")
+    return {name: wire[name] for name in given}
+
+
+def _is_nested(field: Field) -> bool:
+    return not field.is_list and isinstance(field.type, type) and issubclass(field.type, Struct)
 
 
 def custom_updates(values: Mapping[str, Any], columns: Iterable[CustomColumn]) -> list[CustomFieldValueUpdate]:
@@ -102,11 +125,18 @@ def _custom_update(name: Any, value: Any, custom: CustomColumn) -> CustomFieldVa
 
 
 def _value(name: str, field: Field, value: Any) -> Any:
+    if isinstance(value, Merge):
+        raise ParameterError(
+            f"{name}=bf.merge(…) changes a record that exists; to create one, give {name} as a mapping."
+        )
     if value is None:
         if not field.nullable:
             raise ParameterError(f"{name}=None is not accepted; leave it out, or give a value.")
         return None
-    if field.is_list or (isinstance(field.type, type) and issubclass(field.type, Struct)):
+    if field.is_list:
+        # Custom fields, made ready by `custom_updates`.
+        return value
+    if _is_nested(field):
         return _nested(name, field, value)
     kind = field.notes.get("kind", "text")
     if kind == "enum":
@@ -121,20 +151,19 @@ def _value(name: str, field: Field, value: Any) -> Any:
 
 
 def _nested(name: str, field: Field, value: Any) -> Any:
-    """Return a contact or conflict information given as a mapping or a record; lists are ready made."""
-    if isinstance(value, list | field.type):
-        return value
+    """Return the given fields of a contact or conflict information by their names in JSON; others are not sent."""
     if isinstance(value, Record):
         value = value.to_dict()
     if not isinstance(value, Mapping):
         raise ParameterError(f"{name}={value!r} is no mapping.")
-    known = {each.name for each in fields_of(field.type)}
-    for key, each in value.items():
+    known = dict(zip(field.type.__struct_fields__, field.type.__struct_encode_fields__, strict=True))
+    given = {key: each for key, each in value.items() if each is not UNSET}
+    for key, each in given.items():
         if snake_case(str(key)) not in known:
             raise ParameterError(f"{name} has no {key!r}; it takes {', '.join(sorted(known))}.{closest(key, known)}")
         if each is not None and not isinstance(each, str):
             raise ParameterError(f"{name}[{key!r}]={each!r} is no text.")
-    return field.type(**{snake_case(key): each for key, each in value.items()})
+    return {known[snake_case(key)]: each for key, each in given.items()}
 
 
 def _enum(name: str, field: Field, value: Any) -> str:

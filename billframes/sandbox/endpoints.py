@@ -92,7 +92,7 @@ def writing(store: Store, operation: Operation, maker: TroubleMaker, turn: anyio
     def work(request: Request, raw: bytes, at: str | None) -> Response:
         with store.writing(at) as (connection, instant):
             edit = _edit(connection, operation, request, raw, instant)
-            edit.moves_date = not maker.stands_still()
+            edit.moves_date, edit.replaces = not maker.stands_still(), maker.trouble.replaced_objects
             record = perform(operation, edit)
         return Response() if operation.answer is None else json_answer({"data": record})
 

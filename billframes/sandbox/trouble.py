@@ -45,6 +45,9 @@ class Trouble:
         Share of updates that do not move the modified date.
     most_granted : int, optional
         A smaller limit than 1000 is granted for lists.
+    replaced_objects : bool
+        An update replaces a nested object (contact, conflictInformation) by what is sent of it. Otherwise fields that
+        are not sent stay.
     ignored : tuple of str
         Query parameters that are ignored, such as "modifiedSince" or "startDate".
     writes_per_second : float
@@ -65,6 +68,7 @@ class Trouble:
     late_seconds: float = 2.0
     still_edits: float = 0.0
     most_granted: int | None = None
+    replaced_objects: bool = False
     ignored: tuple[str, ...] = ()
     writes_per_second: float = 0.0
     seed: int = 0

@@ -88,10 +88,18 @@ def test_a_client_and_a_matter_are_created_read_changed_and_deleted(own, watched
     assert {f"{verb} /v2/{name}" for verb in ("GET", "PUT", "DELETE") for name in ("clients", "matters")} <= sent
 
 
-def test_practice_areas_are_written_by_path(own, watched):
-    """The API's description shows no path for this, so there is no verb; the sandbox's own path is as good as any."""
-    own.send("POST", "/v2/practice-areas", b'{"label": "Space law"}', resource="practice_areas")
-    areas = own.practice_areas().set_index("label")
-    area = areas.loc["Space law", "practice_area_id"]
-    own.send("PUT", f"/v2/practice-areas/{area}", b'{"label": "Law of space"}', resource="practice_areas")
-    assert "Law of space" in own.practice_areas()["label"].tolist()
+def test_a_practice_area_is_created_changed_and_deleted(own, watched):
+    """The API's description shows no path for this; that of the list is assumed."""
+    made = own.practice_areas.create(label="Space law")
+    assert (made.label, made.default) == ("Space law", False)
+    assert own.practice_areas.update(made.practice_area_id, label="Law of space").label == "Law of space"
+    areas = own.practice_areas().set_index("practice_area_id")["label"]
+    assert areas[made.practice_area_id] == "Law of space"
+    own.practice_areas.delete(made.practice_area_id)
+    assert made.practice_area_id not in own.practice_areas()["practice_area_id"].tolist()
+    with pytest.raises(bf.NotFoundError):
+        own.practice_areas.update(made.practice_area_id, default=True)
+    with pytest.raises(bf.RefusedError, match="has matters"):
+        own.practice_areas.delete(own.matters()["practice_area_id"].dropna().iloc[0])
+    sent = [(method, path.count("/")) for method, path in watched.sent if path.startswith("/v2/practice-areas")]
+    assert {("POST", 2), ("PUT", 3), ("DELETE", 3)} <= set(sent)

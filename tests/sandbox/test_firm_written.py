@@ -43,3 +43,12 @@ def test_update_a_user(fresh):
         "#/customFields/0/value"
     ]
     fresh.refused(404, "PUT", "users/c1", {})
+
+
+def test_delete_a_practice_area(fresh):
+    """The description has no such operation; it is refused while a matter has the practice area."""
+    fresh.refused(409, "DELETE", f"practice-areas/{fresh.id('21')}")
+    area = fresh.done("POST", "practice-areas", {"label": "Sports"})
+    assert fresh.done("DELETE", f"practice-areas/{area['practiceAreaId']}") is None
+    assert "Sports" not in areas(fresh)
+    fresh.refused(404, "DELETE", f"practice-areas/{area['practiceAreaId']}")

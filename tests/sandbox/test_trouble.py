@@ -200,3 +200,16 @@ def test_trouble_on_the_command_line():
 
 def _timestamp(text):
     return dt.datetime.fromisoformat(text).timestamp()
+
+
+def test_replaced_objects(making):
+    """replaced_objects: an update replaces a contact or conflictInformation by what is sent of it."""
+    sent = {"clients/c1": {"contact": {"phone": "7"}}, "matters/a1": {"conflictInformation": {"opposing": "Nut"}}}
+    for replaces in (False, True):
+        with making(replaced_objects=replaces) as api:
+            for path, body in sent.items():
+                (name,) = body
+                before = api.send("GET", path).json()["data"].get(name) or {}
+                after = api.done("PUT", path, body)[name]
+                assert after == (body[name] if replaces else before | body[name])
+                assert before.keys() - body[name].keys()

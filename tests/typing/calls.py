@@ -65,6 +65,13 @@ def verbs(client: bf.Client) -> None:
     assert_type(client.time_entries.update("t", description=None, fixed_fee_id=bf.CLEAR), Record | None)
     assert_type(client.expenses.create(matter_id="m", date="2026-10-30", description="Copies", amount=1), Record | None)
     assert_type(client.matters.get("m").to_dict(), dict[str, Any])
+    assert_type(bf.clients.update("c", contact=bf.merge(phone="1", fax=None)), Record | None)
+    assert_type(bf.clients.update("c", contact={"phone": "1"}), Record | None)
+    assert_type(bf.clients.create(name="Bolt", contact=bf.clients.get("c").contact), Record | None)
+    assert_type(bf.matters.update("m", conflict_information=bf.merge(adverse="Nut")), Record | None)
+    assert_type(bf.practice_areas.create(label="Tax", default=True), Record | None)
+    assert_type(bf.practice_areas.update("p", label="Tax"), Record | None)
+    assert_type(bf.practice_areas.delete("p"), None)
 
 
 def mistakes() -> None:
@@ -72,3 +79,4 @@ def mistakes() -> None:
     bf.time_entries("2026-10", billed="yes")  # type: ignore[call-overload]
     bf.time_entries("2026-10", to="numpy")  # type: ignore[call-overload]
     bf.clients.create()  # type: ignore[call-arg]
+    bf.clients.create(name="Bolt", contact=bf.merge(company_name="Bolt"))  # type: ignore[arg-type]

@@ -34,9 +34,14 @@ def _update(edit: Edit) -> None:
     if "contact" in edit.sent:
         stored = edit.one("SELECT contact FROM client WHERE client_id = ?", edit.id)
         assert stored is not None  # noqa: S101
-        row["contact"] = _stored(msgspec.json.decode(stored["contact"]) | edit.sent["contact"])
+        row["contact"] = _stored(_before(edit, stored["contact"]) | edit.sent["contact"])
     edit.update("client", "client_id", row)
     write_changes(edit.connection, edit.id, edit.sent.get("customFields"))
+
+
+def _before(edit: Edit, stored: str) -> Row:
+    contact: Row = {} if edit.replaces else msgspec.json.decode(stored)
+    return contact
 
 
 def _stored(contact: Row) -> str:

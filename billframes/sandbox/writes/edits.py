@@ -46,6 +46,8 @@ class Edit:
         Takes what is wrong.
     moves_date : bool
         Whether the change moves the record's modified date, as changes do.
+    replaces : bool
+        Whether a nested object that is sent replaces the one there is. Otherwise fields that are not sent stay.
     """
 
     connection: sqlite3.Connection
@@ -56,6 +58,7 @@ class Edit:
     faults: Faults
     acting_user: str | None = None
     moves_date: bool = True
+    replaces: bool = False
 
     def one(self, sql: str, *values: Any) -> Row | None:
         """Return the query's first row by column name."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from billframes.api import records as r
 from billframes.sandbox.firm import FIRM_PRACTICE_AREAS, FIRM_USERS
 from billframes.sandbox.writes.custom import write_changes
-from billframes.sandbox.writes.edits import Edit, Operation
+from billframes.sandbox.writes.edits import Edit, Operation, refuse
 
 __all__ = ["FIRM_WRITES"]
 
@@ -26,6 +26,12 @@ def _update_area(edit: Edit) -> None:
         if name in edit.sent:
             sql = f"UPDATE practice_area SET {column} = ? WHERE practice_area_id = ?"  # noqa: S608
             edit.connection.execute(sql, [edit.sent[name], edit.id])
+
+
+def _delete_area(edit: Edit) -> None:
+    if edit.exists("SELECT 1 FROM matter WHERE practice_area_id = ?", edit.id):
+        raise refuse("The practice area has matters, so it can't be deleted. Give them another one, or none, first.")
+    edit.connection.execute("DELETE FROM practice_area WHERE practice_area_id = ?", [edit.id])
 
 
 def _leave_default(edit: Edit) -> None:
@@ -59,6 +65,15 @@ FIRM_WRITES = (
         answer=FIRM_PRACTICE_AREAS,
         keeps=frozenset({"label", "default"}),
         run=_update_area,
+    ),
+    Operation(
+        method="DELETE",
+        path="/v2/practice-areas/{id}",
+        name="delete_practice_area",
+        summary="Delete a practice area (a documented assumption)",
+        target=FIRM_PRACTICE_AREAS,
+        run=_delete_area,
+        refused="The practice area has matters.",
     ),
     Operation(
         method="PUT",

@@ -48,7 +48,7 @@ def _create(edit: Edit) -> None:
 def _update(edit: Edit) -> None:
     stored = edit.one("SELECT conflict FROM matter WHERE matter_id = ?", edit.id)
     assert stored is not None  # noqa: S101
-    before = msgspec.json.decode(stored["conflict"] or "{}")
+    before = {} if edit.replaces else msgspec.json.decode(stored["conflict"] or "{}")
     edit.update("matter", "matter_id", edit.columns(_COLUMNS) | _conflict(edit, before))
     write_changes(edit.connection, edit.id, edit.sent.get("customFields"))
 

@@ -1,0 +1,114 @@
+"""`bf.merge` changes a field of a contact and loses none, on servers that merge and on servers that replace."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import billframes as bf
+from billframes.sandbox import Sandbox, Trouble
+
+CONTACT = {"company_name": "Bolt & Co", "email": "office@bolt.example", "phone": "1", "street": "1 Main St\nFloor 2"}
+CONFLICT = {"adverse": "Nut Ltd", "opposing": "Nut & Nail LLP"}
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["merges", "replaces"])
+def own(request):
+    """A client of a sandbox of either kind, and whether it replaces."""
+    trouble = Trouble(replaced_objects=request.param)
+    with Sandbox(trouble=trouble) as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
+        yield client, request.param
+
+
+@pytest.fixture
+def someone(own):
+    client, _ = own
+    made = client.clients.create(name="Bolt & Co", contact=CONTACT)
+    yield made.client_id
+    client.clients.delete(made.client_id)
+
+
+@pytest.fixture
+def matter(own, someone):
+    client, _ = own
+    user = client.users(role="attorney")["user_id"].iloc[0]
+    made = client.matters.create(
+        name="Bolt v. Nut", client_id=someone, responsible_id=user, conflict_information=CONFLICT
+    )
+    yield made.matter_id
+    client.matters.delete(made.matter_id)
+
+
+def filled(record):
+    return {name: value for name, value in record.to_dict().items() if value is not None}
+
+
+def test_a_mapping_leaves_the_rest_to_the_server(own, someone):
+    client, replaces = own
+    contact = client.clients.update(someone, contact={"phone": "2"}).contact
+    assert filled(contact) == ({"phone": "2"} if replaces else {**CONTACT, "phone": "2"})
+
+
+def test_merge_keeps_every_field_of_the_contact(own, someone):
+    client, _ = own
+    contact = client.clients.update(someone, contact=bf.merge(phone="2", fax=None, emailCC="cc@bolt.example")).contact
+    assert filled(contact) == {**CONTACT, "phone": "2", "email_cc": "cc@bolt.example"}
+    contact = client.clients.update(someone, contact=bf.merge(street=None), notes="Moved").contact
+    assert filled(contact) == {name: text for name, text in CONTACT.items() if name != "street"} | {
+        "phone": "2",
+        "email_cc": "cc@bolt.example",
+    }
+    assert client.clients.get(someone).notes == "Moved"
+
+
+def test_merge_keeps_every_field_of_the_conflict_information(own, matter):
+    client, _ = own
+    changed = client.matters.update(matter, conflict_information=bf.merge(related_client="Bolt Holdings"))
+    assert filled(changed.conflict_information) == {**CONFLICT, "related_client": "Bolt Holdings"}
+
+
+def test_merge_begins_conflict_information_where_there_is_none(own, matter):
+    client, _ = own
+    client.matters.update(matter, conflict_information=None)
+    changed = client.matters.update(matter, conflict_information=bf.merge(adverse="Nut Ltd"))
+    assert filled(changed.conflict_information) == {"adverse": "Nut Ltd"}
+
+
+def test_merge_of_a_client_that_is_not_there(own):
+    with pytest.raises(bf.NotFoundError):
+        own[0].clients.update("00000000-0000-4000-8000-00000000dead", contact=bf.merge(phone="2"))
+
+
+def test_merge_sends_back_what_the_description_does_not_know(fake, connect):
+    """A server's own fields are lost on replacing as well."""
+    there = {"clientId": "c1", "name": "Bolt", "contact": {"phone": "1", "fax": None, "pager": {"number": 7}}}
+    fake.answers["/v2/clients/c1"] = {"data": there}
+    connect().clients.update("c1", contact=bf.merge(phone="2"))
+    assert [request.method for request in fake.requests] == ["GET", "PUT"]
+    assert json.loads(fake.requests[-1].content) == {"contact": {"phone": "2", "pager": {"number": 7}}}
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"contact": bf.merge(fone="2")}, "Did you mean 'phone'"),
+        ({"contact": bf.merge(phone=2)}, "is no text"),
+        ({"name": bf.merge(phone="2")}, "contact can take it"),
+        ({"custom_fields": bf.merge(Court="High Court")}, "contact can take it"),
+    ],
+)
+def test_a_wrong_merge_is_named_before_any_request(fake, connect, values, said):
+    with pytest.raises(bf.ParameterError, match=said):
+        connect().clients.update("c1", **values)
+    assert fake.requests == []
+
+
+def test_merge_is_for_what_is_there(fake, connect):
+    with pytest.raises(bf.ParameterError, match="give contact as a mapping"):
+        connect().clients.create(name="Bolt", contact=bf.merge(company_name="Bolt"))
+    with pytest.raises(bf.ParameterError, match="custom_fields"):
+        connect().clients.create(name="Bolt", custom_fields=bf.merge(Court="High Court"))
+    with pytest.raises(bf.ParameterError, match="nothing to change"):
+        bf.merge()
+    assert fake.requests == []
