@@ -5,6 +5,7 @@ Every answer is JSON, every refusal a problem, and every one carries sandbox tim
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 
 import anyio
@@ -46,10 +47,12 @@ from billframes.sandbox.throttle import Delayed, Throttle, Throttled
 from billframes.sandbox.trouble import Faulty, Trouble, TroubleMaker
 from billframes.sandbox.writes import WRITES
 
-__all__ = ["HEALTH_PATH", "application"]
+__all__ = ["HEALTH_PATH", "Unfinished", "application"]
 
 HEALTH_PATH = "/v2/health"
 SCHEMA_PATH = "/schema/openapi.json"
+
+_STOPPED = "The sandbox was stopped before it had answered. Whether a change was made is not known."
 
 _COLLECTIONS = (
     CLIENT_PARTIES,
@@ -186,3 +189,36 @@ class _SandboxDate:
             await send(message)
 
         await self._app(scope, receive, send_dated)
+
+
+class Unfinished:
+    """Knows the requests at work, and ends them with 503 when the server can't wait for them any longer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._tasks: set[asyncio.Task[object]] = set()
+
+    def end(self) -> None:
+        """Cancel every request that is still being worked on."""
+        for task in tuple(self._tasks):
+            task.cancel()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer; a request that is cancelled is told so, unless its answer has begun."""
+        begun = False
+
+        async def send_noted(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101
+        self._tasks.add(task)
+        try:
+            await self._app(scope, receive, send_noted)
+        except asyncio.CancelledError:
+            if not begun:
+                await _problem(Problem(503, _STOPPED))(scope, receive, send)
+        finally:
+            self._tasks.discard(task)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 import threading
 import uuid
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from billframes.sandbox.credentials import Caller
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from billframes.sandbox.trouble import Trouble
 
 __all__ = ["Colleague"]
+
+_PATIENCE = 3.0
 
 _CREATE, _UPDATE, _DELETE = TIME_ENTRY_WRITES
 
@@ -46,13 +50,15 @@ class Colleague:
         return self
 
     def stop(self) -> None:
-        """Finish the change at hand and stop."""
+        """Stop after the change at hand. A change that waits for a lock is given up."""
         self._end.set()
-        self._thread.join()
+        self._thread.join(_PATIENCE)
 
     def _work(self) -> None:
         while not self._end.wait(self._pause):
-            self.write()
+            # Someone else, with the file open, holds the lock, or the database has been closed.
+            with suppress(sqlite3.OperationalError):
+                self.write()
 
     def write(self) -> None:
         """Make one change: mostly a new entry or a new text, now and then a deletion."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
+import os
+import select
 import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from billframes import sandbox
@@ -17,6 +20,10 @@ if TYPE_CHECKING:
     from billframes.sandbox.server import Sandbox
 
 __all__ = ["add_arguments", "run", "signals_interrupt"]
+
+_STDERR = 2
+# A pipe that has room has room for this much, and takes it whole.
+_ROOM = 512
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,9 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve until Ctrl-C or SIGTERM, and return the exit code."""
+    """Serve until Ctrl-C, SIGTERM or SIGHUP, and return the exit code."""
     try:
-        with signals_interrupt(), _sandbox(args) as server:
+        with signals_interrupt(), _logging(), _sandbox(args) as server:
             if server.is_open_to_network:
                 print(_OPEN, file=sys.stderr)  # noqa: T201
             print(_ready(server, as_json=args.json), flush=True)  # noqa: T201
@@ -86,11 +93,42 @@ def _ready(server: Sandbox, *, as_json: bool) -> str:
 
 @contextmanager
 def signals_interrupt() -> Iterator[None]:
-    """Make SIGTERM, and SIGINT even where a shell had it ignored, interrupt the block as Ctrl-C does."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    """
+    Make SIGTERM and SIGHUP interrupt the block as Ctrl-C does, and SIGINT even where a shell had it ignored.
+
+    A SIGHUP that is ignored stays ignored: that is what `nohup` asks for.
+    """
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup is not None and signal.getsignal(hangup) != signal.SIG_IGN:
+        numbers.append(hangup)
     before = [signal.signal(each, signal.default_int_handler) for each in numbers]
     try:
         yield
     finally:
         for each, handler in zip(numbers, before, strict=True):
             signal.signal(each, handler)
+
+
+class _UnblockedLog(logging.Handler):
+    """Writes to stderr what there is room for: a server must not stop because nobody reads its log."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = f"{self.format(record)}\n".encode(errors="replace")
+        with suppress(OSError):
+            for start in range(0, len(text), _ROOM):
+                if not select.select([], [_STDERR], [], 0)[1]:
+                    return
+                os.write(_STDERR, text[start : start + _ROOM])
+
+
+@contextmanager
+def _logging() -> Iterator[None]:
+    """Let the server's log go to stderr. Only POSIX can tell whether a pipe has room."""
+    handler = _UnblockedLog() if os.name == "posix" else logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)

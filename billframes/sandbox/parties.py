@@ -27,10 +27,9 @@ __all__ = ["CLIENT_PARTIES", "INVOICE_PARTIES", "MATTER_PARTIES"]
 _MODIFIED = "{}modified_at > :modifiedSince"
 _CLIENT_QUERY = "matches(name, :query, FALSE) OR matches(reference, :query, FALSE)"
 
-# Assigned to a matter is who is written down as such, and who has worked on it.
-_ASSIGNED = """matter_id IN (
-    SELECT matter_id FROM matter_user WHERE user_id = :userId
-    UNION SELECT matter_id FROM time_entry WHERE user_id = :userId)"""
+# The API shows no list of the users assigned to a matter, so this is the documented assumption: the user who is
+# responsible now, and everyone with time on the matter.
+_ASSIGNED = "responsible_id = :userId OR matter_id IN (SELECT matter_id FROM time_entry WHERE user_id = :userId)"
 _ORIGINATED = "matter_id IN (SELECT matter_id FROM matter_originator WHERE user_id = :originatorId)"
 _LEDES = MappingProxyType(
     {

@@ -91,13 +91,6 @@ CREATE TABLE matter_originator (
 ) WITHOUT ROWID;
 CREATE INDEX matter_originator_user ON matter_originator (user_id, matter_id);
 
--- Who is assigned to a matter, beside those who have worked on it; see the matters' userId filter.
-CREATE TABLE matter_user (
-    matter_id TEXT NOT NULL REFERENCES matter ON DELETE CASCADE, user_id TEXT NOT NULL REFERENCES user,
-    PRIMARY KEY (matter_id, user_id)
-) WITHOUT ROWID;
-CREATE INDEX matter_user_user ON matter_user (user_id, matter_id);
-
 CREATE TABLE invoice (
     invoice_id TEXT PRIMARY KEY, client_id TEXT NOT NULL REFERENCES client, invoice_number TEXT NOT NULL,
     invoice_date TEXT NOT NULL, invoice_state TEXT NOT NULL, due_date TEXT,

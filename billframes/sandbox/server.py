@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 import socket
 import sqlite3
 import threading
@@ -26,7 +28,7 @@ from billframes.sandbox.store import Store
 try:
     import uvicorn
 
-    from billframes.sandbox.app import HEALTH_PATH, application
+    from billframes.sandbox.app import HEALTH_PATH, Unfinished, application
     from billframes.sandbox.throttle import Throttle
     from billframes.sandbox.trouble import Trouble
 except ModuleNotFoundError as error:
@@ -37,6 +39,9 @@ except ModuleNotFoundError as error:
 __all__ = ["Sandbox"]
 
 _PATIENCE = 30.0
+# Seconds that requests at work have to finish once the sandbox stops, and that the server has to end after that.
+_GRACE = 3.0
+_ENDING = 5.0
 
 
 class Sandbox:
@@ -63,14 +68,15 @@ class Sandbox:
     throttle : Throttle, optional
         How many calls are taken before 429.
     latency_ms : float
-        Milliseconds every call takes longer.
+        Milliseconds every call takes longer, 0 or more.
     audit : bool
         Whether every change of a record is kept, in the order of commits, in the database's table `audit`.
 
     Raises
     ------
     ConfigError
-        From `start`: the file is no sandbox database, or the address can't be listened on.
+        `latency_ms` is negative, infinite or not a number. From `start`: the file is not a sandbox database or
+        can't be written, or the address can't be listened on.
     """
 
     def __init__(
@@ -87,6 +93,8 @@ class Sandbox:
         latency_ms: float = 0.0,
         audit: bool = False,
     ) -> None:
+        if not 0 <= latency_ms < math.inf:
+            raise ConfigError(f"latency_ms is {latency_ms}; expected a number of milliseconds, 0 or more.")
         self._size = size
         self._seed = seed
         self._db = db
@@ -99,7 +107,7 @@ class Sandbox:
         self._audit = audit
         self._colleague: Colleague | None = None
         self._store: Store | None = None
-        self._server: uvicorn.Server | None = None
+        self._server: _Server | None = None
         self._thread: threading.Thread | None = None
 
     def __repr__(self) -> str:
@@ -166,15 +174,22 @@ class Sandbox:
         return self
 
     def stop(self) -> None:
-        """Finish what is being answered, stop listening and close the database. Stopping twice is fine."""
-        if self._colleague is not None:
-            self._colleague.stop()
-        if self._server is not None and self._thread is not None:
-            self._server.should_exit = True
-            self._thread.join(_PATIENCE)
-        if self._store is not None:
-            self._store.close()
+        """
+        Stop listening and close the database. Stopping twice is fine.
+
+        Requests being answered have three seconds to finish; those that do not are answered with 503.
+        """
+        colleague, server, thread, store = self._colleague, self._server, self._thread, self._store
         self._server = self._thread = self._store = self._colleague = None
+        try:
+            if colleague is not None:
+                colleague.stop()
+            if server is not None and thread is not None:
+                server.should_exit = True
+                thread.join(_GRACE + _ENDING)
+        finally:
+            if store is not None:
+                store.close()
 
     def _plant(self, connection: sqlite3.Connection) -> None:
         plant(connection, seed=self._seed, size=self._size)
@@ -187,8 +202,11 @@ class Sandbox:
             throttle=self._throttle,
             latency_ms=self._latency_ms,
         )
+        requests = Unfinished(app)
         config = uvicorn.Config(
-            app,
+            requests,
+            # A library leaves the logging of its process as it is.
+            log_config=None,
             # Answers cut short on purpose are no news.
             log_level="critical" if self._trouble.faults else "warning",
             access_log=False,
@@ -196,9 +214,9 @@ class Sandbox:
             date_header=False,
             server_header=False,
             timeout_keep_alive=60,
-            timeout_graceful_shutdown=3,
+            timeout_graceful_shutdown=round(_GRACE + _ENDING),
         )
-        server = self._server = uvicorn.Server(config)
+        server = self._server = _Server(config, requests)
         name = f"billframes sandbox on port {self._port}"
         self._thread = threading.Thread(target=server.run, args=([listener],), name=name, daemon=True)
         self._thread.start()
@@ -212,6 +230,26 @@ class Sandbox:
         if self._store is None:
             raise ConfigError("The sandbox is not running: call start(), or use it in a with statement.")
         return self._store
+
+
+class _Server(uvicorn.Server):
+    """A web server that ends unfinished requests itself: uvicorn prints a traceback for each one it cancels."""
+
+    def __init__(self, config: uvicorn.Config, requests: Unfinished) -> None:
+        super().__init__(config)
+        self._requests = requests
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_later(_GRACE, self._requests.end)
+        # Callers who do not read their answers keep their connections open for good.
+        loop.call_later(_GRACE + 1, self._disconnect)
+        await super().shutdown(sockets)
+
+    def _disconnect(self) -> None:
+        for connection in tuple(self.server_state.connections):
+            if connection.transport is not None:
+                connection.transport.abort()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -4,16 +4,19 @@ Readers see one moment and never wait; writers take turns, each with an instant 
 before it. A write that has been acknowledged is on the disk, unless the file is a temporary one.
 
 The file is complete or it isn't there: tables are filled in one transaction that ends by recording the clock.
-A build that fails takes its file away, and one that was killed is recognised when the file is next opened.
+A build that fails removes the file it created, and one that was killed is recognised when the file is next opened.
+A path that can't hold a firm (a folder, a device, a read-only place) is refused before anything is written there.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import os
 import shutil
 import sqlite3
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -32,6 +35,9 @@ Plant = Callable[[sqlite3.Connection], object]
 _PRAGMAS = ("foreign_keys = ON", "cache_size = -16384", "mmap_size = 1073741824")
 _CLOCK = "clock_offset_seconds"
 _LAST = "last_instant"
+# No table `setting`, no database, or a damaged one.
+_NO_SANDBOX = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT})
+_ELSEWHERE = "Name a file in a folder that you can write to."
 # Seconds to wait for a lock that somebody outside this process holds.
 _PATIENCE = 30.0
 
@@ -44,7 +50,7 @@ class Store:
     ----------
     path : str or Path, optional
         The SQLite file, made and planted where it does not exist. None makes a temporary one that `close`
-        removes.
+        removes, or the end of the process.
     plant : callable
         Fills the empty tables of a new database through the connection it is given.
     audit : bool
@@ -53,21 +59,27 @@ class Store:
     Raises
     ------
     ConfigError
-        The file is something else, or was left unfinished.
+        The file is something else, was left unfinished, or can't be created, read or written.
     """
 
     def __init__(self, path: str | Path | None, plant: Plant, *, audit: bool = False) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="billframes-sandbox-")) if path is None else None
-        self.path = Path(path) if self._folder is None and path is not None else Path(f"{self._folder}/firm.db")
+        self._remove: Callable[[], object] | None = None
+        if path is None:
+            folder = _temporary_folder()
+            self._remove = weakref.finalize(self, _remove_folder, folder, os.getpid())
+            path = folder / "firm.db"
+        self.path = Path(path)
         self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
         self._closed = False
         self._turn = threading.Lock()
         try:
-            if not self.path.exists() or self.path.stat().st_size == 0:
-                _create(self.path, plant)
-            self.clock = _clock(self.path)
-            if audit:
-                self._keep_audit()
+            with _one_sentence(self.path):
+                if _is_new(self.path):
+                    _create(self.path, plant)
+                self.clock = _clock(self.path)
+                _check_writable(self.path)
+                if audit:
+                    self._keep_audit()
         except BaseException:
             self.close()
             raise
@@ -119,14 +131,14 @@ class Store:
         with suppress(Empty):
             while True:
                 self._idle.get_nowait().close()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        if self._remove is not None:
+            self._remove()
 
     def _borrow(self) -> sqlite3.Connection:
         try:
             return self._idle.get_nowait()
         except Empty:
-            return connect(self.path, durable=self._folder is None)
+            return connect(self.path, durable=self._remove is None)
 
     def _give_back(self, connection: sqlite3.Connection) -> None:
         self._idle.put(connection)
@@ -156,9 +168,9 @@ def connect(path: Path, *, durable: bool = True) -> sqlite3.Connection:
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
-    except sqlite3.DatabaseError as error:
+    except sqlite3.DatabaseError:
         connection.close()
-        raise ConfigError(f"{path} is not a sandbox database: {error}. Name another file.") from error
+        raise
     connection.create_function("matches", 3, _matches, deterministic=True)
     return connection
 
@@ -171,8 +183,73 @@ def _matches(field: str | None, text: str, whole: int) -> bool:
     return field == text if whole else text in field
 
 
+@contextmanager
+def _one_sentence(path: Path) -> Iterator[None]:
+    """Turn the system's refusals of a place, and files that are no sandbox database, into a `ConfigError`."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode & 0xFF in _NO_SANDBOX:
+            raise ConfigError(f"{path} is not a sandbox database: {error}. Name another file.") from error
+        raise ConfigError(f"The firm can't be kept in {path}: {error}. {_ELSEWHERE}") from error
+    except OSError as error:
+        raise ConfigError(f"The firm can't be kept in {path}: {error.strerror}. {_ELSEWHERE}") from error
+
+
+def _temporary_folder() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="billframes-sandbox-"))
+    except OSError as error:
+        message = f"The sandbox can't create a temporary folder: {error.strerror}. Set TMPDIR, or name a file with db."
+        raise ConfigError(message) from error
+
+
+def _remove_folder(folder: Path, owner: int) -> None:
+    """Remove the temporary firm, unless this process is only a fork of the one that made it."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_new(path: Path) -> bool:
+    """Tell whether a firm is to be created at this path."""
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder. Name a file in it, such as {path / 'firm.db'}.")
+    if path.exists() and not path.is_file():
+        raise ConfigError(f"{path} is not a regular file. {_ELSEWHERE}")
+    return not path.exists() or path.stat().st_size == 0
+
+
+def _check_writable(path: Path) -> None:
+    """Begin a write, so that a read-only file or folder is refused now and not at the first create."""
+    connection = connect(path)
+    try:
+        connection.execute("PRAGMA busy_timeout = 0")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.rollback()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+    finally:
+        connection.close()
+
+
 def _create(path: Path, plant: Plant) -> None:
+    """Build a new firm. If that fails, no file is left, or the empty file that was there before."""
+    was_there = path.exists()
     path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _build(path, plant)
+    except BaseException:
+        for ending in ("-journal", "-wal", "-shm"):
+            Path(f"{path}{ending}").unlink(missing_ok=True)
+        if was_there:
+            os.truncate(path, 0)
+        else:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _build(path: Path, plant: Plant) -> None:
     connection = connect(path)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -185,12 +262,8 @@ def _create(path: Path, plant: Plant) -> None:
         connection.execute("INSERT INTO setting VALUES (?, ?)", (_CLOCK, repr(offset)))
         connection.execute("COMMIT")
         connection.execute("ANALYZE")
-    except BaseException:
+    finally:
         connection.close()
-        for ending in ("", "-wal", "-shm"):
-            Path(f"{path}{ending}").unlink(missing_ok=True)
-        raise
-    connection.close()
 
 
 def _clock(path: Path) -> Clock:
@@ -198,8 +271,6 @@ def _clock(path: Path) -> Clock:
     connection = connect(path)
     try:
         found = connection.execute("SELECT value FROM setting WHERE name = ?", (_CLOCK,)).fetchone()
-    except sqlite3.DatabaseError as error:
-        raise ConfigError(f"{path} is not a sandbox database: {error}. Name another file.") from error
     finally:
         connection.close()
     if found is None:

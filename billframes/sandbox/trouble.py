@@ -6,6 +6,7 @@ calls in the same order meet the same trouble.
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 from dataclasses import dataclass, field, fields, replace
@@ -81,8 +82,9 @@ class Trouble:
         if unknown or not self.fault_kinds:
             raise ConfigError(f"fault_kinds has {sorted(unknown)}; expected some of {', '.join(FAULTS)}.")
         few = self.most_granted is not None and self.most_granted < 1
-        if self.late_seconds < 0 or self.writes_per_second < 0 or few:
-            raise ConfigError("late_seconds and writes_per_second can't be below 0, nor most_granted below 1.")
+        rates = (self.late_seconds, self.writes_per_second)
+        if few or not all(0 <= each < math.inf for each in rates):
+            raise ConfigError("late_seconds and writes_per_second are numbers from 0; most_granted is 1 or more.")
 
     @classmethod
     def read(cls, text: str) -> Trouble:

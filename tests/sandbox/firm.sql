@@ -35,7 +35,6 @@ INSERT INTO matter (matter_id, name, client_id, matter_type, responsible_id, arc
  ('{a2}', 'Advice', '{c1}', 'fixedFee', '{b2}', 0, 'M-2', NULL, NULL, NULL, NULL, NULL, 0, 0, '[]', '2024-02-02T00:00:00.000000Z', '2026-01-02T00:00:00.000000Z'),
  ('{a3}', 'Estate', '{c2}', 'hourly', '{b2}', 1, NULL, '{22}', '2024-03-01', NULL, NULL, NULL, 0, 0, '[]', '2024-02-03T00:00:00.000000Z', '2026-01-03T00:00:00.000000Z');
 INSERT INTO matter_originator VALUES ('{a1}', '{b2}', 0), ('{a1}', '{b1}', 1), ('{a3}', '{b3}', 0);
-INSERT INTO matter_user VALUES ('{a2}', '{b3}');
 
 -- Sandbox time begins on 2026-10-31: 14 is due that day, 15 was due the day before.
 INSERT INTO invoice VALUES

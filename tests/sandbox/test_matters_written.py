@@ -164,3 +164,20 @@ def test_a_matter_without_activity_goes(fresh):
     matter = fresh.done("POST", "matters", NEW | {"originatorId": "b3", "customFields": fields})["matterId"]
     assert fresh.done("DELETE", f"matters/{matter}") is None
     assert not any(matter in row for row in fresh.everything())
+
+
+def test_who_is_assigned_follows_the_responsible_attorney_and_the_time(fresh):
+    """userId (assigned user): the user responsible now, and everyone with time on the matter."""
+
+    def assigned(user):
+        return matter in {row["matterId"] for row in fresh.rows("matters", userId=user)}
+
+    matter = fresh.done("POST", "matters", NEW)["matterId"]
+    assert [assigned(user) for user in ("b1", "b2", "b3")] == [False, True, False]
+    fresh.done("PUT", f"matters/{matter}", {"responsibleId": "b1"})
+    assert [assigned(user) for user in ("b1", "b2", "b3")] == [True, False, False]
+    entry = {"matterId": matter, "userId": "b3", "date": "2026-10-30", "description": "Work", "hours": 1}
+    made = fresh.done("POST", "time-entries", entry)["timeEntryId"]
+    assert [assigned(user) for user in ("b1", "b2", "b3")] == [True, False, True]
+    fresh.done("DELETE", f"time-entries/{made}")
+    assert [assigned(user) for user in ("b1", "b2", "b3")] == [True, False, False]

@@ -5,13 +5,18 @@ import datetime as dt
 import json
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 
 import httpx
 import pytest
 
+from billframes.cli import main
 from billframes.errors import ConfigError
 from billframes.sandbox import Sandbox, command
 from billframes.sandbox.clock import BEGINNING, Clock
@@ -59,6 +64,85 @@ def test_other_files_are_left_alone(tmp_path):
     with pytest.raises(ConfigError, match="not a sandbox database"):
         Store(tmp_path / "letter.txt", _never)
     assert (tmp_path / "letter.txt").read_text().startswith("Dear Sir")
+
+
+PLACES = {
+    "a folder": ("", "is a folder. Name a file in it"),
+    "a pipe": ("pipe", "is not a regular file"),
+    "beneath a file": ("letter.txt/firm.db", "can't be kept"),
+    "too long a name": ("x" * 300, "can't be kept"),
+    "a file of something else": ("letter.txt", "is not a sandbox database"),
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="named pipes are POSIX's")
+@pytest.mark.parametrize("name", PLACES)
+def test_a_place_that_holds_no_firm_is_one_sentence(tmp_path, capfd, name):
+    """--db on a place where no firm can be kept: one sentence, and what is there stays as it is."""
+    place, expected = PLACES[name]
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "letter.txt").write_text("Dear Sir or Madam, " * 50)
+    assert main(["sandbox", "--db", str(tmp_path / place)]) == 2
+    said = capfd.readouterr()
+    assert (said.out, said.err.count("\n"), said.err.startswith("billframes: ")) == ("", 1, True)
+    assert expected in said.err
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["letter.txt", "pipe"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@contextmanager
+def nobody():
+    """Give up root's rights for the block; where the tests don't run as root there is nothing to give up."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="accounts and their rights are POSIX's")
+@pytest.mark.parametrize("name", ["firm.db", "new.db", "below/new.db"])
+def test_a_read_only_place_is_refused(firm, capfd, name):
+    """--db on a read-only file, or in a folder that can't be written: said at the start, not at the first write."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "firm.db"
+        path.write_bytes(firm.read_bytes())
+        path.chmod(0o444)
+        Path(folder).chmod(0o555)
+        with nobody():
+            assert main(["sandbox", "--db", f"{folder}/{name}"]) == 2
+        Path(folder).chmod(0o755)
+        said = capfd.readouterr().err
+        assert (said.count("\n"), "can't be kept in" in said) == (1, True)
+        assert [each.name for each in Path(folder).iterdir()] == ["firm.db"]
+
+
+def test_an_unwritable_temporary_folder_is_one_sentence(monkeypatch, tmp_path):
+    """Without --db the firm needs a temporary folder; where there is none, the sentence says what to set."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(ConfigError, match="Set TMPDIR"):
+        Sandbox().start()
+
+
+def test_a_failed_start_leaves_an_empty_file_empty(tmp_path):
+    """An empty file is filled with a firm; if that fails, the file is there and empty as before."""
+    (tmp_path / "firm.db").touch(0o600)
+    with pytest.raises(RuntimeError):
+        Store(tmp_path / "firm.db", _interrupted)
+    assert [(each.name, each.stat().st_size) for each in tmp_path.iterdir()] == [("firm.db", 0)]
+
+
+def test_a_database_that_is_being_written_opens_all_the_same(firm, tmp_path):
+    """Someone else's write lock is no reason to refuse a firm."""
+    path = tmp_path / "firm.db"
+    path.write_bytes(firm.read_bytes())
+    with closing(sqlite3.connect(path, isolation_level=None)) as outsider:
+        outsider.execute("BEGIN IMMEDIATE")
+        with Sandbox(db=path) as sandbox:
+            assert httpx.get(sandbox.base_url + sandbox.health_path).status_code == 200
 
 
 def test_a_failed_start_leaves_no_file(tmp_path):
@@ -127,15 +211,19 @@ def test_missing_web_server_is_a_clear_error():
     assert "pip install 'billframes[sandbox]'" in failed.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+COMMAND = [
+    sys.executable,
+    "-c",
+    "import sys; from billframes.cli import main; sys.exit(main(['sandbox', *sys.argv[1:]]))",
+]
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+@pytest.mark.parametrize("number", SIGNALS)
 def test_command_prints_one_line_and_ends_cleanly(tools, tmp_path, number):
-    """--json prints one line when it is ready; Ctrl-C and SIGTERM end it with code 0."""
+    """--json prints one line when it is ready; Ctrl-C, SIGTERM and SIGHUP end it with code 0."""
     Store(tmp_path / "firm.db", tools.plant_by_hand).close()
-    code = (
-        "import argparse, sys; from billframes.sandbox import command; parser = argparse.ArgumentParser();"
-        "command.add_arguments(parser); sys.exit(command.run(parser.parse_args()))"
-    )
-    arguments = [sys.executable, "-c", code, "--json", "--db", str(tmp_path / "firm.db")]
+    arguments = [*COMMAND, "--json", "--db", str(tmp_path / "firm.db")]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         ready = json.loads(process.stdout.readline())
         headers = {"Authorization": f"Bearer {ready['tokens']['norates']}"}
@@ -145,6 +233,85 @@ def test_command_prints_one_line_and_ends_cleanly(tools, tmp_path, number):
     assert (process.returncode, rest, errors) == (0, "", "")
     assert set(ready) == {"base_url", "tokens"}
     assert set(ready["tokens"]) == {"full", "norates", "service"}
+
+
+@contextmanager
+def running(folder, *options, stderr=subprocess.PIPE):
+    """Run the command with its temporary files in `folder`; gives the process and its port."""
+    environment = {**os.environ, "TMPDIR": str(folder), "TEMP": str(folder)}
+    arguments = [*COMMAND, "--json", *options]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=stderr, env=environment) as process:
+        ready = json.loads(process.stdout.readline())
+        yield process, int(ready["base_url"].rpartition(":")[2])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no hangup")
+def test_a_hangup_with_requests_unfinished_leaves_nothing_behind(tmp_path):
+    """Unfinished requests are answered with 503, stderr stays silent, and the temporary firm is removed."""
+    with running(tmp_path, "--latency-ms", "600000") as (process, port):
+        assert len(list(tmp_path.iterdir())) == 1
+        callers = [socket.create_connection(("127.0.0.1", port)) for _ in range(150)]
+        for each in callers:
+            each.sendall(b"GET /v2/clients HTTP/1.1\r\nHost: sandbox\r\n\r\n")
+        half = socket.create_connection(("127.0.0.1", port))
+        half.sendall(b"POST /v2/clients HTTP/1.1\r\nHost: sandbox\r\nContent-Length: 9\r\n\r\n{")
+        process.send_signal(signal.SIGHUP)
+        # Nobody reads stderr until it is over.
+        assert process.wait(30) == 0
+        assert process.stderr.read() == b""
+        assert {each.recv(12) for each in callers} == {b"HTTP/1.1 503"}
+        for each in (*callers, half):
+            each.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="only POSIX tells whether a pipe has room")
+def test_a_log_that_nobody_reads_holds_nothing_up(tmp_path):
+    """With stderr full and unread, the sandbox logs on, answers, and ends when told to."""
+    reader, full = os.pipe()
+    os.set_blocking(full, False)
+    for size in (512, 1):
+        with suppress(BlockingIOError):
+            while True:
+                os.write(full, b"x" * size)
+    os.set_blocking(full, True)
+    with running(tmp_path, stderr=full) as (process, port):
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", port)) as caller:
+                caller.sendall(b"what is this\r\n\r\n")
+                assert caller.recv(12) == b"HTTP/1.1 400"
+        assert httpx.get(f"http://127.0.0.1:{port}/v2/health").status_code == 200
+        process.terminate()
+        assert process.wait(30) == 0
+    os.close(reader)
+    os.close(full)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_log_is_on_stderr(tmp_path):
+    """Where stderr is read, what the server logs is there, a line each."""
+    with running(tmp_path) as (process, port):
+        with socket.create_connection(("127.0.0.1", port)) as caller:
+            caller.sendall(b"what is this\r\n\r\n")
+            assert caller.recv(12) == b"HTTP/1.1 400"
+        process.terminate()
+        assert process.communicate(timeout=30)[1] == b"WARNING: Invalid HTTP request received.\n"
+
+
+def test_the_end_of_the_process_removes_the_temporary_firm(tmp_path):
+    """A sandbox that nobody stopped leaves no file behind either."""
+    code = "from billframes.sandbox import Sandbox; print(Sandbox().start().database.exists())"
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "TEMP": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("True\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("latency", ["nan", "-1", "inf", "-inf"])
+def test_a_latency_that_is_no_time_is_refused(latency, capfd):
+    """--latency-ms takes a number of milliseconds from 0."""
+    assert main(["sandbox", f"--latency-ms={latency}"]) == 2
+    assert capfd.readouterr().err.startswith("billframes: latency_ms is")
 
 
 def test_command_options():

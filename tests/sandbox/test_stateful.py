@@ -334,7 +334,7 @@ def firm_without_work(firm, tmp_path):
     with closing(sqlite3.connect(path)) as connection:
         for table in ("time_entry", "expense", "fixed_fee", "invoice_matter", "invoice", "matter_originator"):
             connection.execute(f"DELETE FROM {table}")
-        for table in ("matter_user", "matter", "client", "custom_value"):
+        for table in ("matter", "client", "custom_value"):
             connection.execute(f"DELETE FROM {table}")
         connection.commit()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

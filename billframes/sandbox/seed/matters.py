@@ -18,7 +18,7 @@ from billframes.sandbox.seed.items import Expense, FixedFee, TimeEntry
 from billframes.sandbox.seed.names import COMPANY_HEADS, LAST_NAMES
 from billframes.sandbox.seed.people import Person
 
-__all__ = ["AREA_BY_KEY", "Matter", "Staffing", "draw_matter", "matter_rows", "originator_rows", "team_rows"]
+__all__ = ["AREA_BY_KEY", "Matter", "Staffing", "draw_matter", "matter_rows", "originator_rows"]
 
 AREA_BY_KEY = {area.key: area for area in AREAS}
 
@@ -265,10 +265,3 @@ def originator_rows(matters: list[Matter]) -> Iterator[Row]:
     for matter in matters:
         for position, person in enumerate(matter.originators):
             yield matter.matter_id, person.user_id, position
-
-
-def team_rows(matters: list[Matter]) -> Iterator[Row]:
-    """Return the rows of the table `matter_user`."""
-    for matter in matters:
-        for person in matter.team:
-            yield matter.matter_id, person.user_id

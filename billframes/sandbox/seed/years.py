@@ -21,7 +21,6 @@ from billframes.sandbox.seed.matters import (
     draw_matter,
     matter_rows,
     originator_rows,
-    team_rows,
 )
 from billframes.sandbox.seed.oddities import courtesy, paid_twice, standalone
 from billframes.sandbox.seed.people import hire, person_rows
@@ -111,7 +110,6 @@ class Firm:
             ("client", client_rows(self.clients, dice)),
             ("matter", matter_rows(matters, areas, dice)),
             ("matter_originator", originator_rows(matters)),
-            ("matter_user", team_rows(matters)),
             ("custom_value", value_rows(self.clients, matters, self.people, options, dice)),
         )
         for table, rows in tables:
