@@ -9,9 +9,7 @@ rows in a third of it. Most of a loaded frame is Arrow already, so that little i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
@@ -25,10 +23,9 @@ __all__ = [
     "close",
     "collect_row",
     "flag",
+    "from_native",
     "inside",
-    "is_dask",
     "mapped",
-    "noted_columns",
     "nothing",
     "open_frames",
     "ratio",
@@ -48,8 +45,9 @@ LISTS = frozenset({"originator_ids", "originator_names"})
 # Sums of doubles that should be zero come out as a residue; a ratio over a residue would be nonsense.
 RESIDUE = 1e-9
 
-_NOTED: ContextVar[dict[str, set[str]] | None] = ContextVar("noted", default=None)
 _ENUMS = (nw.Categorical, nw.Enum)
+# Before it was a part of Dask, `dask_expr` was a package of its own.
+_DASK = {"dask", "dask_expr"}
 
 LOADERS = {
     "time_entries": "time_entries()",
@@ -79,27 +77,40 @@ def open_frames(**natives: Any) -> dict[str, Frame]:
         One is not a frame, or they are of different engines.
     """
     given = {name: native for name, native in natives.items() if native is not None}
-    engines = {name: _engine(name, native) for name, native in given.items()}
+    frames = {name: _wrap(name, native) for name, native in given.items()}
+    engines = {name: _engine(frame) for name, frame in frames.items()}
     if len(set(engines.values())) > 1:
         kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
         raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
-    return {name: _wrap(name, native) for name, native in given.items()}
+    return frames
 
 
-def is_dask(native: Any) -> bool:
-    """Tell whether something is a Dask frame: these are analysed in a task of their own (see `_dask`)."""
-    return nw.dependencies.is_dask_dataframe(native)
+def from_native(native: Any, name: str, otherwise: str) -> Frame:
+    """
+    Convert a frame of any supported engine to Narwhals.
 
+    Parameters
+    ----------
+    native : frame
+    name : str
+        The argument's name, for the error.
+    otherwise : str
+        What the argument takes, for the error: the part of the sentence after "it is a list; ".
 
-@contextmanager
-def noted_columns() -> Iterator[dict[str, set[str]]]:
-    """Note which columns of which frames are taken in this thread."""
-    noted: dict[str, set[str]] = {}
-    token = _NOTED.set(noted)
+    Raises
+    ------
+    ParameterError
+        It is not a frame, or it is a Dask frame.
+    """
+    if type(native).__module__.partition(".")[0] in _DASK:
+        raise ParameterError(
+            f"{name} is a Dask frame, and Dask is not supported: use DuckDB or Polars for data beyond memory, and "
+            "Spark beyond one machine."
+        )
     try:
-        yield noted
-    finally:
-        _NOTED.reset(token)
+        return cast("Frame", nw.from_native(native))
+    except TypeError as error:
+        raise ParameterError(f"{name} is a {type(native).__name__}; {otherwise}.") from error
 
 
 def inside(frame: Frame, columns: Sequence[str] | None = None) -> Frame:
@@ -139,7 +150,6 @@ def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
             f"{name} has no column {', '.join(map(repr, missing))}; it has {', '.join(there) or 'none'}. "
             f"{_supplier(name, missing)}"
         )
-    _note(name, needed)
 
 
 def take(
@@ -155,7 +165,6 @@ def take(
     require(frame, name, needed)
     schema = frame.collect_schema()
     chosen = [*needed, *(each for each in dict.fromkeys(optional) if each in schema and each not in needed)]
-    _note(name, chosen)
     frame = inside(frame, chosen)
     schema = frame.collect_schema()
     _refuse_texts(name, [each for each in chosen if each in LISTS and schema[each] == nw.String])
@@ -199,24 +208,11 @@ def ratio(numerator: str, denominator: str) -> nw.Expr:
     return nw.when(C(denominator).abs() > RESIDUE).then(C(numerator) / C(denominator))
 
 
-def _note(name: str, columns: Iterable[str]) -> None:
-    if (noted := _NOTED.get()) is not None:
-        noted.setdefault(name, set()).update(columns)
-
-
 def _wrap(name: str, native: Any) -> Frame:
-    try:
-        return cast("Frame", nw.from_native(native))
-    except TypeError as error:
-        raise ParameterError(
-            f"{name} is a {type(native).__name__}; it takes a pandas, Polars, Arrow, DuckDB, Dask or PySpark frame."
-        ) from error
+    return from_native(native, name, "it takes a pandas, Polars, Arrow, DuckDB or PySpark frame")
 
 
-def _engine(name: str, native: Any) -> str:
-    if is_dask(native):
-        return "dask (lazy)"
-    frame = _wrap(name, native)
+def _engine(frame: Frame) -> str:
     kind = " (lazy)" if isinstance(frame, nw.LazyFrame) else ""
     return f"{frame.implementation.name.lower()}{kind}"
 
@@ -251,9 +247,8 @@ def _arrow(values: pd.Series[Any]) -> pa.Array:
 def _refuse_texts(name: str, columns: list[str]) -> None:
     if columns:
         raise ParameterError(
-            f"{name} has {', '.join(columns)} as text, not as lists of text. Dask turns Python's lists into text: make "
-            "the frame within dask.config.set({'dataframe.convert-string': False}), or with Arrow's lists as the "
-            "loaders have them."
+            f"{name} has {', '.join(columns)} as text, not as lists of text; pass the lists as the loaders give them. "
+            "A CSV file turns lists into text, and Parquet keeps them."
         )
 
 

@@ -6,15 +6,16 @@ import datetime as dt
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes.analysis._frames import is_dask
+from billframes.analysis._frames import from_native
 from billframes.analysis._keys import TIMES
+from billframes.analysis._rows import gathered
 from billframes.analysis.vocabulary import measure, title_of_key
-from billframes.errors import MissingColumnError, ParameterError
+from billframes.errors import MissingColumnError
 
 __all__ = ["Rows", "rows_of"]
 
@@ -87,14 +88,9 @@ def rows_of(result: Any, needs: Sequence[str], analysis: str, shown: str = "char
 
 
 def _pandas(result: Any, analysis: str, shown: str) -> pd.DataFrame:
-    try:
-        frame = nw.from_native(result.compute() if is_dask(result) else result)
-    except TypeError as error:
-        raise ParameterError(
-            f"result is a {type(result).__name__}; the {shown} takes a frame, the result of billframes.{analysis}()."
-        ) from error
-    collected = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    return collected.to_pandas().reset_index(drop=True)
+    frame = from_native(result, "result", f"the {shown} takes a frame, the result of billframes.{analysis}()")
+    eager = cast("nw.DataFrame[Any]", gathered(frame))
+    return eager.to_pandas().reset_index(drop=True)
 
 
 def _is_number(name: str) -> bool:

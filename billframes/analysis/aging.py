@@ -23,7 +23,6 @@ from billframes.analysis._billing import (
     warn_of_absent_items,
 )
 from billframes.analysis._checks import bucket_names, choice, read_date, stamp
-from billframes.analysis._dask import on_dask
 from billframes.analysis._days import days_of
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import (
@@ -52,7 +51,6 @@ _ITEM = ("matter_id", "user_id", "matter_name", "user_name")
 _ITEM_FRAMES = ("time_entries", "expenses", "fixed_fees")
 
 
-@on_dask()
 def aging(
     invoices: IntoFrameT,
     *,

@@ -15,7 +15,6 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._warn import warn
 from billframes.analysis._billing import billable_time, invoice_terms, time_on_invoices, warn_of_unknown_invoices
 from billframes.analysis._checks import within
-from billframes.analysis._dask import on_dask
 from billframes.analysis._days import days_of
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, collect_row, flag, open_frames, ratio
@@ -60,7 +59,6 @@ _COLUMNS = (
 )
 
 
-@on_dask()
 def billing_lag(
     time_entries: IntoFrameT,
     invoices: IntoFrameT,

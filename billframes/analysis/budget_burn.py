@@ -20,7 +20,6 @@ from billframes.analysis._billing import (
     time_on_invoices,
     warn_of_absent_items,
 )
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import (
     Frame,
@@ -62,7 +61,6 @@ _HIDDEN = tuple(f"_hidden_{name}" for name in ("prebill_amount", "unbilled_amoun
 _MEASURES = (*_USED, *_HIDDEN, "unbilled_fixed_fee_amount", "_rows_unknown")
 
 
-@on_dask()
 def budget_burn(
     time_entries: IntoFrameT,
     invoices: IntoFrameT,

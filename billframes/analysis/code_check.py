@@ -15,7 +15,6 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
 from billframes.analysis._checks import within
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, mapped, nothing, open_frames, require, take
 from billframes.analysis._rows import rows_of
@@ -73,7 +72,6 @@ class _Rules:
         return None if any(usable) else "not selectable"
 
 
-@on_dask("time_entries", "expenses", "fixed_fees")
 def code_check(
     time_entries: IntoFrameT,
     matters: IntoFrameT,

@@ -11,7 +11,6 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._fees import fees_by
 from billframes.analysis._frames import RESIDUE, Frame, close
@@ -45,7 +44,6 @@ C = nw.col
 _AMOUNTS = ("billed_amount", "fixed_fee_amount", "fees_amount")
 
 
-@on_dask()
 def contribution(
     time_entries: IntoFrameT,
     invoices: IntoFrameT,

@@ -12,7 +12,6 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import closest
 from billframes.analysis._checks import within
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, mapped, open_frames, require, take
 from billframes.analysis._keys import PEOPLE_AND_MATTERS
@@ -38,7 +37,6 @@ _DIGITS = 6
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
-@on_dask()
 def duplicates(
     time_entries: IntoFrameT,
     *,

@@ -11,7 +11,6 @@ from typing import Any, Literal, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, inside, ratio
 from billframes.analysis._keys import By
@@ -38,7 +37,6 @@ EXPLANATION = Explanation(
 _OF_STANDARD = ("standard_amount", "standard_rate")
 
 
-@on_dask()
 def effective_rates(
     time_entries: IntoFrameT,
     invoices: IntoFrameT,

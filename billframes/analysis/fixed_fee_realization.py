@@ -10,7 +10,6 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
 from billframes.analysis._checks import within
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import (
     RESIDUE,
@@ -79,7 +78,6 @@ class _Question:
     sources: Sources
 
 
-@on_dask()
 def fixed_fee_realization(
     time_entries: IntoFrameT,
     fixed_fees: IntoFrameT,

@@ -8,7 +8,6 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, collect_row, inside, open_frames, ratio
 from billframes.analysis._keys import UNKNOWN, By, Sources, find_keys
@@ -39,7 +38,6 @@ _HEADS = ("principals", "non_principals", "unknown_role_people")
 _COLUMNS = (*_HOURS, "hours_leverage", *_HEADS, "heads_leverage")
 
 
-@on_dask("time_entries")
 def leverage(
     time_entries: IntoFrameT,
     *,

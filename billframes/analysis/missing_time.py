@@ -12,7 +12,6 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis._capacity import days_here, working_days
 from billframes.analysis._checks import stamp, within
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, open_frames, take
 from billframes.analysis._people import settle
@@ -48,7 +47,6 @@ _FIELDS: dict[str, pa.DataType] = {
 }
 
 
-@on_dask("time_entries")
 def missing_time(
     time_entries: IntoFrameT,
     *,

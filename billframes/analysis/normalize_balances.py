@@ -13,7 +13,6 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, nothing, open_frames, take
 from billframes.analysis._rows import gathered
@@ -38,7 +37,6 @@ _BUCKETS = ("current", "1-30", "31-60", "61-90", "91+")
 _SAME = 1e-6
 
 
-@on_dask()
 def normalize_balances(client_balances: IntoFrameT) -> IntoFrameT:
     """
     Client balances as the columns of `aging`, from either field set of the balances endpoint.

@@ -6,7 +6,6 @@ from typing import cast
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._fees import FEES, fees_by
 from billframes.analysis._frames import close
@@ -33,7 +32,6 @@ EXPLANATION = Explanation(
 )
 
 
-@on_dask()
 def origination(
     time_entries: IntoFrameT,
     invoices: IntoFrameT,

@@ -14,7 +14,6 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis._checks import choice, within
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, flag, inside, mapped, open_frames, ratio, take
 from billframes.analysis._group import add_up, attach, base_of, finish, result_columns, sums, with_times
@@ -68,7 +67,6 @@ class _Question:
     sources: Sources
 
 
-@on_dask()
 def profitability(
     time_entries: IntoFrameT,
     invoices: IntoFrameT,

@@ -9,7 +9,6 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis._billing import warn_of_absent_items
 from billframes.analysis._checks import choice
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import close, open_frames
 from billframes.analysis._keys import UNKNOWN, By, Sources, find_keys, matter_type_key
@@ -21,7 +20,6 @@ from billframes.settings.firm import FirmSettings
 __all__ = ["EXPLANATION", "realization"]
 
 
-@on_dask()
 def realization(
     time_entries: IntoFrameT,
     invoices: IntoFrameT,

@@ -13,7 +13,6 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
 from billframes.analysis._billing import billable_time, warn_of_absent_items
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import RESIDUE, Frame, close, collect_row, flag, open_frames, take
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
@@ -38,7 +37,6 @@ _AMOUNTS = {"time_entries": "time_amount", "expenses": "expense_amount", "fixed_
 _SUMS = (*_AMOUNTS.values(), "_hidden")
 
 
-@on_dask()
 def reconcile(
     time_entries: IntoFrameT,
     invoices: IntoFrameT,

@@ -16,7 +16,6 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
 from billframes.analysis._checks import within
-from billframes.analysis._dask import on_dask
 from billframes.analysis._days import days_of
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, nothing, open_frames, take
@@ -113,7 +112,6 @@ class _Lags:
         return max(self.counts)
 
 
-@on_dask("time_entries")
 def timekeeping_lag(
     time_entries: IntoFrameT,
     *,

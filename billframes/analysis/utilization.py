@@ -16,7 +16,6 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._warn import warn
 from billframes.analysis._capacity import Part, available_hours, parts_of, target_hours
 from billframes.analysis._checks import choice, stamp
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import (
     Frame,
@@ -53,7 +52,6 @@ _MEASURES = (*HOURS, "total_hours", "client_hours", "capacity_hours", "target_ho
 _NOBODY = ""
 
 
-@on_dask("time_entries")
 def utilization(
     time_entries: IntoFrameT,
     *,

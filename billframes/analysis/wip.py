@@ -17,7 +17,6 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._warn import warn
 from billframes.analysis._billing import PREBILL
 from billframes.analysis._checks import bucket_names, read_date, stamp
-from billframes.analysis._dask import on_dask
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, collect_row, flag, nothing, open_frames, take
 from billframes.analysis._group import add_up, attach, base_of, finish, with_times
@@ -81,7 +80,6 @@ class _Question:
         return (*self.worths, *others, *(f"_hidden_{name}" for name in self.worths))
 
 
-@on_dask()
 def wip(
     time_entries: IntoFrameT,
     expenses: IntoFrameT | None,

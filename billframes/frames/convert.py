@@ -60,7 +60,7 @@ def to_polars(table: pa.Table) -> pl.DataFrame:
         import polars as pl
     except ImportError as error:
         raise ParameterError(
-            "to='polars' needs Polars, which is not installed: pip install 'billframes[engines]'."
+            "to='polars' needs Polars, which is not installed: pip install 'billframes[polars]'."
         ) from error
     enums = {
         field.name: pl.Enum(_dictionary(table.column(field.name)))

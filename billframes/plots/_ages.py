@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from billframes._show import show
-from billframes.analysis._frames import is_dask
+from billframes.analysis._frames import from_native
 from billframes.analysis._reading import Rows
 from billframes.analysis.vocabulary import BUCKET, measure
-from billframes.errors import MissingColumnError, ParameterError
+from billframes.errors import MissingColumnError
 from billframes.plots._axes import DARK, INK, SIZE, axes_for, finish, money
 from billframes.plots._stacks import shades, stacked
 
@@ -31,12 +30,8 @@ def buckets_of(result: Any, analysis: str) -> list[str]:
     MissingColumnError
         It has none.
     """
-    try:
-        columns = nw.from_native(result._meta if is_dask(result) else result).collect_schema().names()
-    except TypeError as error:
-        raise ParameterError(
-            f"result is a {type(result).__name__}; the chart takes a frame, the result of billframes.{analysis}()."
-        ) from error
+    frame = from_native(result, "result", f"the chart takes a frame, the result of billframes.{analysis}()")
+    columns = frame.collect_schema().names()
     found = [name for name in columns if name == "current" or BUCKET.fullmatch(name)]
     if not found:
         raise MissingColumnError(

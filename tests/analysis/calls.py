@@ -201,7 +201,7 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "code check": call(code_check, "time_entries", "matters", "codes", "code_sets"),
 }
 
-# Dask and PySpark take seconds a call: one of each analysis, together of every kind of key.
+# PySpark takes seconds a call: one of each analysis, together of every kind of key.
 ON_CLUSTERS = (
     "utilization by role and month",
     "realization by originator",

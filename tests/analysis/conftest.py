@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import Any
 
 import duckdb
@@ -100,8 +99,6 @@ ENGINES: dict[str, Callable[[pa.Table], Any]] = {
 
 def rows_of(result: Any) -> list[dict[str, Any]]:
     """A result's rows as dicts, missing as None, whatever the engine."""
-    if type(result).__module__.startswith("dask."):
-        result = result.compute().reset_index(drop=True)
     if type(result).__module__.startswith("pyspark."):
         result = result.toArrow()
     if isinstance(result, pl.LazyFrame):
@@ -190,26 +187,6 @@ def firm(request: pytest.FixtureRequest) -> Firm:
 @pytest.fixture(scope="session")
 def pandas_firm() -> Firm:
     return Firm(pandas)
-
-
-@pytest.fixture(scope="session")
-def dask() -> Iterator[Callable[[pa.Table], Any]]:
-    """Dask's frames, whose rows two processes of this machine share."""
-    from distributed import Client, LocalCluster
-
-    where = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **where) as cluster, Client(cluster):
-        yield parted
-
-
-def parted(table: pa.Table, *stops: int) -> Any:
-    """Make a Dask frame: a partition up to each stop and one of the rest; without stops, one of them has no rows."""
-    import dask.dataframe as dd
-    from dask.delayed import delayed
-
-    rows = pandas(table)
-    bounds = [0, *(stops or (0, 2)), len(rows)]
-    return dd.from_delayed([delayed(rows.iloc[first:last]) for first, last in pairwise(bounds)], meta=rows.iloc[:0])
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import datetime as dt
 
 import narwhals.stable.v2 as nw
+import pandas as pd
 import polars as pl
 import pytest
 
+from billframes import plots, tables
+from billframes.errors import ParameterError
 from tests.analysis.calls import CALLS, ON_CLUSTERS, QUERIES, rich
 from tests.analysis.conftest import ENGINES, Firm, rows_of
 
@@ -93,3 +96,39 @@ def test_lazy_frames_are_only_asked_for_one_row_of_counts(name, engine, lazy, mo
     collected = spied(lazy, monkeypatch)
     CALLS[name](frames)
     assert [len(each) for each in collected] == [1] * QUERIES[name]
+
+
+@pytest.fixture(params=["dask.dataframe.dask_expr._collection", "dask_expr._collection"])
+def dask_frame(request):
+    """Stand in for a Dask frame, which is known by the module of its type."""
+    return type("DataFrame", (), {"__module__": request.param})()
+
+
+DASK = "is a Dask frame, and Dask is not supported: use DuckDB or Polars for data beyond memory, and Spark beyond one"
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_dask_frames_are_refused_by_every_analysis(name, dask_frame, pandas_firm):
+    with pytest.raises(ParameterError, match=DASK):
+        CALLS[name](dict.fromkeys(rich(pandas_firm), dask_frame))
+
+
+def test_one_dask_frame_among_others_is_refused(dask_frame, pandas_firm):
+    frames = rich(pandas_firm)
+    with pytest.raises(ParameterError, match=f"^users {DASK}"):
+        CALLS["origination"](frames | {"users": dask_frame})
+
+
+def test_dask_frames_are_refused_by_every_chart_and_table(dask_frame):
+    for shown in (plots, tables):
+        for name in set(shown.__all__) - {"TableOf"}:
+            with pytest.raises(ParameterError, match=f"^result {DASK}"):
+                getattr(shown, name)(dask_frame)
+
+
+def test_originators_written_to_a_csv_file_as_text_are_refused(pandas_firm, tmp_path):
+    matters = pandas_firm.matters()
+    matters.to_csv(tmp_path / "matters.csv", index=False)
+    frames = rich(pandas_firm) | {"matters": pd.read_csv(tmp_path / "matters.csv")}
+    with pytest.raises(ParameterError, match=r"matters has originator_ids, originator_names as text, not as lists"):
+        CALLS["origination"](frames)
