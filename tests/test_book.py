@@ -51,6 +51,30 @@ def test_client_hours_are_the_databases(book, sql):
     assert book.utilization()["client_hours"].sum() == pytest.approx(hours / 10_000)
 
 
+def test_capacity_of_a_month_that_is_not_over_ends_on_the_day_of_the_load(client):
+    """The sandbox's day is the last of its data, so that nobody is expected to have worked the month after."""
+    day = bf.book("2026-10", client=client).loaded_on("time_entries")
+    first = f"{day:%Y-%m}-01"
+    book = bf.book(f"{day:%Y}", client=client)
+    until_now = book.utilization(None, start=first, end=day)
+    later = pd.Timestamp(day) + pd.Timedelta(days=60)
+    assert book.utilization(None, start=first, end=later).equals(until_now)
+    planned = book.utilization(None, start=first, end=later, as_of=later)
+    assert planned["capacity_hours"].iloc[0] > until_now["capacity_hours"].iloc[0]
+
+
+def test_work_dated_after_the_load_is_warned_of(client):
+    book = bf.book("2026", client=client)
+    day = pd.Timestamp(book.loaded_on("time_entries"))
+    attrs = book.time_entries.attrs
+    book.time_entries = pd.concat(
+        [book.time_entries, book.time_entries.tail(1).assign(date=day + pd.Timedelta(days=9))]
+    )
+    book.time_entries.attrs = attrs
+    with pytest.warns(bf.IncompleteDataWarning, match=f"1 time entries of the period are dated after {day.date()}"):
+        book.utilization(None)
+
+
 def test_receivables_are_the_open_balances(client, sql):
     ((balance,),) = sql(
         "select sum(balance) from invoice where invoice_state = 'final' and invoice_date <= '2026-10-31'"
@@ -96,6 +120,24 @@ def test_work_in_progress_is_what_no_final_invoice_has(book, sql):
     assert book.wip(by=["practice_area", "originator"], as_of=day)["total"].sum() == pytest.approx(total / 10_000)
 
 
+def test_contingent_work_in_progress_is_the_databases(book, sql):
+    total = 0
+    for table, worth in (("time_entry", "billing_type = 'billable'"), ("expense", "true"), ("fixed_fee", "true")):
+        ((amount,),) = sql(
+            f"""
+            select coalesce(sum(i.amount), 0) from {table} i
+              join matter m using (matter_id) left join invoice v on v.invoice_id = i.invoice_id
+            where {worth} and date <= '2026-08-31' and m.matter_type = 'contingency'
+              and not (v.invoice_id is not null and v.invoice_state = 'final' and v.invoice_date <= '2026-08-31')
+            """
+        )
+        total += amount
+    rows = book.wip(by="user", as_of="2026-08-31")
+    assert rows["contingent_amount"].sum() == pytest.approx(total / 10_000)
+    alone = book.wip(as_of="2026-08-31", matter_types=["contingency"])
+    assert alone["total"].sum() == pytest.approx(total / 10_000)
+
+
 def test_lockup_says_which_fees_it_measures_with(client, sql):
     ((fees,),) = sql(
         """
@@ -108,7 +150,9 @@ def test_lockup_says_which_fees_it_measures_with(client, sql):
     days = [str(row[name].date()) for name in ("as_of", "fees_start", "fees_end")]
     assert days == ["2026-10-31", "2025-11-01", "2026-10-31"]
     assert row["fees_amount"] == pytest.approx(fees / 10_000)
-    waiting = october.wip()["total"].iloc[0] + october.aging()["total"].iloc[0]
+    work = october.wip().iloc[0]
+    assert row["left_out_wip_amount"] == work["contingent_amount"] > 0
+    waiting = work["total"] - work["contingent_amount"] + october.aging()["total"].iloc[0]
     assert row["lockup_days"] == pytest.approx(waiting / row["fees_amount"] * 365)
     by_client = october.contribution(start="2025-11-01", end="2026-10-31")
     assert by_client["fees_amount"].sum() == pytest.approx(fees / 10_000)

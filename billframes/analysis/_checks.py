@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import narwhals.stable.v2 as nw
 
 from billframes._names import closest
 from billframes.analysis._frames import Frame
+from billframes.analysis._keys import UNKNOWN
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period, resolve
 
-__all__ = ["bucket_names", "choice", "read_date", "stamp", "within"]
+__all__ = ["MATTER_TYPES", "bucket_names", "choice", "matter_types_of", "read_date", "stamp", "within"]
+
+MATTER_TYPES = ("hourly", "fixedFee", "contingency", "probono", "internal", UNKNOWN)
 
 
 def choice(value: object, name: str, accepted: Sequence[str]) -> None:
@@ -21,6 +24,17 @@ def choice(value: object, name: str, accepted: Sequence[str]) -> None:
         raise ParameterError(
             f"{name}={value!r} is not known.{closest(value, accepted)} It takes {', '.join(map(repr, accepted))}."
         )
+
+
+def matter_types_of(matter_types: Collection[str] | None) -> frozenset[str] | None:
+    """Check the types of matter that were asked for; None if none were named."""
+    if matter_types is None:
+        return None
+    names = [matter_types] if isinstance(matter_types, str) else list(matter_types)
+    for name in names or [""]:
+        choice(name, "matter_types", MATTER_TYPES)
+    # Naming every type means everything: also what has none, such as credit notes, which are on no matter.
+    return frozenset(MATTER_TYPES if {*names, UNKNOWN} == set(MATTER_TYPES) else names)
 
 
 def read_date(value: DateLike, name: str) -> dt.date:

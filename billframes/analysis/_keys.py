@@ -102,9 +102,9 @@ def find_keys(by: By, sources: Sources) -> tuple[Key, ...]:
     return tuple(_find(name, sources) for name in dict.fromkeys(_ALIASES.get(name, name) for name in names))
 
 
-def matter_type_key(sources: Sources) -> Key | None:
-    """Return the key that tells matter types; None where nothing given does."""
-    if "matter_type" in sources.rows:
+def matter_type_key(sources: Sources, *, prefer_matters: bool = False) -> Key | None:
+    """Return the key that tells matter types; None if nothing given does. Rows are asked first, or the matters."""
+    if "matter_type" in sources.rows and not (prefer_matters and "matter_type" in sources.of_matters):
         return Key(("matter_type",), ("matter_type",), (("matter_type",),), missing=UNKNOWN)
     if "matter_type" in sources.of_matters:
         joined = {"_matter_type": "matter_type"}

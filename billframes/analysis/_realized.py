@@ -21,7 +21,7 @@ from billframes.analysis._billing import (
     time_on_invoices,
     warn_of_unknown_invoices,
 )
-from billframes.analysis._checks import within
+from billframes.analysis._checks import MATTER_TYPES, within
 from billframes.analysis._frames import Frame, collect_row, flag, mapped, nothing, ratio
 from billframes.analysis._group import add_up, attach, base_of, finish, sums_by_type, with_matter_type, with_times
 from billframes.analysis._keys import UNKNOWN, Key, Sources
@@ -29,11 +29,10 @@ from billframes.analysis._passes import computed, deferred, lookup
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 from billframes.periods import Period
 
-__all__ = ["MATTER_TYPES", "Question", "realized"]
+__all__ = ["Question", "realized"]
 
 C = nw.col
 
-MATTER_TYPES = ("hourly", "fixedFee", "contingency", "probono", "internal", UNKNOWN)
 LEFT_OUT = ("contingency", "probono", "internal")
 _ROW = ("worth", "hours", "_fees", "_paid", "_hidden", "_rows")
 # Result columns that are worth something, and the billing state that each adds up.

@@ -16,9 +16,13 @@ EXPLANATION = Explanation(
     name="lockup",
     question="For how many days are we financing our clients?",
     formula="(work in progress + receivables) ÷ fees × days",
-    numerator="work in progress and open receivables on a day",
+    numerator="work in progress, without contingency matters, and open receivables on a day",
     denominator="fees billed in the days up to that day, a year by default",
-    left_out=("Expenses, in the fees; work in progress and receivables have them.",),
+    left_out=(
+        "Work in progress on contingency matters, which waits for an outcome and not for an invoice: "
+        "`left_out_wip_amount`. Invoices on such matters count, in receivables and in fees.",
+        "Expenses, in the fees; work in progress and receivables have them.",
+    ),
     cannot_tell=(
         "Days until cash comes in: the API has no dates of payment, so fees billed stand in for fees earned.",
     ),
@@ -26,7 +30,12 @@ EXPLANATION = Explanation(
 
 
 def lockup(
-    wip_amount: float | None, receivable_amount: float | None, fees_amount: float | None, *, days: float = 365
+    wip_amount: float | None,
+    receivable_amount: float | None,
+    fees_amount: float | None,
+    *,
+    days: float = 365,
+    contingent_amount: float | None = 0.0,
 ) -> pd.DataFrame:
     """
     Days of fees that are tied up in work in progress and in receivables.
@@ -41,13 +50,16 @@ def lockup(
         Fees billed in the days up to that day: the `fees_amount` of `contribution`.
     days : float
         How many days the fees are of, above 0. A year by default.
+    contingent_amount : float
+        The part of `wip_amount` on contingency matters, which is left out: the `contingent_amount` of `wip`. None is
+        not known.
 
     Returns
     -------
     DataFrame
-        One row: `wip_amount`, `receivable_amount`, `fees_amount`, `days` and, as float64 days, `wip_days`,
-        `receivable_days` (amount ÷ fees * days) and `lockup_days` (both together). Missing where an amount is not
-        known, and where fees are 0 or less.
+        One row: `wip_amount` (without the contingent part), `receivable_amount`, `fees_amount`, `days` and, as float64
+        days, `wip_days`, `receivable_days` (amount ÷ fees * days) and `lockup_days` (both together); then
+        `left_out_wip_amount`, the contingent part. Missing where an amount is not known, and where fees are 0 or less.
 
     Raises
     ------
@@ -65,16 +77,26 @@ def lockup(
     >>> lockup(100_000, 60_000, 730_000)[["wip_days", "receivable_days", "lockup_days"]]
        wip_days  receivable_days  lockup_days
     0      50.0             30.0         80.0
+
+    If 20,000 of the work is on contingency matters, 80,000 count, which are 40 days:
+
+    >>> lockup(100_000, 60_000, 730_000, contingent_amount=20_000)[["wip_amount", "wip_days", "left_out_wip_amount"]]
+       wip_amount  wip_days  left_out_wip_amount
+    0     80000.0      40.0              20000.0
     """
     given = {"wip_amount": wip_amount, "receivable_amount": receivable_amount, "fees_amount": fees_amount}
     amounts = {name: _number(value, name) for name, value in given.items()}
+    left_out = _number(contingent_amount, "contingent_amount")
+    amounts["wip_amount"] -= left_out
     length = _number(days, "days")
     if not 0 < length < math.inf:
         raise ParameterError(f"days={days!r} must be a number above 0: how many days the fees are of.")
     fees = amounts["fees_amount"]
     a_day = fees / length if fees > RESIDUE else math.nan
     waits = {"wip_days": amounts["wip_amount"] / a_day, "receivable_days": amounts["receivable_amount"] / a_day}
-    return pd.DataFrame([amounts | {"days": length} | waits | {"lockup_days": sum(waits.values())}])
+    lockup_days = sum(waits.values())
+    made = amounts | {"days": length} | waits | {"lockup_days": lockup_days, "left_out_wip_amount": left_out}
+    return pd.DataFrame([made])
 
 
 def _number(value: float | None, name: str) -> float:

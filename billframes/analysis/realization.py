@@ -8,12 +8,12 @@ from typing import Literal, cast
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis._billing import warn_of_absent_items
-from billframes.analysis._checks import choice
+from billframes.analysis._checks import choice, matter_types_of
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import close, open_frames
-from billframes.analysis._keys import UNKNOWN, By, Sources, find_keys, matter_type_key
+from billframes.analysis._keys import By, Sources, find_keys, matter_type_key
 from billframes.analysis._people import settle
-from billframes.analysis._realized import MATTER_TYPES, Question, realized
+from billframes.analysis._realized import Question, realized
 from billframes.periods import DateLike, resolve
 from billframes.settings.firm import FirmSettings
 
@@ -138,7 +138,7 @@ def realization(
     1           240.0              0.75                  0.6
     """
     choice(basis, "basis", ("invoice_date", "work_date"))
-    period, types = resolve(start, end), _types(matter_types)
+    period, types = resolve(start, end), matter_types_of(matter_types)
     frames = open_frames(
         time_entries=time_entries,
         invoices=invoices,
@@ -153,16 +153,6 @@ def realization(
     asked = Question(basis, period, find_keys(by, sources), sources, matter_type_key(sources), types)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
     return cast("IntoFrameT", close(realized(frames, asked), time_entries))
-
-
-def _types(matter_types: Collection[str] | None) -> frozenset[str] | None:
-    if matter_types is None:
-        return None
-    names = [matter_types] if isinstance(matter_types, str) else list(matter_types)
-    for name in names or [""]:
-        choice(name, "matter_types", MATTER_TYPES)
-    # Whoever names every type wants everything: credit notes too, which are on no matter.
-    return frozenset(MATTER_TYPES if {*names, UNKNOWN} == set(MATTER_TYPES) else names)
 
 
 EXPLANATION = Explanation(

@@ -15,7 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
 from billframes.analysis._capacity import Part, available_hours, parts_of, target_hours
-from billframes.analysis._checks import choice, stamp
+from billframes.analysis._checks import choice, read_date, stamp
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import (
     Frame,
@@ -47,7 +47,8 @@ HOURS = {
     "non_billable_hours": "nonBillable",
 }
 _WORK = (*HOURS, "total_hours", *(f"_rows_{name}" for name in HOURS), "_rows")
-_MEASURES = (*HOURS, "total_hours", "client_hours", "capacity_hours", "target_hours", "_aimed_hours", "_aims")
+_CAPACITY = ("capacity_hours", "idle_capacity_hours", "target_hours", "_aims")
+_MEASURES = (*HOURS, "total_hours", "client_hours", "_aimed_hours", *_CAPACITY)
 # Joins on a missing id find nothing on some engines and each other on others.
 _NOBODY = ""
 
@@ -64,6 +65,7 @@ def utilization(
     include_fixed_fee: bool = True,
     include_probono: bool = False,
     roster: Literal["timekeepers", "active"] = "timekeepers",
+    as_of: DateLike | None = None,
 ) -> IntoFrameT:
     """
     Client hours ÷ available hours.
@@ -97,6 +99,9 @@ def utilization(
     roster : {"timekeepers", "active"}
         Users whose role is principal, attorney, paralegal or timekeeper, and anyone else with client hours; or
         only those of them with an entry in the period. Hours of others are left out.
+    as_of : str or date, optional
+        The last day that counts, inclusive, if it lies before the end of the period: hours, available hours and targets
+        end there, so that a month that is not over can be read. The whole period by default.
 
     Returns
     -------
@@ -105,7 +110,9 @@ def utilization(
         `fixed_fee_hours`, `non_billable_hours` (by billing type, internal matters included), `total_hours` (all
         of them), `client_hours`, `capacity_hours`, and `utilization` (client ÷ capacity; missing without
         capacity). With targets in the settings also `target_hours` (of the people who have one, prorated by
-        working days; missing where nobody has) and `pace` (client hours of these people ÷ target).
+        working days; missing where nobody has) and `pace` (client hours of these people ÷ target). Last,
+        `idle_capacity_hours`: the part of `capacity_hours` of people on the roster without any entry in the period;
+        missing where `capacity_hours` is.
 
     Raises
     ------
@@ -142,6 +149,7 @@ def utilization(
     1       Ben          0.0           0.0           176.0         0.00
     """
     first, last = _bounded(start, end)
+    last = last if as_of is None else min(last, read_date(as_of, "as_of"))
     choice(roster, "roster", ("timekeepers", "active"))
     frames = open_frames(time_entries=time_entries, users=users, matters=matters)
     entries, settings = frames["time_entries"], settle(settings, frames.get("users"))
@@ -150,8 +158,9 @@ def utilization(
     work = _client_hours(_work(entries, keys, sources, first, last), include_fixed_fee, include_probono)
     people = _roster(work, sources, active_only=roster == "active")
     rows = _hours(work, people, keys, settings)
-    if all(key.personal for key in keys):
-        rows = nw.concat([rows, _available(people, keys, settings, parts_of(first, last, _times(keys)))])
+    parts = parts_of(first, last, _times(keys))
+    if parts and all(key.personal for key in keys):
+        rows = nw.concat([rows, _available(people, keys, settings, parts)])
     rows = attach(_nobody_missing(rows), keys, sources, _MEASURES)
     return cast("IntoFrameT", close(_result(rows, keys, settings), time_entries))
 
@@ -245,13 +254,14 @@ def _roster(work: Frame, sources: Sources, *, active_only: bool) -> Frame:
     totals = [C(count).sum() for count in counts]
     people = nw.concat(frames).group_by("user_id").agg(C("user_name").max(), *totals)
     people = people.filter((C("_listed") > 0) | (C("_client_rows") > 0))
-    return (people.filter(C("_rows") > 0) if active_only else people).select("user_id", "user_name")
+    people = people.filter(C("_rows") > 0) if active_only else people
+    return people.select("user_id", "user_name", _idle=flag(C("_rows") == 0))
 
 
 def _hours(work: Frame, people: Frame, keys: Sequence[Key], settings: FirmSettings) -> Frame:
     """Take the hours of the people on the roster, with no capacity yet."""
     aims = mapped("user_id", dict.fromkeys(settings.targets, 1.0), 0.0, nw.Float64)
-    zeros = {name: nw.lit(0.0) for name in ("capacity_hours", "target_hours", "_aims")}
+    zeros = {name: nw.lit(0.0) for name in _CAPACITY}
     rows = work.join(people.select("user_id"), on="user_id", how="inner")
     return _columns(rows.with_columns(**zeros, _aimed_hours=C("client_hours") * aims), keys)
 
@@ -274,7 +284,8 @@ def _capacity(people: Frame, part: Part, settings: FirmSettings) -> Frame:
         "_aims": mapped("user_id", dict.fromkeys(targets, 1.0), 0.0, nw.Float64),
     }
     own |= {f"_{time}": nw.lit(number, nw.Int64) for time, number in part.numbers.items()}
-    return people.with_columns(**{**dict.fromkeys(_MEASURES, nw.lit(0.0)), **own})
+    rows = people.with_columns(**{**dict.fromkeys(_MEASURES, nw.lit(0.0)), **own})
+    return rows.with_columns(idle_capacity_hours=C("capacity_hours") * C("_idle"))
 
 
 def _nobody_missing(rows: Frame) -> Frame:
@@ -284,13 +295,14 @@ def _nobody_missing(rows: Frame) -> Frame:
 def _result(rows: Frame, keys: Sequence[Key], settings: FirmSettings) -> Frame:
     totals = add_up(rows, keys, _MEASURES)
     if not all(key.personal for key in keys):
-        unknown = ("capacity_hours", "target_hours")
+        unknown = ("capacity_hours", "idle_capacity_hours", "target_hours")
         totals = totals.with_columns(**dict.fromkeys(unknown, nothing(nw.Float64)))
     aimed = ("target_hours", "pace") if settings.targets else ()
     totals = totals.with_columns(target_hours=nw.when(C("_aims") > 0).then(C("target_hours"))).with_columns(
         utilization=ratio("client_hours", "capacity_hours"), pace=ratio("_aimed_hours", "target_hours")
     )
-    columns = (*HOURS, "total_hours", "client_hours", "capacity_hours", "utilization", *aimed)
+    capacity = ("capacity_hours", "utilization", *aimed, "idle_capacity_hours")
+    columns = (*HOURS, "total_hours", "client_hours", *capacity)
     return finish(totals, keys, columns)
 
 
@@ -305,7 +317,9 @@ EXPLANATION = Explanation(
     denominator=(
         "`capacity_hours`: working days of the period × hours a day, less leave and the days before a person's start "
         "and after their end, for everyone on the roster: principals, attorneys, paralegals and timekeepers, and "
-        "anyone else with client hours. Who has no hours shows 0."
+        "anyone else with client hours. Who has no hours shows 0; `idle_capacity_hours` is the part of the people "
+        "without any entry, who may have left. With `as_of=`, the period ends on that day, hours and available hours "
+        "alike."
     ),
     left_out=(
         "Time on internal matters, always; fixed-fee time with `include_fixed_fee=False`. `total_hours` shows all of "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
+import zoneinfo
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,6 +81,12 @@ class BookFrames:
     def _span(self, start: DateLike | None, end: DateLike | None) -> tuple[Any, Any]:
         span = self.period if start is None and end is None else resolve(start, end)
         return span.start, span.end
+
+    def loaded_on(self, name: str) -> dt.date | None:
+        """Return the day, in the firm's time zone, on which one of the frames was loaded; None if it does not say."""
+        time = getattr(self, name).attrs.get("load", {}).get("time")
+        zone = zoneinfo.ZoneInfo((self.settings or FirmSettings()).time_zone)
+        return dt.datetime.fromisoformat(str(time)).astimezone(zone).date() if time else None
 
     def day(self, as_of: DateLike | None) -> DateLike:
         """Return the day that balances are of: the period's last where none is given."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import pandas as pd
 
+from billframes._warn import warn
 from billframes.analysis import code_check, duplicates, leverage, missing_time, timekeeping_lag, utilization
 from billframes.book._frames import BookFrames, By
+from billframes.errors import IncompleteDataWarning
 from billframes.periods import DateLike
 
 __all__ = ["PeopleAnalyses"]
@@ -28,9 +31,17 @@ class PeopleAnalyses(BookFrames):
         start, end : date-like, optional
             Another period than the book's.
         **options
-            Any other argument of `billframes.utilization`.
+            Any other argument of `billframes.utilization`. `as_of` is the day the time entries were loaded if it is not
+            given: nobody has worked the days after it.
+
+        Warns
+        -----
+        IncompleteDataWarning
+            `as_of` is not given, and entries of the period are dated after that day: they do not count.
         """
         first, last = self._span(start, end)
+        if "as_of" not in options:
+            options = {**options, "as_of": self._last_worked(last)}
         result: pd.DataFrame = utilization(
             self.time_entries,
             start=first,
@@ -42,6 +53,20 @@ class PeopleAnalyses(BookFrames):
             **options,
         )
         return result
+
+    def _last_worked(self, last: dt.date | None) -> dt.date | None:
+        """Return the day the time entries were loaded, and warn of work of the period that is dated later."""
+        day = self.loaded_on("time_entries")
+        if day is None or last is None or day >= last:
+            return day
+        later = self.time_entries["date"].between(pd.Timestamp(day), pd.Timestamp(last), inclusive="right")
+        if later.any():
+            warn(
+                f"{int(later.sum())} time entries of the period are dated after {day}, the day they were loaded; "
+                "utilization is without them. Give as_of= to count them.",
+                IncompleteDataWarning,
+            )
+        return day
 
     def leverage(
         self, by: By = None, *, start: DateLike | None = None, end: DateLike | None = None, **options: Any

@@ -82,8 +82,9 @@ class WaitingAnalyses(BookFrames):
         -------
         DataFrame
             One row: `as_of`, `fees_start` and `fees_end` (first and last day of the fees, both inclusive), and the
-            columns of `billframes.lockup`. Work in progress and receivables are the totals of `wip` and `aging`; fees
-            are net billed time fees and fixed fees (`fees_amount` of `contribution`).
+            columns of `billframes.lockup`. Work in progress is the total of `wip` less its `contingent_amount`, which
+            is in `left_out_wip_amount`; receivables are the total of `aging`, and fees net billed time fees and fixed
+            fees (`fees_amount` of `contribution`), both of all matters.
         """
         return lockup_row(self, self.day(as_of), days)
 
@@ -133,8 +134,10 @@ def lockup_row(book: Any, day: DateLike, days: int) -> pd.DataFrame:
     """Work lock-up out of a book's, or a part's, work in progress, receivables and fees."""
     last = pd.Timestamp(read_date(day, "as_of"))
     first = last - dt.timedelta(days=days - 1)
-    work, owed = book.wip(as_of=last)["total"], book.aging(as_of=last)["total"]
-    result: pd.DataFrame = lockup(work.iloc[0], owed.iloc[0], book.fees(first, last), days=days)
+    work, owed = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
+    # Work on contingency matters waits for an outcome, not for an invoice.
+    contingent = work["contingent_amount"]
+    result: pd.DataFrame = lockup(work["total"], owed, book.fees(first, last), days=days, contingent_amount=contingent)
     for place, (name, each) in enumerate({"as_of": last, "fees_start": first, "fees_end": last}.items()):
         result.insert(place, name, pd.Series([each], dtype="datetime64[us]"))
     return result

@@ -31,8 +31,11 @@ __all__ = [
 utilization = TableOf(
     "utilization",
     "Utilization",
-    ("client_hours", "non_billable_hours", "total_hours", "capacity_hours", "utilization", "target_hours", "pace"),
-    where_there=("target_hours", "pace"),
+    (
+        *("client_hours", "non_billable_hours", "total_hours", "capacity_hours", "idle_capacity_hours", "utilization"),
+        *("target_hours", "pace"),
+    ),
+    where_there=("idle_capacity_hours", "target_hours", "pace"),
 )
 realization = TableOf(
     "realization",
@@ -78,8 +81,11 @@ aging = TableOf(
 wip = TableOf(
     "wip",
     "Work in progress by age",
-    (BUCKETS, "total", "unbilled_amount", "prebill_amount", "unknown_amount", "hours", "oldest_date"),
-    where_there=("unknown_amount",),
+    (
+        *(BUCKETS, "total", "unbilled_amount", "prebill_amount", "unknown_amount", "contingent_amount", "hours"),
+        *("unpriced_hours", "oldest_date"),
+    ),
+    where_there=("unknown_amount", "contingent_amount", "unpriced_hours"),
 )
 lockup = TableOf(
     "lockup",
@@ -95,8 +101,9 @@ lockup = TableOf(
         "wip_days",
         "receivable_days",
         "lockup_days",
+        "left_out_wip_amount",
     ),
-    where_there=("as_of", "fees_start", "fees_end"),
+    where_there=("as_of", "fees_start", "fees_end", "left_out_wip_amount"),
     adds_up=False,
 )
 effective_rates = TableOf(

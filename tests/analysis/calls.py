@@ -173,6 +173,9 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "aging by practice area": call(aging, *WORK, as_of="2026-11-15", by=["practice_area", "quarter"]),
     "aging by invoice date": call(aging, "invoices", as_of="2026-11-15", basis="invoice_date"),
     "wip by originator": call(wip, *WORK, as_of="2026-10-31", by="originator", settings=SETTINGS),
+    "wip of some matter types": call(
+        wip, *WORK, as_of="2026-10-31", by="user", matter_types=["hourly", "contingency", "internal"]
+    ),
     "wip by client and month": call(wip, *WORK, as_of="2026-11-01", by=["client", "month"], include_prebill=False),
     "reconcile": call(reconcile, *ITEMS),
     "contribution by client": call(contribution, *WORK, settings=SETTINGS),

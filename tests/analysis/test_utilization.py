@@ -17,6 +17,7 @@ COLUMNS = [
     "client_hours",
     "capacity_hours",
     "utilization",
+    "idle_capacity_hours",
 ]
 WORK = (
     ("2026-10-01", "u1", "c1", "m1", "billable", 60.0, 6000.0, "i1"),
@@ -42,9 +43,37 @@ def test_the_worked_table(firm):
     rows = by_user(firm)
     assert list(rows["Ada"]) == ["user_id", "user_name", *COLUMNS]
     assert list(rows) == ["Ada", "Ben", "Guest"]
-    assert [rows["Ada"][name] for name in COLUMNS] == pytest.approx([61.0, 20.0, 15.0, 96.0, 78.0, 176.0, 78 / 176])
-    assert [rows["Ben"][name] for name in COLUMNS] == [0.0, 0.0, 0.0, 0.0, 0.0, 176.0, 0.0]
+    ada = [61.0, 20.0, 15.0, 96.0, 78.0, 176.0, 78 / 176, 0.0]
+    assert [rows["Ada"][name] for name in COLUMNS] == pytest.approx(ada)
+    assert [rows["Ben"][name] for name in COLUMNS] == [0.0, 0.0, 0.0, 0.0, 0.0, 176.0, 0.0, 176.0]
     assert rows["Guest"]["client_hours"] == 8.0
+
+
+def test_the_period_ends_on_as_of_for_hours_and_capacity_alike(firm):
+    """From 1 to 4 October are two working days; the 31st has not come yet."""
+    ada = by_user(firm, as_of="2026-10-04")["Ada"]
+    assert [ada[name] for name in ("total_hours", "client_hours", "capacity_hours")] == [66.0, 58.0, 16.0]
+    assert by_user(firm, as_of="2026-12-31") == by_user(firm)
+    target = FirmSettings(targets={"u1": {"hours": 220, "period": "month"}})
+    ada = by_user(firm, as_of="2026-10-04", settings=target)["Ada"]
+    assert [ada["target_hours"], ada["pace"]] == pytest.approx([20.0, 2.9])
+
+
+@pytest.mark.parametrize("by", [None, "user", "month"])
+def test_before_the_period_nobody_has_hours(firm, by):
+    rows = by_user_total(firm, by=by, as_of="2026-09-30")
+    assert [row["capacity_hours"] for row in rows] == {None: [0.0], "user": [0.0, 0.0], "month": []}[by]
+    assert {row["utilization"] for row in rows} <= {None}
+
+
+def test_idle_capacity_is_that_of_people_without_any_entry_and_re_adds(firm):
+    (whole,) = by_user_total(firm, by=None, start="2026-09-15", end="2026-11-02")
+    assert (whole["idle_capacity_hours"], whole["capacity_hours"]) == (35 * 8.0, 3 * 35 * 8.0)
+    months = by_user_total(firm, by="month", start="2026-09-15", end="2026-11-02")
+    assert [row["idle_capacity_hours"] for row in months] == [12 * 8.0, 22 * 8.0, 8.0]
+    (active,) = by_user_total(firm, by=None, roster="active")
+    assert active["idle_capacity_hours"] == 0.0
+    assert {row["idle_capacity_hours"] for row in by_user_total(firm, by="client")} == {None}
 
 
 def test_options_of_what_counts(firm):

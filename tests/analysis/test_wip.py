@@ -15,7 +15,7 @@ DAY = "2026-10-31"
 BUCKETS = ["0-30", "31-60", "61-90", "91+"]
 COLUMNS = [
     *BUCKETS, "total", "unbilled_amount", "prebill_amount", "unknown_amount", "time_amount", "expense_amount",
-    "fixed_fee_amount", "hours", "fixed_fee_hours", "oldest_date",
+    "fixed_fee_amount", "hours", "fixed_fee_hours", "oldest_date", "unpriced_hours", "contingent_amount",
 ]  # fmt: skip
 
 # 0, 30, 31, 60, 61 (on a draft), 90 (on a final invoice of tomorrow) and 91 days old; a correction; then what does
@@ -70,6 +70,7 @@ def test_the_worked_table(firm):
     assert [row[name] for name in COLUMNS[8:11]] == [124.0, 384.0, 512.0]
     assert (row["hours"], row["fixed_fee_hours"]) == (6.5, 2.5)
     assert row["oldest_date"] == dt.datetime(2026, 7, 1)
+    assert (row["unpriced_hours"], row["contingent_amount"]) == (0.0, 64.0)
 
 
 def test_without_prebill_only_what_is_on_no_invoice(firm):
@@ -118,7 +119,7 @@ TOTALS = {
 
 def test_every_key_re_adds_to_the_whole(firm):
     (whole,), rows = waiting(firm), waiting(firm, by=list(TOTALS))
-    for name in COLUMNS[:-1]:
+    for name in set(COLUMNS) - {"oldest_date"}:
         assert sum(row[name] for row in rows) == pytest.approx(whole[name]), name
     assert min(row["oldest_date"] for row in rows) == whole["oldest_date"]
     for by, totals in TOTALS.items():
@@ -143,6 +144,54 @@ def test_items_on_an_invoice_that_was_not_passed_count_and_are_named(firm):
     with pytest.warns(IncompleteDataWarning, match="1 time_entries, 1 expenses name an invoice"):
         (row,) = waiting(firm, bills=BILLS[:3])
     assert (row["total"], row["prebill_amount"], row["unknown_amount"]) == (1020.0, 32.0, 272.0)
+
+
+NAMED = {"time_entry_id": [f"t{number:02}" for number in range(len(WORK))]}
+
+
+def test_one_entry_without_an_amount_leaves_the_known_sum_and_is_named(firm):
+    """The scope is not to blame: others show their amounts."""
+    work = [(*row[:6], None, row[7]) if row[6] in {16.0, 1e6} else row for row in WORK]
+    entries = firm.entries(*work, **NAMED)
+    with pytest.warns(
+        IncompleteDataWarning, match=r"^1 of the billable .*\(time_entry_id t04\).* their 1 hours"
+    ) as told:
+        result = wip(entries, dated(firm, *COSTS), dated(firm, *FEES), firm.invoices(*BILLS), as_of=DAY, by="user",
+                     matters=firm.matters())  # fmt: skip
+    assert [each.category for each in told] == [IncompleteDataWarning]
+    rows = {row["user_id"]: row for row in firm.rows(result)}
+    assert [rows["u2"][name] for name in ("total", "61-90", "prebill_amount", "hours", "unpriced_hours")] == [
+        32.0 + 8.0 - 8.0, 32.0, 32.0, 2.0, 1.0,
+    ]  # fmt: skip
+    assert rows["u1"]["unpriced_hours"] == 0.0
+
+
+def test_an_amount_on_a_final_invoice_shows_that_rates_are_not_hidden(firm):
+    work = [(*row[:6], row[6] if row[7] == "final" else None, row[7]) for row in WORK]
+    with pytest.warns(IncompleteDataWarning, match="^8 of the billable .* although others show theirs. Amounts"):
+        (row,) = waiting(firm, work)
+    assert (row["time_amount"], row["total"], row["hours"], row["unpriced_hours"]) == (0.0, 896.0, 6.5, 6.5)
+
+
+def test_only_named_matter_types_count(firm):
+    with pytest.raises(ParameterError, match="matter_types='hurly' is not known. Did you mean 'hourly'"):
+        waiting(firm, matter_types="hurly")
+    (row,) = waiting(firm, fees=(), matter_types="contingency")
+    assert (row["total"], row["contingent_amount"], row["hours"]) == (64.0, 64.0, 1.0)
+    types = ["hourly", "fixedFee", "probono", "internal", "Unknown"]
+    (row,) = waiting(firm, matter_types=types)
+    assert (row["total"], row["contingent_amount"], row["fixed_fee_amount"]) == (956.0, 0.0, 512.0)
+    with pytest.raises(MissingColumnError, match="matter_types= needs matters="):
+        waiting(firm, matter_types=types, matters=None)
+
+
+def test_nobody_knows_what_is_contingent_without_matter_types(firm):
+    (row,) = waiting(firm, matters=None)
+    assert (row["total"], row["contingent_amount"]) == (1020.0, None)
+    few = firm.frame("matter_id matter_type", ("m5", "contingency"), ("m1", "hourly"))
+    with pytest.warns(IncompleteDataWarning, match="4 items in progress are on matters of unknown type"):
+        (row,) = waiting(firm, matters=few)
+    assert row["contingent_amount"] == 64.0
 
 
 def test_hidden_rates_leave_costs_and_hours_known(firm):
