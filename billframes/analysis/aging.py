@@ -39,7 +39,7 @@ from billframes.analysis._group import add_up, attach, base_of, finish, sums, wi
 from billframes.analysis._keys import By, Key, Sources, find_keys
 from billframes.analysis._passes import computed, deferred, grouped
 from billframes.analysis._people import settle
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 from billframes.periods import DateLike
 from billframes.settings.firm import FirmSettings
 
@@ -101,7 +101,7 @@ def aging(
         Of the kind passed in, sorted by label: the keys and, as float64 money, `current`, `1-30`, `31-60`,
         `61-90`, `91+` (for the invoice-date basis `0-30`, `31-60`, `61-90`, `91+`), `total`, `overdue` (past
         its due date, whatever the basis) and `weighted_days_overdue` (Σ days overdue * balance ÷ Σ balance, of
-        what is overdue; missing where nothing is).
+        the overdue balances above 0, because a credit makes no debt younger; missing where there is none).
 
     Raises
     ------
@@ -115,6 +115,8 @@ def aging(
     IncompleteDataWarning
         A final invoice has no due date (its invoice date stands in), `as_of` lies before the day the frame was
         loaded, or only some kinds of items were passed.
+    RatesHiddenWarning
+        By matter or user, time on open invoices has no amount: their balances are spread over its hours.
         On lazy frames this runs a small query; the result stays lazy.
 
     Examples
@@ -151,10 +153,9 @@ def aging(
         _check_items(frames, by)
     _warn_of_past(invoices, day, sources.settings)
     owed = _owed(frames["invoices"], keys, limits, basis, day)
-    measures = (*limits, "total", "overdue", "_overdue_days")
+    measures = (*limits, "total", "overdue", "_overdue_days", "_overdue_debits")
     if itemized:
         owed = computed(owed, frames["invoices"])
-        _warn_of_undated(owed)
         lines = sums(_spread(owed, frames, keys, measures), base_of(keys), measures)
         result = _result(lines, keys, sources, measures)
     else:
@@ -170,8 +171,8 @@ def _result(
 ) -> Frame:
     added = (*measures, *counts)
     totals = add_up(attach(lines, keys, sources, added), keys, added)
-    totals = totals.with_columns(weighted_days_overdue=ratio("_overdue_days", "overdue"))
-    return finish(totals, keys, (*measures[:-1], "weighted_days_overdue", *counts))
+    totals = totals.with_columns(weighted_days_overdue=ratio("_overdue_days", "_overdue_debits"))
+    return finish(totals, keys, (*measures[:-2], "weighted_days_overdue", *counts))
 
 
 def _limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
@@ -231,7 +232,8 @@ def _owed(invoices: Frame, keys: Sequence[Key], limits: dict[str, float], basis:
         *_bucketed(limits, [*days][-1]),
         total=balance,
         overdue=nw.when(C("_late") > 0).then(balance).otherwise(nw.lit(0.0)),
-        _overdue_days=C("_late").clip(0.0) * balance,
+        _overdue_days=C("_late").clip(0.0) * balance.clip(0.0),
+        _overdue_debits=nw.when(C("_late") > 0).then(balance.clip(0.0)).otherwise(nw.lit(0.0)),
     )
     return with_times(rows, keys, "invoice_date")
 
@@ -264,12 +266,22 @@ def _days_since(rows: Frame, column: str, day: dt.date) -> nw.Expr:
     return (day.toordinal() - days_of(column)).cast(nw.Float64)
 
 
-def _warn_of_undated(owed: Frame) -> None:
-    count = int(collect_row(owed, undated=C("_undated").sum())["undated"])
-    if count:
+def _warn_of_undated(owed: Frame, hidden: Frame | None = None) -> None:
+    """Warn of open invoices without due date and, where time is spread, of time on them without amounts."""
+    rows = owed.with_columns(_hidden=nw.lit(0.0))
+    if hidden is not None:
+        rows = owed.join(hidden, on="invoice_id", how="left")
+    count = collect_row(rows, undated=C("_undated").sum(), hidden=C("_hidden").sum())
+    if count["undated"]:
         warn(
-            f"{count} open final invoices have no due date; their invoice date stands in for it.",
+            f"{int(count['undated'])} open final invoices have no due date; their invoice date stands in for it.",
             IncompleteDataWarning,
+        )
+    if count["hidden"]:
+        warn(
+            f"{int(count['hidden'])} billable time entries on open invoices have no amount (the credential lacks "
+            "read.rates); the balances of these invoices are spread over the hours of their time.",
+            RatesHiddenWarning,
         )
 
 
@@ -277,7 +289,8 @@ def _spread(owed: Frame, frames: dict[str, Frame], keys: Sequence[Key], measures
     """Spread each invoice over its items; what is billed beside any item has no matter and no user."""
     by = [name for name in _ITEM if name in base_of(keys)]
     own = [name for name in base_of(keys) if name not in by]
-    shares = _shares(frames, by)
+    shares, hidden = _shares(frames, by)
+    _warn_of_undated(owed, hidden)
     left = sums(shares, ["invoice_id"], ["_share"]).select("invoice_id", _taken=C("_share"))
     rest = (
         owed.join(left, on="invoice_id", how="left")
@@ -290,8 +303,12 @@ def _spread(owed: Frame, frames: dict[str, Frame], keys: Sequence[Key], measures
     return nw.concat([spread.select(*parts), rest.select(*parts)])
 
 
-def _shares(frames: dict[str, Frame], by: list[str]) -> Frame:
-    """Tell which part of its invoice's amount each matter or user was billed at."""
+def _shares(frames: dict[str, Frame], by: list[str]) -> tuple[Frame, Frame | None]:
+    """
+    Tell which part of its invoice's amount each matter or user was billed at.
+
+    Beside it, count the entries without an amount on each invoice; None without time.
+    """
     ids = [name for name in by if name.endswith("_id")]
     expenses, fixed_fees, entries = (frames.get(name) for name in ("expenses", "fixed_fees", "time_entries"))
     time = on_invoices = None
@@ -301,7 +318,9 @@ def _shares(frames: dict[str, Frame], by: list[str]) -> Frame:
     terms = invoice_terms(on_invoices, frames["invoices"], expenses, fixed_fees)
     items = billed_items(time, terms, expenses, fixed_fees, by)
     totals = terms.filter(C("_total").abs() > RESIDUE).select("invoice_id", "_total")
-    return items.join(totals, on="invoice_id", how="inner").select("invoice_id", *by, _share=C("_billed") / C("_total"))
+    shares = items.join(totals, on="invoice_id", how="inner")
+    hidden = None if on_invoices is None else on_invoices.select("invoice_id", "_hidden")
+    return shares.select("invoice_id", *by, _share=C("_billed") / C("_total")), hidden
 
 
 EXPLANATION = Explanation(
@@ -318,6 +337,7 @@ EXPLANATION = Explanation(
     left_out=(
         "Drafts and invoices in review or approved, which nobody owes yet; invoices dated after `as_of`; balances of "
         "0.",
+        "Credits, in `weighted_days_overdue`: it weighs debts only.",
         "Nothing else: credits keep their sign and bucket, so a cell can be negative, and what is billed beside any "
         "item stays `Unassigned` by matter or user.",
     ),

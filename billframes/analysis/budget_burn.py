@@ -58,7 +58,7 @@ C = nw.col
 
 _USED = ("billed_amount", "fixed_fee_amount", "prebill_amount", "unbilled_amount", "unknown_amount")
 _HIDDEN = tuple(f"_hidden_{name}" for name in ("prebill_amount", "unbilled_amount", "unknown_amount"))
-_MEASURES = (*_USED, *_HIDDEN, "unbilled_fixed_fee_amount", "_rows_unknown")
+_MEASURES = (*_USED, *_HIDDEN, "_hidden_billed_amount", "unbilled_fixed_fee_amount", "_rows_unknown")
 
 
 def budget_burn(
@@ -116,7 +116,8 @@ def budget_burn(
     Warns
     -----
     RatesHiddenWarning
-        Billable entries on no final invoice have no amount.
+        Billable entries have no amount: what they used on no final invoice is missing, and fees of final invoices are
+        spread over hours.
     IncompleteDataWarning
         The budgets name a matter that the matters frame lacks, items name an invoice that was not passed, or
         expenses or fixed fees were not passed.
@@ -198,6 +199,7 @@ def _told_apart(rows: Frame, terms: Frame, final: str, billed: nw.Expr) -> Frame
         "_hidden_unbilled_amount": only("unbilled", C("_hidden")),
         "_hidden_prebill_amount": only("prebill", C("_hidden")),
         "_hidden_unknown_amount": only("unknown", C("_hidden")),
+        "_hidden_billed_amount": only("final", C("_hidden")),
         "_rows_unknown": only("unknown", C("_rows")),
     }
     name = C("matter_name") if _labels(rows) else nothing(nw.String)
@@ -275,7 +277,12 @@ def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float 
 
 
 def _warn(used: Frame) -> None:
-    count = collect_row(used, unknown=C("_rows_unknown").sum(), hidden=nw.sum_horizontal(*_HIDDEN).sum())
+    count = collect_row(
+        used,
+        unknown=C("_rows_unknown").sum(),
+        hidden=nw.sum_horizontal(*_HIDDEN).sum(),
+        spread=C("_hidden_billed_amount").sum(),
+    )
     if count["unknown"]:
         warn(
             f"{int(count['unknown'])} time entries and fixed fees name an invoice that is not among those passed; they "
@@ -286,5 +293,11 @@ def _warn(used: Frame) -> None:
         warn(
             f"{int(count['hidden'])} billable time entries on no final invoice have no amount (the credential lacks "
             "read.rates); what their matters used is missing.",
+            RatesHiddenWarning,
+        )
+    if count["spread"]:
+        warn(
+            f"{int(count['spread'])} billable time entries on final invoices have no amount (the credential lacks "
+            "read.rates); the fees of these invoices are spread over the hours of their time.",
             RatesHiddenWarning,
         )

@@ -288,7 +288,7 @@ _LAGS = (
     ),
 )
 _AGES = (
-    Measure("weighted_days_overdue", "Days overdue", "days", "Days past due of what is overdue, weighted by balance."),
+    Measure("weighted_days_overdue", "Days overdue", "days", "Days past due of overdue debts, weighted by balance."),
     Measure("days", "Days of fees", "days", "How many days the fees are of."),
     Measure("wip_days", "Days of work", "days", "Work in progress ÷ fees × days."),
     Measure("receivable_days", "Days of receivables", "days", "Receivables ÷ fees × days."),

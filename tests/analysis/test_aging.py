@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from billframes.analysis import aging
-from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
+from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
 from billframes.settings.firm import FirmSettings
 
 COLUMNS = ["current", "1-30", "31-60", "61-90", "91+", "total", "overdue", "weighted_days_overdue"]
@@ -36,8 +36,8 @@ def test_the_worked_table(firm):
     (row,) = firm.rows(aging(firm.invoices(*OPEN), as_of=DAY))
     assert list(row) == COLUMNS
     assert [row[name] for name in COLUMNS[:-1]] == [257.0, 6.0, 8.0 + 16.0 - 500.0, 96.0, 128.0, 11.0, -246.0]
-    days = 2 * 1 + 4 * 30 + 8 * 31 + 16 * 60 + 32 * 61 + 64 * 90 + 128 * 91 - 500 * 46
-    assert row["weighted_days_overdue"] == pytest.approx(days / -246.0)
+    days = 2 * 1 + 4 * 30 + 8 * 31 + 16 * 60 + 32 * 61 + 64 * 90 + 128 * 91
+    assert row["weighted_days_overdue"] == pytest.approx(days / 254.0)
 
 
 def test_by_client_two_of_one_name_stay_two_rows(firm):
@@ -100,12 +100,12 @@ BILLS = (
 )
 
 
-def by_items(firm, by, **options):
+def by_items(firm, by, work=WORK, bills=BILLS, **options):
     result = aging(
-        firm.invoices(*BILLS),
+        firm.invoices(*bills),
         as_of=DAY,
         by=by,
-        time_entries=firm.entries(*WORK),
+        time_entries=firm.entries(*work),
         expenses=firm.items(("m1", "u1", 100.0, "i1")),
         fixed_fees=firm.items(("m2", None, 400.0, "i1")),
         matters=firm.matters(),
@@ -143,6 +143,29 @@ def test_by_what_follows_from_items(firm, by, totals):
     rows = by_items(firm, by)
     label = next(name for name in rows[0] if not name.endswith("_id"))
     assert {row[label]: row["total"] for row in rows} == pytest.approx(totals)
+
+
+def test_hidden_rates_spread_a_balance_by_hours_and_say_so(firm):
+    """i1's net 1,000 falls 400 to 600 by 2 and 3 hours, not 500 to 500."""
+    hidden = [(*row[:6], None, row[7]) for row in WORK]
+    with pytest.warns(RatesHiddenWarning, match="2 billable time entries on open invoices .* over the hours") as told:
+        rows = by_items(firm, "matter", work=hidden)
+    assert len(told) == 1
+    assert [row["total"] for row in rows] == pytest.approx([500.0, 250.0, -50.0])
+    paid = [(*bill[:6], 0.0) for bill in BILLS]
+    assert by_items(firm, "matter", work=hidden, bills=paid) == []
+
+
+def test_days_overdue_weigh_debts_only(firm):
+    """A credit of 900 against 1,000 does not make a debt of 31 days one of 300."""
+    bills = [
+        ("i1", "2026-09-01", "final", "2026-10-01", "c1", 1000.0, 1000.0),
+        ("i2", "2026-10-01", "final", "2026-10-30", "c1", -900.0, -900.0),
+    ]
+    (row,) = firm.rows(aging(firm.invoices(*bills), as_of="2026-11-01"))
+    assert (row["overdue"], row["weighted_days_overdue"]) == (100.0, 31.0)
+    (row,) = firm.rows(aging(firm.invoices(bills[1]), as_of="2026-11-01"))
+    assert (row["overdue"], row["weighted_days_overdue"]) == (-900.0, None)
 
 
 def test_client_and_matter_together(firm):

@@ -208,8 +208,12 @@ def test_budgets_with_hidden_rates_and_unknown_invoices(firm):
         rows = burned(firm, bills=BILLS[:-1], settings=settings)
     assert (rows[1]["unknown_amount"], rows[1]["used_amount"]) == pytest.approx((70.0, 1100.0))
     hidden = tuple((*row[:6], None, row[7]) for row in WORK)
-    with pytest.warns(RatesHiddenWarning, match="2 billable time entries on no final invoice"):
+    with pytest.warns(RatesHiddenWarning) as told:
         rows = burned(firm, hidden, settings=settings)
+    assert [str(each.message).partition(" have")[0] for each in told] == [
+        "2 billable time entries on no final invoice",
+        "4 billable time entries on final invoices",
+    ]
     assert rows[0]["budget_burn"] == pytest.approx((600.0 + 400.0 + 900.0) / 2000)
     assert [rows[1][name] for name in ("prebill_amount", "used_amount", "budget_burn")] == [None, None, None]
 
