@@ -16,8 +16,8 @@ from billframes.frames.columns import REPEATED, enum_type
 
 __all__ = ["UNREADABLE", "Enum", "References", "Repeated"]
 
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
-"""What is raised for a reference that breaks its declaration, or is not UTF-8."""
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What is raised for a reference that breaks its declaration, is not UTF-8, or is nested too deeply."""
 
 
 class Repeated(dict[Any, Any]):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import msgspec
 import pandas as pd
 import pyarrow as pa
 
+from billframes.api._http import Response
 from billframes.api._ledger import Clients
 from billframes.api._loader import Frame, Id, Loader
 from billframes.api._progress import Progress, checked_progress, reporting
@@ -17,6 +17,7 @@ from billframes.api.building import build_table
 from billframes.api.columns import Source, sources_of
 from billframes.api.decoding import decode_single
 from billframes.api.loading import checked_format
+from billframes.api.paging.session import Threads
 from billframes.api.parameters import identifier, segment
 from billframes.api.records import ClientBalances as BalancesRecord, CodeList, CodeSet, HealthCheckResponse
 from billframes.api.resources import CLIENTS, CODES, Resource
@@ -186,18 +187,7 @@ class ClientBalances(Loader):
         checked_progress(progress)
         ids = self._ids(client_ids)
         client = self._client()
-        with (
-            reporting(client.progress if progress is None else progress, "client_balances") as report,
-            ThreadPoolExecutor(client.concurrency, thread_name_prefix="billframes") as pool,
-        ):
-            records = []
-            try:
-                for record in pool.map(self._one, ids):
-                    records.append(record)
-                    report(len(records), len(ids))
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        records = self._records(ids, client.progress if progress is None else progress)
         resource = Resource(name="client_balances", path=CLIENTS.path, record=BalancesRecord, id="clientId")
         sources = sources_of(BalancesRecord)
         table = build_table(records, resource, sources)
@@ -208,22 +198,45 @@ class ClientBalances(Loader):
     def _ids(self, client_ids: Id | Collection[Id] | None) -> list[str]:
         if client_ids is None:
             listed = Clients(self._client)(select="", to="arrow", progress=False)
-            ids: list[str] = listed.column("client_id").to_pylist()
-            return ids
+            return list(listed.column("client_id").to_pylist())
         several = isinstance(client_ids, Collection) and not isinstance(client_ids, str | bytes)
         given: Any = client_ids if several else [client_ids]
-        return list(dict.fromkeys(identifier(each, "client_ids") for each in given))
+        ids = list(dict.fromkeys(identifier(each, "client_ids") for each in given))
+        for each in ids:
+            segment(each, "client_ids")
+        return ids
 
-    def _one(self, client_id: str) -> BalancesRecord:
-        path = f"{CLIENTS.path}/{segment(client_id)}/balances"
-        body = self._client().fetch(path, resource="client_balances").body
-        record: BalancesRecord = decode_single(body, BalancesRecord, "client_balances", id=client_id)
-        whole = (all(getattr(record, name) is not None for name in names) for names in (_SET_A, _SET_B))
-        if not any(whole):
-            raise DecodeError(
-                f"client_balances: the answer for client {client_id} has neither of the API's two field sets whole."
-            )
-        return record
+    def _records(self, ids: list[str], told: bool | Progress | None) -> list[BalancesRecord]:
+        """Read the balances side by side, in the order of the ids; Ctrl-C ends the requests under way."""
+        client = self._client()
+        with client.task() as task, reporting(told, "client_balances") as report:
+
+            def fetch(client_id: str) -> Response:
+                path = f"{CLIENTS.path}/{segment(client_id, 'client_ids')}/balances"
+                return client.fetch(path, resource="client_balances", task=task)
+
+            records: dict[int, BalancesRecord] = {}
+            wire = Threads(fetch, client.concurrency)
+            try:
+                for place, client_id in enumerate(ids):
+                    wire.send(place, client_id)
+                while len(records) < len(ids):
+                    place, response = wire.receive()
+                    records[place] = _balances(response.body, ids[place])
+                    report(len(records), len(ids))
+            finally:
+                wire.close()
+        return [records[place] for place in range(len(ids))]
+
+
+def _balances(body: bytes, client_id: str) -> BalancesRecord:
+    record: BalancesRecord = decode_single(body, BalancesRecord, "client_balances", id=client_id)
+    if not any(all(getattr(record, name) is not None for name in names) for names in (_SET_A, _SET_B)):
+        raise DecodeError(
+            f"client_balances: record {client_id} breaks the API's description at $.data: neither of its two sets of "
+            "fields is whole."
+        )
+    return record
 
 
 class Health(Loader):
@@ -280,13 +293,14 @@ class _HealthRow(HealthCheckResponse):
 
 
 def _health(body: bytes) -> _HealthRow:
+    # The answer may be wrapped as single records are, or not: the description does not show it.
+    text = body.strip() or b"{}"
     try:
-        shape = msgspec.json.decode(body.strip() or b"{}")
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        raise DecodeError("health: the server's answer is not valid JSON.") from None
-    wrapped = isinstance(shape, Mapping) and isinstance(shape.get("data"), Mapping)
-    data = shape if wrapped else {"data": shape}
-    record: _HealthRow = decode_single(msgspec.json.encode(data), _HealthRow, "health")
+        data = msgspec.json.decode(text, type=dict[str, msgspec.Raw]).get("data", b"")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        data = b""
+    wrapped = bytes(data).lstrip()[:1] == b"{"
+    record: _HealthRow = decode_single(text if wrapped else b'{"data": %s}' % text, _HealthRow, "health")
     return record
 
 

@@ -14,6 +14,7 @@ import ssl
 import time
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
+from http import HTTPStatus
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
@@ -23,12 +24,11 @@ from billframes._version import __version__
 from billframes.api._body import ENCODINGS, BodyError, TooLargeError, read_body
 from billframes.api._discretion import Discretion, quieten
 from billframes.api._lines import CutError, Line, Lines, Watch
-from billframes.api._outcome import Failure, Response, Settle, settled
+from billframes.api._outcome import Failure, HttpAnswer, Response, Settle, settled
 from billframes.api._refusals import (
-    Refusal,
     Sent,
     ends_early,
-    is_json,
+    flaw_of,
     not_json,
     refused,
     too_large,
@@ -156,6 +156,7 @@ class Http:
                 verify=checked,
                 transport=transport,
                 follow_redirects=False,
+                event_hooks={"response": [_forget_location]},
                 # No proxy stands before this machine itself, where http:// is allowed.
                 trust_env=not is_loopback(urlsplit(base_url).hostname or ""),
             )
@@ -222,7 +223,7 @@ class Http:
     def _send(self, sent: Sent, task: Task, settle: Settle | None = None) -> Response | BillframesError:
         started, unsure, attempt = time.monotonic(), False, 0
         while True:
-            outcome = self._try(sent, task)
+            outcome = self._try(sent, task, again=attempt > 0)
             if isinstance(outcome, Response):
                 self._quota.earn()
                 return outcome
@@ -241,33 +242,33 @@ class Http:
             self._gate.close_for(backoff(attempt) if outcome.wait is None else outcome.wait)
             attempt += 1
 
-    def _try(self, sent: Sent, task: Task) -> Response | Failure:
+    def _try(self, sent: Sent, task: Task, *, again: bool) -> Response | Failure:
         begun = time.monotonic()
         try:
-            answer, body = self._exchange(sent, task)
+            answer = self._exchange(sent, task)
         except TooLargeError:
             return self._lost(Failure(too_large(sent, self.limits.largest_answer), passing=False), sent)
         except (BodyError, CutError, httpx.RequestError) as failure:
             _log.debug("%s %s: no answer, %s", sent.method, sent.path, type(failure).__name__)
             return self._failed(failure, sent)
-        _log.debug("%s %s: %d in %.3f s", sent.method, sent.path, answer.status_code, time.monotonic() - begun)
+        _log.debug("%s %s: %d in %.3f s", sent.method, sent.path, answer.status, time.monotonic() - begun)
         if answer.is_success:
-            return self._taken(answer, body, sent)
+            return self._taken(answer, sent)
         wait = retry_after(answer.headers.get("retry-after"), answer.headers.get("date"))
         too_long = wait is not None and wait > LONGEST_RETRY_AFTER
-        error = refused(Refusal(answer.status_code, answer.headers, body), sent, wait=wait if too_long else None)
-        refusal = Failure(error, answer.status_code in PASSING_STATUSES and not too_long, wait)
-        return self._lost(refusal, sent) if answer.is_server_error else refusal
+        error = refused(answer, sent, again=again, wait=wait if too_long else None)
+        refusal = Failure(error, answer.status in PASSING_STATUSES and not too_long, wait)
+        return self._lost(refusal, sent) if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR else refusal
 
-    def _exchange(self, sent: Sent, task: Task) -> tuple[httpx.Response, bytes]:
-        """Send a request once; return the answer and its body."""
+    def _exchange(self, sent: Sent, task: Task) -> HttpAnswer:
+        """Send a request once; return what came."""
         with self._lines.one(task) as line:
             # The line comes first: many that wait for one must not pass the gate at once when it is free.
             self._gate.wait(task)
             with Discretion(), line.used(self._watch, self._longest, task):
                 return self._talk(line, sent)
 
-    def _talk(self, line: Line[httpx.Client], sent: Sent) -> tuple[httpx.Response, bytes]:
+    def _talk(self, line: Line[httpx.Client], sent: Sent) -> HttpAnswer:
         request = line.client.build_request(
             sent.method,
             self.base_url + sent.path,
@@ -278,7 +279,9 @@ class Http:
         )
         answer = line.client.send(request, stream=True)
         try:
-            return answer, self._body(answer)
+            # Cookies are credentials too, and nothing here reads them.
+            headers = {name.lower(): value for name, value in answer.headers.items() if name.lower() != "set-cookie"}
+            return HttpAnswer(answer.status_code, headers, self._body(answer))
         finally:
             answer.close()
 
@@ -298,12 +301,15 @@ class Http:
     def _longest(self) -> float:
         return self.limits.longest_request or 4 * self._timeout
 
-    def _taken(self, answer: httpx.Response, body: bytes, sent: Sent) -> Response | Failure:
+    def _taken(self, answer: HttpAnswer, sent: Sent) -> Response | Failure:
         """Take a 2xx answer, if it is the API's: JSON, or nothing where nothing may come."""
-        if is_json(body) or (sent.may_be_empty and not body.strip()):
+        body = answer.body
+        nothing = sent.may_be_empty and not body.strip()
+        flaw = None if nothing else flaw_of(body)
+        if flaw is None:
             return Response(body, http_date(answer.headers.get("date")))
         cut_short = unreachable(sent, _origin(self.base_url), "it ends in the middle", _NOT_WHOLE)
-        error = cut_short if ends_early(body) else not_json(sent.resource, body)
+        error = cut_short if ends_early(body) else not_json(sent.resource, body, flaw)
         return self._lost(Failure(error, passing=True), sent)
 
     def _failed(self, failure: Exception, sent: Sent) -> Failure:
@@ -332,6 +338,12 @@ class Http:
             if isinstance(error, ApiError):
                 error.body, error.trace_id = secret.masked(error.body), secret.masked(error.trace_id or "") or None
         return error
+
+
+def _forget_location(answer: httpx.Response) -> None:
+    # httpx prepares the next request even if it is not to follow, and fails where the address can't be read.
+    if "location" in answer.headers:
+        del answer.headers["location"]
 
 
 def _passes(failure: httpx.RequestError) -> bool:

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+import codecs
 import datetime as dt
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from billframes.errors import ApiError, BillframesError, DecodeError
 
-__all__ = ["Failure", "Response", "Settle", "settled"]
+__all__ = ["Failure", "HttpAnswer", "Response", "Settle", "settled"]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """
+    An answer as it came, apart from the request, whose headers hold the credential.
+
+    The headers' names are in small letters.
+    """
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status is a 2xx."""
+        return 200 <= self.status < 300
+
+    @property
+    def text(self) -> str:
+        """The body as text, as far as it is any."""
+        _, _, charset = self.headers.get("content-type", "").partition("charset=")
+        try:
+            name = codecs.lookup(charset.split(";")[0].strip(" \"'") or "utf-8").name
+            return self.body.decode(name, errors="replace")
+        except (LookupError, ValueError):
+            return self.body.decode("utf-8", errors="replace")
 
 
 @dataclass(frozen=True, slots=True)

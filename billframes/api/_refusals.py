@@ -6,14 +6,14 @@ client names; so do bodies, which the error carries beside its message.
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
 
 import msgspec
 
+from billframes.api._outcome import HttpAnswer
+from billframes.api._reasons import reason_of, trace_of
 from billframes.errors import (
     AccessDeniedError,
     ApiError,
@@ -28,10 +28,11 @@ from billframes.errors import (
 )
 
 __all__ = [
-    "Refusal",
+    "TOO_DEEP",
     "Sent",
     "TooLargeAnswerError",
-    "is_json",
+    "ends_early",
+    "flaw_of",
     "not_json",
     "refused",
     "too_large",
@@ -39,11 +40,11 @@ __all__ = [
     "unreachable",
 ]
 
-LONGEST_QUOTE = 500
 LARGE = 2**17
 _OPEN, _CLOSED = {b"{", b"["}, {b"}", b"]"}
 _JSON = msgspec.json.Decoder(msgspec.Raw)
-_TRACES = ("x-request-id", "x-correlation-id", "x-trace-id", "traceparent")
+_NOT_JSON = "is not valid JSON"
+TOO_DEEP = "is nested too deeply to be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,43 +65,33 @@ class Sent:
         return self.method == "GET"
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """An answer that is no 2xx; the headers' names are in small letters."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def text(self) -> str:
-        """The body as text, as far as it is any."""
-        _, _, charset = self.headers.get("content-type", "").partition("charset=")
-        try:
-            name = codecs.lookup(charset.split(";")[0].strip(" \"'") or "utf-8").name
-            return self.body.decode(name, errors="replace")
-        except (LookupError, ValueError):
-            return self.body.decode("utf-8", errors="replace")
-
-    @property
-    def trace_id(self) -> str | None:
-        """The server's own name for the request."""
-        return next((self.headers[name] for name in _TRACES if name in self.headers), None)
-
-
-def is_json(body: bytes) -> bool:
+def flaw_of(body: bytes) -> str | None:
     """
-    Tell whether a body is JSON, whatever it says.
+    Return what keeps a body from being JSON, whatever its headers say; None for nothing.
 
-    Of a large one only its ends are looked at: whoever decodes it reads the whole, and asks again where it is none.
+    All of it must be UTF-8, including what no field is read from. The structure of a large body is only looked at from
+    its ends: whoever decodes it reads the whole, and asks again if it is not JSON.
+
+    Examples
+    --------
+    >>> flaw_of(b'{"data": []}')
+    >>> flaw_of('{"data": [], "note": "Größe"}'.encode("latin-1"))
+    'is not valid UTF-8'
     """
-    if len(body) > LARGE:
-        return body[:LARGE].lstrip()[:1] in _OPEN and body[-LARGE:].rstrip()[-1:] in _CLOSED
     try:
-        _JSON.decode(body)
+        if not body.isascii():
+            body.decode()
+        if len(body) <= LARGE:
+            _JSON.decode(body)
+            return None
+    except UnicodeDecodeError:
+        return "is not valid UTF-8"
+    except RecursionError:
+        return TOO_DEEP
     except msgspec.DecodeError:
-        return False
-    return True
+        return _NOT_JSON
+    whole = body[:LARGE].lstrip()[:1] in _OPEN and body[-LARGE:].rstrip()[-1:] in _CLOSED
+    return None if whole else _NOT_JSON
 
 
 def ends_early(body: bytes) -> bool:
@@ -109,11 +100,11 @@ def ends_early(body: bytes) -> bool:
     return text[:1] in _OPEN and text[-1:] not in _CLOSED
 
 
-def not_json(resource: str, body: bytes) -> DecodeError:
-    """Return the error for an answer that is no JSON."""
+def not_json(resource: str, body: bytes, flaw: str | None = None) -> DecodeError:
+    """Return the error for an answer that is not JSON."""
     page = body.lstrip()[:1] == b"<"
     advice = " It looks like a web page: check that the address is the API's own." if page else ""
-    return DecodeError(f"{resource}: the server's answer is not valid JSON.{advice}")
+    return DecodeError(f"{resource}: the server's answer {flaw or _NOT_JSON}.{advice}")
 
 
 def unreachable(sent: Sent, origin: str, reason: str, advice: str) -> TransportError:
@@ -158,20 +149,25 @@ def uncertain(cause: Exception, sent: Sent) -> UncertainWriteError:
     )
 
 
-def refused(answer: Refusal, sent: Sent, *, wait: float | None = None) -> ApiError:
-    """Return the error for a status that is no 2xx; `wait` is what the server asks for, where that is too long."""
-    kind, message = _explain(answer.status, sent.resource, _own_words(answer), wait)
+def refused(answer: HttpAnswer, sent: Sent, *, again: bool = False, wait: float | None = None) -> ApiError:
+    """
+    Return the error for a status that is not a 2xx.
+
+    `again` says that the request was tried more than once; `wait` is what the server asks for, if that is too long.
+    """
+    tried = f", and asks to wait {wait:,.0f} seconds" if wait is not None else ", also after trying again" * again
+    kind, message = _explain(answer.status, sent.resource, reason_of(answer), tried)
     return kind(
         message,
         status=answer.status,
         method=sent.method,
         path=sent.path,
         body=answer.text,
-        trace_id=answer.trace_id,
+        trace_id=trace_of(answer),
     )
 
 
-def _explain(status: int, resource: str, words: str, wait: float | None) -> tuple[type[ApiError], str]:
+def _explain(status: int, resource: str, words: str, tried: str) -> tuple[type[ApiError], str]:
     said = f" The server says: {words}" if words else ""
     if status == HTTPStatus.UNAUTHORIZED:
         return AuthenticationError, (
@@ -188,7 +184,6 @@ def _explain(status: int, resource: str, words: str, wait: float | None) -> tupl
         )
     if status in {400, 409, 422}:
         return RefusedError, f"{words or 'The server gave no reason.'} ({resource}: refused with {status}.)"
-    tried = ", also after trying again" if wait is None else f", and asks to wait {wait:,.0f} seconds"
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return RateLimitedError, (
             f"{resource}: too many requests (429){tried}.{said} Try later, or lower rate_limit= and concurrency=."
@@ -204,28 +199,3 @@ def _explain(status: int, resource: str, words: str, wait: float | None) -> tupl
             "go nowhere else. Connect to the final address."
         )
     return ApiError, f"{resource}: the server answered {status}.{said}"
-
-
-def _own_words(answer: Refusal) -> str:
-    """Return what the server says of a refusal: a problem's title, detail and errors, or its text."""
-    try:
-        problem: Any = msgspec.json.decode(answer.body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        plain = answer.headers.get("content-type", "").startswith("text/plain")
-        return answer.text.strip()[:LONGEST_QUOTE] if plain else ""
-    if not isinstance(problem, dict):
-        return ""
-    words = [problem.get(key) for key in ("detail", "message", "title", "error")]
-    first = next((word for word in words if isinstance(word, str) and word), "")
-    return " ".join([first, *_listed(problem.get("errors"))]).strip()[:LONGEST_QUOTE]
-
-
-def _listed(errors: Any) -> list[str]:
-    if not isinstance(errors, list):
-        return []
-    return [
-        ": ".join(str(error[key]) for key in ("parameter", "pointer", "detail") if error.get(key))
-        if isinstance(error, dict)
-        else str(error)
-        for error in errors
-    ]

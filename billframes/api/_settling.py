@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 
 from billframes.api._http import Response, Settle
-from billframes.api.decoding import parse_instant
-from billframes.api.resources import ALL_ZERO_ID
+from billframes.api.decoding import parse_instant, same_id
+from billframes.api.resources import ALL_ZERO_ID, Resource
 from billframes.errors import DecodeError, NotFoundError
 
 __all__ = ["change_settled", "deletion_settled", "shows"]
@@ -38,20 +38,32 @@ def deletion_settled(look: Look) -> Settle:
     return settle
 
 
-def change_settled(look: Look, body: bytes, resource: str) -> Settle:
-    """Return what tells whether a change happened; `look` reads the record, `body` is what was sent."""
+def change_settled(look: Look, body: bytes, resource: Resource, id_: str) -> Settle:
+    """Return what tells whether a change of record `id_` happened; `look` reads it, `body` is what was sent."""
     sent = msgspec.json.decode(body)
 
     def settle(started: float) -> Response | None:
         answer = look()
-        record = msgspec.json.decode(answer.body).get("data") or {}
+        record = _record_in(answer.body)
+        if not same_id(str(record.get(resource.id, "")), id_):
+            raise DecodeError(f"{resource.name}: the record could not be read back.")
         if shows(sent, record):
             return answer
         if _untouched(record, answer.date, time.monotonic() - started):
             return None
-        raise DecodeError(f"{resource}: the record was changed meanwhile, and does not show what was sent.")
+        raise DecodeError(f"{resource.name}: the record was changed meanwhile, and does not show what was sent.")
 
     return settle
+
+
+def _record_in(body: bytes) -> Mapping[str, Any]:
+    """Return the record of an answer; an empty one if it holds none that can be read."""
+    try:
+        shown = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+    record = shown.get("data") if isinstance(shown, Mapping) else None
+    return record if isinstance(record, Mapping) else {}
 
 
 def shows(sent: Any, record: Any) -> bool:
@@ -76,14 +88,22 @@ def shows(sent: Any, record: Any) -> bool:
 
 
 def _custom_shown(sent: Any, record: Mapping[str, Any]) -> bool:
-    shown = record.get("customFields") or (record.get("meta") or {}).get("customFields") or ()
-    held = {each.get("id"): each for each in shown}
+    shown = record.get("customFields") or _meta_of(record).get("customFields")
+    held = {each.get("id"): each for each in shown if isinstance(each, Mapping)} if isinstance(shown, list) else {}
     return all(shows(each.get("value"), held.get(each["id"], {}).get("value")) for each in sent or ())
 
 
 def _untouched(record: Mapping[str, Any], now: dt.datetime | None, elapsed: float) -> bool:
     """Tell whether a record is as it was before: by the server's clock alone, whose `Date` is cut to the second."""
-    modified = (record.get("meta") or {}).get("modifiedAt")
-    if modified is None or now is None:
+    modified = _meta_of(record).get("modifiedAt")
+    if not isinstance(modified, str) or now is None:
         return False
-    return parse_instant(modified) < now - dt.timedelta(seconds=elapsed + 1)
+    try:
+        return parse_instant(modified) < now - dt.timedelta(seconds=elapsed + 1)
+    except ValueError:
+        return False
+
+
+def _meta_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    meta = record.get("meta")
+    return meta if isinstance(meta, Mapping) else {}

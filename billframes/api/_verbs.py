@@ -15,10 +15,10 @@ from billframes.api._http import Response
 from billframes.api._loader import Id, Loader
 from billframes.api._refusals import Sent, uncertain
 from billframes.api._settling import change_settled, deletion_settled
-from billframes.api.decoding import decode_single
+from billframes.api.decoding import decode_single, same_id
 from billframes.api.loading import definitions_of
 from billframes.api.merging import Merge, merged
-from billframes.api.parameters import identifier, segment
+from billframes.api.parameters import segment
 from billframes.api.record import Record, record_from
 from billframes.api.records import Request
 from billframes.api.writing import body_of, custom_updates, mergeable
@@ -53,7 +53,9 @@ class Verbs(Loader):
             present = self._look(path).body
             self._record(present, str(id))
             body = merged(body, present, list(merging.values()))
-        settle = change_settled(lambda: self._look(path), body, self.resource.name) if self.resource.detail else None
+        settle = None
+        if self.resource.detail:
+            settle = change_settled(lambda: self._look(path), body, self.resource, str(id))
         response = self._client().send("PUT", path, body, resource=self.resource.name, settle=settle)
         return self._record(response.body, str(id)) if response.body.strip() else None
 
@@ -61,16 +63,23 @@ class Verbs(Loader):
         return self._client().fetch(path, resource=self.resource.name)
 
     def _path(self, id: Id) -> str:  # noqa: A002
-        return f"{self.resource.path}/{segment(identifier(id, 'id'))}"
+        return f"{self.resource.path}/{segment(id, 'id')}"
 
     def _record(self, body: bytes, id: str | None = None) -> Record:  # noqa: A002
         resource = self.resource
         struct = decode_single(body, resource.detail or resource.record, resource.name, id_name=resource.id, id=id)
+        came = getattr(struct, snake_case(resource.id))
+        if id is not None and not same_id(came, id):
+            raise DecodeError(
+                f"{resource.name}: asked for record {id}, the server answered with {came or 'one without an id'} at "
+                f"$.data.{resource.id}. Try again; if it stays, tell whoever runs the server."
+            )
         try:
             return record_from(struct, resource.noun)
         except DecodeError as error:
-            message = f"{resource.name}: record {id or getattr(struct, snake_case(resource.id))} breaks the API's"
-            raise DecodeError(f"{message} description: {error}.") from None
+            raise DecodeError(
+                f"{resource.name}: record {id or came} breaks the API's description at {error}."
+            ) from None
 
     def _body(self, request: type[Request], values: Mapping[str, Any]) -> bytes:
         fields = values.get("custom_fields", UNSET)

@@ -27,7 +27,7 @@ from msgspec.structs import astuple
 from billframes._names import snake_case
 from billframes._warn import warn
 from billframes.api._codes import UNREADABLE, Enum, References, Repeated
-from billframes.api.columns import Source
+from billframes.api.columns import Source, wire_path
 from billframes.api.custom_fields import CustomColumn, read_values, warn_of_undefined
 from billframes.api.decoding import listed, microseconds, parse_time, references_of
 from billframes.api.resources import Resource
@@ -94,6 +94,7 @@ class Builder:
         self.columns = (*(source.column for source in sources), *(each.column for each in custom))
         self._codes = {column.name: _codes_of(column) for column in self.columns if _is_encoded(column)}
         self._codes |= {parent: References(kind) for parent, kind in references.items()}
+        self._paths = {each.column.name: wire_path(resource.record, each) for each in sources}
         # What blocks hold of a column: its values, or their numbers.
         self._kept = {column.name: column.type for column in self.columns} | dict.fromkeys(self._codes, pa.int32())
 
@@ -210,7 +211,8 @@ class Builder:
         if column.name in self._codes:
             return self._codes[column.name].encode(values)
         if column.kind in {"instant", "time"}:
-            return _read_text(values, column, lambda row: self._name_of(records[row]))
+            path = self._paths[column.name]
+            return _read_text(values, column, lambda row: (self._name_of(records[row]), f"$.data[{row}].{path}"))
         return pa.array(values, column.type)
 
     def _name_of(self, record: Any) -> str:
@@ -260,7 +262,7 @@ def _reader(source: Source) -> Callable[[Any], Any]:
     return lambda parent: [get(each) for each in parent] if isinstance(parent, list) else get(parent)
 
 
-def _read_text(values: Sequence[Any], column: Column, name_of: Callable[[int], str]) -> pa.Array:
+def _read_text(values: Sequence[Any], column: Column, place_of: Callable[[int], tuple[str, str]]) -> pa.Array:
     kind = column.type
     if column.kind == "instant":
         try:
@@ -273,8 +275,9 @@ def _read_text(values: Sequence[Any], column: Column, name_of: Callable[[int], s
         try:
             parsed.append(None if value is None else parse(value))
         except ValueError:
+            record, path = place_of(row)
             raise DecodeError(
-                f"{name_of(row)} breaks the API's description at column {column.name!r}: "
-                f"what came is no {'date-time' if column.kind == 'instant' else 'time'}."
+                f"{record} breaks the API's description at {path}: "
+                f"what came is not a {'date-time' if column.kind == 'instant' else 'time'}."
             ) from None
     return pa.array(parsed, kind)

@@ -18,7 +18,7 @@ from msgspec import Meta, Struct
 from billframes.api.records import Reference
 from billframes.frames.columns import Column
 
-__all__ = ["Field", "Source", "fields_of", "sources_of"]
+__all__ = ["Field", "Source", "fields_of", "sources_of", "wire_name", "wire_path"]
 
 _UNPREFIXED = {"meta"}
 _ELSEWHERE = {"custom_fields"}
@@ -132,6 +132,28 @@ def fields_of(record: type[Struct]) -> tuple[Field, ...]:
     """List a record's fields, in the declaration's order."""
     hints = get_type_hints(record, include_extras=True)
     return tuple(_take_apart(name, hints[name]) for name in record.__struct_fields__)
+
+
+def wire_path(record: type[Struct], source: Source) -> str:
+    """
+    Return where a column's values are in a record's JSON.
+
+    Examples
+    --------
+    >>> from billframes.api.records import ExpenseList
+    >>> wire_path(ExpenseList, next(each for each in sources_of(ExpenseList) if each.column.name == "modified_at"))
+    'meta.modifiedAt'
+    """
+    if source.parent is None:
+        return wire_name(record, source.attribute)
+    kind = next(field.type for field in fields_of(record) if field.name == source.parent)
+    return f"{wire_name(record, source.parent)}.{wire_name(kind, source.attribute)}"
+
+
+def wire_name(record: type[Struct], attribute: str) -> str:
+    """Return an attribute's name in JSON; one that is put together from others has its own."""
+    names = dict(zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True))
+    return names.get(attribute, attribute)
 
 
 def _take_apart(name: str, annotation: Any) -> Field:

@@ -89,7 +89,8 @@ def read_values(
     values: dict[str, list[Any]] = {each.column.name: [None] * len(records) for each in columns}
     undefined: set[str] = set()
     for row, record in enumerate(records):
-        for value in _values_of(record):
+        place, came = _values_of(record)
+        for at, value in enumerate(came):
             custom = by_id.get(value.id)
             if custom is None:
                 undefined.add(value.id)
@@ -99,7 +100,7 @@ def read_values(
             except ValueError as error:
                 raise DecodeError(
                     f"{resource}: record {getattr(record, id_attribute)} breaks the API's description at "
-                    f"$.customFields[id={value.id}].value: {error}."
+                    f"$.data[{row}].{place}[{at}].value: {error}, in custom field {value.id}."
                 ) from None
     return values, undefined
 
@@ -130,11 +131,12 @@ def _column(field: CustomFieldList, name: str) -> Column:
     )
 
 
-def _values_of(record: Any) -> Sequence[CustomFieldValue]:
+def _values_of(record: Any) -> tuple[str, Sequence[CustomFieldValue]]:
+    """Return where in the record's JSON its values are, and the values."""
     if record.custom_fields:
-        return record.custom_fields  # type: ignore[no-any-return]
+        return "customFields", record.custom_fields
     meta = getattr(record, "meta", None)
-    return (meta.custom_fields if meta else None) or ()
+    return "meta.customFields", (meta.custom_fields if meta else None) or ()
 
 
 def _typed(value: CustomFieldValue, custom: CustomColumn) -> Any:
@@ -157,4 +159,4 @@ def _date(text: str) -> dt.date:
         return dt.datetime.fromisoformat(text).date()
     except ValueError:
         # Python's own words quote the text, which may be anything.
-        raise ValueError("what came is no date") from None
+        raise ValueError("what came is not a date") from None

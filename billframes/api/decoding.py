@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import json
 import re
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from billframes.api._refusals import not_json
+from billframes.api._refusals import TOO_DEEP, not_json
 from billframes.api.columns import fields_of
 from billframes.api.records import Pagination, Reference
 from billframes.api.resources import MAX_OFFSET, Resource
@@ -33,6 +34,7 @@ __all__ = [
     "parse_instant",
     "parse_time",
     "references_of",
+    "same_id",
 ]
 
 T = TypeVar("T")
@@ -136,6 +138,8 @@ def _decode(body: bytes, shape: Any, resource: str, id_name: str, asked: str | N
         message = _explain(error, body, resource, id_name, asked)
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise not_json(resource, body) from None
+    except RecursionError:
+        raise not_json(resource, body, TOO_DEEP) from None
     raise DecodeError(message)
 
 
@@ -150,8 +154,9 @@ def _explain(error: msgspec.ValidationError, body: bytes, resource: str, id_name
 def _record_named(path: str, body: bytes, id_name: str) -> str:
     match = _INDEX.search(path)
     try:
-        raw = msgspec.json.decode(body)
-    except msgspec.DecodeError:
+        # Unlike msgspec, it reads numbers of any size, and one of them may be what is wrong.
+        raw = json.loads(body)
+    except (ValueError, RecursionError):
         return f"record number {match[1]} " if match else "the server's answer "
     found = raw["data"] if isinstance(raw, dict) and "data" in raw else raw
     row = found[int(match[1])] if match else found
@@ -159,6 +164,11 @@ def _record_named(path: str, body: bytes, id_name: str) -> str:
     if isinstance(name, str):
         return f"record {name} "
     return f"record number {match[1]} (without {id_name}) " if match else "the server's answer "
+
+
+def same_id(one: str, other: str) -> bool:
+    """Tell whether two ids are of the same record: case and surrounding spaces don't count."""
+    return one.strip().casefold() == other.strip().casefold()
 
 
 def parse_instant(text: str) -> dt.datetime:

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from msgspec import Struct
 
 from billframes._names import closest
-from billframes.api.columns import Field, fields_of
+from billframes.api.columns import Field, fields_of, wire_name
 from billframes.api.custom_fields import attributes_of
 from billframes.api.decoding import parse_instant, parse_time
 from billframes.errors import DecodeError
@@ -88,51 +88,56 @@ class Record:
         return {name: _plain(value) for name, value in self._values.items()}
 
 
-def record_from(struct: Struct, kind: str) -> Record:
+def record_from(struct: Struct, kind: str, path: str = "$.data") -> Record:
     """
-    Turn a decoded record into a `Record` called `kind`.
+    Turn a decoded record into a `Record` called `kind`; `path` is where it was in the answer.
 
     Raises
     ------
     DecodeError
-        A text is not the date, time or instant that its field holds.
+        A text is not the date, time or instant that its field holds; says where and what was expected.
     """
     values: dict[str, Any] = {}
     for field in fields_of(type(struct)):
         if field.name != "custom_fields":
-            values[field.name] = _value(getattr(struct, field.notes.get("reads", field.name)), field)
+            here = f"{path}.{wire_name(type(struct), field.name)}"
+            values[field.name] = _value(getattr(struct, field.notes.get("reads", field.name)), field, here)
     meta = getattr(struct, "meta", None)
-    customs = getattr(struct, "custom_fields", None) or getattr(meta, "custom_fields", None)
+    own = getattr(struct, "custom_fields", None)
+    customs = own or getattr(meta, "custom_fields", None)
     if customs:
+        place = f"{path}.customFields" if own else f"{path}.meta.customFields"
+        read = {id(each): _custom(each, f"{place}[{at}].value") for at, each in enumerate(customs)}
         uses = Counter(each.name for each in customs)
-        values["custom_fields"] = {each.name if uses[each.name] == 1 else each.id: _custom(each) for each in customs}
-        values |= {name: _custom(each) for name, each in attributes_of(customs).items()}
+        values["custom_fields"] = {each.name if uses[each.name] == 1 else each.id: read[id(each)] for each in customs}
+        values |= {name: read[id(each)] for name, each in attributes_of(customs).items()}
     elif hasattr(struct, "custom_fields"):
         values["custom_fields"] = {}
     return Record(kind, values)
 
 
-def _value(value: Any, field: Field) -> Any:
+def _value(value: Any, field: Field, path: str) -> Any:
     if isinstance(value, list):
-        return [_value(each, field) for each in value]
+        return [_value(each, field, f"{path}[{at}]") for at, each in enumerate(value)]
     if isinstance(value, Struct):
-        return record_from(value, field.name.replace("_", " "))
+        return record_from(value, field.name.replace("_", " "), path)
     if not isinstance(value, str):
         return value
     match field.notes.get("kind"):
         case "instant":
-            return _parsed(parse_instant, value, f"{field.name!r} is no date-time")
+            return _parsed(parse_instant, value, f"{path}: what came is not a date-time")
         case "time":
-            return _parsed(parse_time, value, f"{field.name!r} is no time")
+            return _parsed(parse_time, value, f"{path}: what came is not a time")
         case "enum":
             return {known.casefold(): known for known in field.notes["values"]}.get(value.casefold(), value)
     return value
 
 
-def _custom(value: Any) -> Any:
+def _custom(value: Any, path: str) -> Any:
     if value.value_type.lower() != "date" or not isinstance(value.value, str):
         return value.value
-    return _parsed(dt.datetime.fromisoformat, value.value, f"custom field {value.id} is no date").date()
+    said = f"{path}: what came is not a date, in custom field {value.id}"
+    return _parsed(dt.datetime.fromisoformat, value.value, said).date()
 
 
 def _parsed(parse: Callable[[str], Any], text: str, said: str) -> Any:

@@ -168,11 +168,31 @@ def test_a_wrong_acting_user_is_named_before_any_request(fake, connect, acting):
     assert fake.requests == []
 
 
-def test_a_clients_id_is_one_segment_of_the_path_of_its_balances(fake, connect):
-    fake.answers["/v2/clients/a/b/balances"] = httpx.Response(404)
+LEAVING = [".", "..", "...", "a/b", "../clients", "a\\b", "%2e%2e", "a%2fb", "a\0b", "a\nb"]
+
+
+@pytest.mark.parametrize("id_", LEAVING)
+@pytest.mark.parametrize("verb", ["get", "delete", "update"])
+def test_an_id_that_would_leave_the_path_is_refused_before_any_request(fake, connect, verb, id_):
+    changes = {"notes": "x"} if verb == "update" else {}
+    with pytest.raises(bf.ParameterError, match=r"^id=.*an id looks like '[0-9a-f]{8}-"):
+        getattr(connect().matters, verb)(id_, **changes)
+    with pytest.raises(bf.ParameterError, match=r"^client_ids=.*an id looks like"):
+        connect().client_balances(["c1", id_])
+    assert fake.requests == []
+
+
+def test_an_id_of_a_megabyte_is_not_repeated_whole(fake, connect):
+    with pytest.raises(bf.ParameterError) as raised:
+        connect().matters.get("/" * 2**20)
+    assert len(str(raised.value)) < 300
+
+
+def test_an_odd_id_is_one_segment_of_the_path_of_a_clients_balances(fake, connect):
+    fake.answers["/v2/clients/a?b c/balances"] = httpx.Response(404)
     with pytest.raises(bf.NotFoundError):
-        connect().client_balances("a/b")
-    assert fake.requests[-1].url.raw_path == b"/v2/clients/a%2Fb/balances"
+        connect().client_balances("a?b c")
+    assert fake.requests[-1].url.raw_path == b"/v2/clients/a%3Fb%20c/balances"
 
 
 PLAIN = {"text": "x", "id": "x", "date": "2026-10-01", "instant": "2026-10-01T09:00:00Z", "time": "09:30", "flag": True}
@@ -281,7 +301,7 @@ DETAILS = [each for each in declared.RESOURCES if each.detail]
 @pytest.mark.parametrize("resource", DETAILS, ids=lambda each: each.name)
 def test_a_record_that_breaks_the_description_is_a_decode_error(server, resource):
     fake, client = server
-    row = whole(resource.detail)
+    row = {**whole(resource.detail), resource.id: "r1"}
 
     @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.sampled_from(list(faults(resource.detail))))

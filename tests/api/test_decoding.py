@@ -10,6 +10,7 @@ import pytest
 
 import billframes as bf
 from tests.api.conftest import entry, paged
+from tests.api.made import Written, dumps
 
 
 @pytest.fixture
@@ -113,7 +114,7 @@ def test_text_of_any_kind_survives(load, text):
         ({"billed": "yes"}, "$.data[1].billed"),
         ({"date": "2026-13-01"}, "$.data[1].date"),
         ({"client": "Acme"}, "$.data[1].client"),
-        ({"time": "noon"}, "column 'time'"),
+        ({"time": "noon"}, "$.data[1].time: what came is not a time"),
     ],
 )
 def test_a_wrong_type_names_resource_record_and_path(load, changes, path):
@@ -367,19 +368,24 @@ def test_a_health_check_that_is_not_the_apis_is_a_decode_error(fake, connect, bo
 @pytest.mark.parametrize(
     ("changes", "path"),
     [
-        ({"time": "noon"}, "'time' is no time"),
-        ({"meta": {"createdAt": "soon", "modifiedAt": "soon"}}, "'created_at' is no date-time"),
+        ({"time": "noon"}, r"at \$\.data\.time: what came is not a time"),
+        (
+            {"meta": {"createdAt": "soon", "modifiedAt": "soon"}},
+            r"at \$\.data\.meta\.createdAt: what came is not a date-time",
+        ),
         ({"hours": "1.5"}, r"\$\.data\.hours"),
+        ({"hours": Written("1e400")}, r"\$\.data\.hours"),
     ],
 )
 def test_a_wrong_value_in_a_single_record_names_resource_record_and_path(fake, connect, changes, path):
-    fake.answers["/v2/time-entries/t1"] = {"data": entry(user={}, matter={}, client={}, **changes)}
+    row = entry(timeEntryId="t1", user={}, matter={}, client={}, **changes)
+    fake.answers["/v2/time-entries/t1"] = dumps({"data": row}).encode()
     with pytest.raises(bf.DecodeError, match=rf"^time_entries: record t1 breaks the API's description.*{path}"):
         connect().time_entries.get("t1")
 
 
 def test_a_name_in_a_record_is_put_together_too(fake, connect):
-    row = entry(user={"firstName": "Ann", "lastName": "Lee"}, matter={}, client={})
+    row = entry(timeEntryId="t1", user={"firstName": "Ann", "lastName": "Lee"}, matter={}, client={})
     fake.answers["/v2/time-entries/t1"] = {"data": row}
     assert connect().time_entries.get("t1").user.name == "Ann Lee"
 

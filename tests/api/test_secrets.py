@@ -185,6 +185,8 @@ FAULTS = {
     "hanging up": (lambda _: None, bf.TransportError),
     "silent": (lambda _: time.sleep(0.4), bf.TransportError),
     "no JSON": (lambda _: (200, b"no record"), bf.DecodeError),
+    "nested without end": (lambda _: (200, b"[" * 10_000 + b"]" * 10_000), bf.DecodeError),
+    "nested without end, and large": (lambda _: (200, b"[" * 200_000 + b"]" * 200_000), bf.DecodeError),
     "not as described": (lambda _: (200, json.dumps({"data": [{"label": NAME}]}).encode()), bf.DecodeError),
 }
 
@@ -209,6 +211,24 @@ def test_an_interrupted_request_shows_no_credential(serve):
     client = bf.Client(serve(interrupt).url, TOKEN, headers={"x-api-key": KEY})
     error = failing(lambda: client.fetch("/v2/clients", resource="clients"), KeyboardInterrupt)
     assert not any("httpcore" in frame.filename for frame in traceback.extract_tb(error.__traceback__))
+    nothing_secret_in(seen(error))
+
+
+def test_an_error_of_python_itself_shows_no_credential(serve, monkeypatch):
+    """Whatever fails while an answer is judged, such as memory that runs out, its frames hold no request."""
+
+    def fail(_body):
+        raise MemoryError
+
+    monkeypatch.setattr(_http, "flaw_of", fail)
+    client = bf.Client(serve(lambda _: (200, b"{}")).url, TOKEN, headers={"x-api-key": KEY})
+    nothing_secret_in(seen(failing(client.practice_areas, MemoryError)))
+
+
+def test_a_write_answered_with_json_nested_without_end_shows_no_credential(serve):
+    server = serve(lambda _: (200, b"[" * 10_000 + b"]" * 10_000))
+    client = bf.Client(server.url, TOKEN, headers={"x-api-key": KEY})
+    error = failing(lambda: client.send("POST", "/v2/clients", b"{}", resource="clients"), bf.UncertainWriteError)
     nothing_secret_in(seen(error))
 
 
@@ -317,7 +337,7 @@ def test_logs_tell_of_requests_without_query_or_headers(serve, caplog):
     ("wrong", "said"),
     [
         ({"date": NAME}, r"record t1 breaks the API's description at \$\.data\[0\]\.date"),
-        ({"time": NAME}, "record t1 breaks .* column 'time': what came is no time"),
+        ({"time": NAME}, r"record t1 breaks .* at \$\.data\[0\]\.time: what came is not a time"),
         ({"hours": NARRATIVE}, r"record t1 breaks .* at \$\.data\[0\]\.hours"),
         ({"matterId": None}, r"record t1 breaks .* at \$\.data\[0\]\.matterId"),
         ({"date": "2025-01-01"}, "startDate"),
@@ -348,7 +368,7 @@ def test_a_custom_fields_value_of_another_type_is_not_quoted(serve):
 
     client = bf.Client(serve(answer).url, TOKEN)
     error = failing(client.clients, bf.DecodeError)
-    assert "what came is no date" in str(error)
+    assert "what came is not a date" in str(error)
     assert NAME not in "".join(traceback.format_exception(error))
 
 

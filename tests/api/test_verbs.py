@@ -274,13 +274,45 @@ def test_records_are_frozen_shown_as_tables_and_pickle(own):
 
 def test_what_is_shown_escapes_html(fake, connect):
     fake.answers["/v2/time-entries/t1"] = {
-        "data": entry(description="<script>alert(1)</script>", user={}, matter={}, client={})
+        "data": entry(timeEntryId="t1", description="<script>alert(1)</script>", user={}, matter={}, client={})
     }
     assert "<script>" not in connect().time_entries.get("t1")._repr_html_()
 
 
 def test_an_id_is_one_segment_of_the_path(fake, connect):
-    fake.answers["/v2/clients/a%2Fb"] = fake.answers["/v2/clients/a/b"] = httpx.Response(404)
+    fake.answers["/v2/clients/a?b"] = httpx.Response(404)
     with pytest.raises(bf.NotFoundError):
-        connect().clients.get("a/b")
-    assert fake.requests[-1].url.raw_path == b"/v2/clients/a%2Fb"
+        connect().clients.get("a?b")
+    assert fake.requests[-1].url.raw_path == b"/v2/clients/a%3Fb"
+
+
+@pytest.mark.parametrize("status", [200, 201, 202])
+def test_a_create_that_is_answered_with_any_success_brings_the_record(fake, connect, status):
+    row = entry(user={}, matter={}, client={})
+    fake.answers["/v2/time-entries"] = httpx.Response(status, json={"data": row})
+    made = connect().time_entries.create(matter_id="m1", date="2026-10-01", description="x", hours=1)
+    assert made.time_entry_id == "t0001"
+
+
+@pytest.mark.parametrize("status", [200, 201, 204])
+def test_a_write_that_is_answered_with_success_and_no_body_is_done(fake, connect, status):
+    fake.answers |= dict.fromkeys(("/v2/expenses", "/v2/expenses/e1"), httpx.Response(status))
+    expenses = connect().expenses
+    assert expenses.create(matter_id="m1", date="2026-10-01", description="x", amount=1) is None
+    assert expenses.update("e1", amount=2) is None
+    assert expenses.delete("e1") is None
+
+
+def test_another_record_than_the_one_asked_for_is_refused(fake, connect):
+    fake.answers["/v2/time-entries/t2"] = {"data": entry(timeEntryId="t3", user={}, matter={}, client={})}
+    with pytest.raises(bf.DecodeError, match=r"time_entries: asked for record t2, the server answered with t3"):
+        connect().time_entries.get("t2")
+    with pytest.raises(bf.DecodeError, match="asked for record t2"):
+        connect().time_entries.update("t2", hours=2)
+
+
+def test_a_record_is_the_one_asked_for_whatever_the_case_of_its_id(fake, connect):
+    id_ = "C0FFEE00-1B5C-4F7A-9C1D-2F6F0C3E8A11"
+    row = entry(timeEntryId=id_.lower(), user={}, matter={}, client={})
+    fake.answers[f"/v2/time-entries/{id_}"] = {"data": row}
+    assert connect().time_entries.get(id_).time_entry_id == id_.lower()

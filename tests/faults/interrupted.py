@@ -13,6 +13,8 @@ def main(url: str, how: str) -> None:
     try:
         if how == "one":
             client.expenses.get("e1")
+        elif how == "balances":
+            client.client_balances([f"c{i}" for i in range(20)])
         else:
             client.time_entries(select="")
     except KeyboardInterrupt:

@@ -50,6 +50,7 @@ def until(condition, seconds=20):
 
 
 CASES = [(fault, how) for fault in (silent, trickling, failing, waiting) for how in ("list", "one")]
+CASES += [(silent, "balances"), (trickling, "balances"), (waiting, "balances")]
 
 
 @pytest.mark.parametrize(("fault", "how"), [*CASES, (first_pages_then_silent, "list")])

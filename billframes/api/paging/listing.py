@@ -114,17 +114,18 @@ class Listing:
             instants = pa.array(keys, pa.string()).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
             return array("q", instants.to_numpy().tobytes())
         except pa.ArrowInvalid:
-            return [self._read(microseconds, record, text) for record, text in zip(records, keys, strict=True)]
+            return [self._read(microseconds, record, text, path) for record, text in zip(records, keys, strict=True)]
 
     def modified(self, record: Any) -> dt.datetime | None:
         """Return when a record was last changed; None where it does not say."""
         meta = getattr(record, "meta", None)
-        return self._read(parse_instant, record, meta.modified_at) if meta is not None else None
+        return self._read(parse_instant, record, meta.modified_at, "meta.modifiedAt") if meta is not None else None
 
-    def _read(self, parse: Callable[[str], T], record: Any, text: str) -> T:
+    def _read(self, parse: Callable[[str], T], record: Any, text: str, path: str) -> T:
         try:
             return parse(text)
         except ValueError:
             raise DecodeError(
-                f"{self.name}: record {self.id_of(record)} breaks the API's description: what came is no date-time."
+                f"{self.name}: record {self.id_of(record)} breaks the API's description at $.data[*].{path}: what came "
+                "is not a date-time."
             ) from None

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from billframes.api._task import PIECE
 from billframes.api.decoding import Page
@@ -24,6 +24,8 @@ from billframes.errors import BillframesError, DecodeError, PagingError
 
 __all__ = ["Answered", "Session", "Threads", "Wire"]
 
+Q = TypeVar("Q")
+A = TypeVar("A")
 # Asks handed to the wire, a connection: one to send, one that waits, so that none is idle while answers are taken.
 AHEAD = 2
 
@@ -53,22 +55,22 @@ class Wire(Protocol):
         """Send nothing more, and wait for nothing."""
 
 
-class Threads:
+class Threads(Generic[Q, A]):
     """
     The wire in use: threads that fetch.
 
     They are daemons, so that neither Ctrl-C nor the interpreter's end waits for an answer.
     """
 
-    def __init__(self, fetch: Callable[[Query], Answered], concurrency: int) -> None:
+    def __init__(self, fetch: Callable[[Q], A], concurrency: int) -> None:
         self._fetch = fetch
         self._most = concurrency
         self._threads = 0
         self._under_way = 0
-        self._asks: SimpleQueue[tuple[int, Query] | None] = SimpleQueue()
-        self._answers: SimpleQueue[tuple[int, Answered | BaseException]] = SimpleQueue()
+        self._asks: SimpleQueue[tuple[int, Q] | None] = SimpleQueue()
+        self._answers: SimpleQueue[tuple[int, A | BaseException]] = SimpleQueue()
 
-    def send(self, ticket: int, query: Query) -> None:
+    def send(self, ticket: int, query: Q) -> None:
         """Send a query from one of the threads."""
         self._under_way += 1
         if self._threads < min(self._under_way, self._most):
@@ -76,7 +78,7 @@ class Threads:
             Thread(target=self._work, name=f"billframes {self._threads}", daemon=True).start()
         self._asks.put((ticket, query))
 
-    def receive(self) -> tuple[int, Answered]:
+    def receive(self) -> tuple[int, A]:
         """Wait for the next answer."""
         while True:
             try:

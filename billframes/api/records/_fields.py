@@ -28,6 +28,7 @@ from msgspec import Meta, Struct
 __all__ = [
     "Date",
     "Flag",
+    "Hint",
     "Hours",
     "Id",
     "Instant",
@@ -84,6 +85,8 @@ def _kind(kind: str, format_: str | None = None, **schema: Any) -> Meta:
 
 Id = Annotated[str, _kind("id", "uuid")]
 Text = Annotated[str, _kind("text")]
+# A property the description does not have, which may stand in for one it has: read if it is text, else ignored.
+Hint = Annotated[Any, _kind("text")]
 # An empty label breaks the spec, but a load must not fail over it: documented, checked on writes, not on reads.
 Label = Annotated[str, _kind("text", minLength=1)]
 Date = Annotated[dt.date, _kind("date", "date")]

@@ -13,6 +13,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from billframes.api.records._fields import (
     Date,
+    Hint,
     Id,
     Instant,
     Label,
@@ -126,13 +127,23 @@ class UserReference(Reference, frozen=True):
         Text | None,
         note("The user's name, or first and last name where it does not come whole.", reads="full_name"),
     ] = None
-    first_name: Annotated[Text | None, note("First name.", hidden=True)] = None
-    last_name: Annotated[Text | None, note("Last name.", hidden=True)] = None
+    first_name: Annotated[Hint | None, note("First name.", hidden=True, reads="first")] = None
+    last_name: Annotated[Hint | None, note("Last name.", hidden=True, reads="last")] = None
+
+    @property
+    def first(self) -> str | None:
+        """The first name; None if it is not text."""
+        return _if_text(self.first_name)
+
+    @property
+    def last(self) -> str | None:
+        """The last name; None if it is not text."""
+        return _if_text(self.last_name)
 
     @property
     def full_name(self) -> str | None:
         """The name, or one put together from first and last name; None without either."""
-        return self.name or " ".join(filter(None, (self.first_name, self.last_name))) or self.name
+        return self.name or " ".join(filter(None, (self.first, self.last))) or self.name
 
 
 class PracticeAreaReference(Reference, frozen=True):
@@ -140,12 +151,21 @@ class PracticeAreaReference(Reference, frozen=True):
 
     practice_area_id: Annotated[Id | None, note("The practice area.", hidden=True)] = None
     label: Annotated[Text | None, note("The practice area's label.", reads="full_label")] = None
-    name: Annotated[Text | None, note("The label under another name.", hidden=True)] = None
+    name: Annotated[Hint | None, note("The label under another name.", hidden=True, reads="other_label")] = None
+
+    @property
+    def other_label(self) -> str | None:
+        """The label under another name; None if it is not text."""
+        return _if_text(self.name)
 
     @property
     def full_label(self) -> str | None:
         """The label, under whichever name it came."""
-        return self.label or self.name or self.label
+        return self.label or self.other_label or self.label
+
+
+def _if_text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 class InvoiceReference(Reference, frozen=True):
