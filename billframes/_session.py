@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from billframes._names import closest
 from billframes.api._http import Auth, BaseTransport
+from billframes.api._loader import Names
 from billframes.api._progress import Progress
 from billframes.api.client import Client
 from billframes.api.loaders import (
@@ -79,6 +80,7 @@ def connect(
     rate_limit: float | None = None,
     progress: bool | Progress | None = None,
     health_path: str | None = None,
+    select_names: Mapping[str, Names] | None = None,
     verify: bool | str | ssl.SSLContext = True,
     transport: BaseTransport | None = None,
 ) -> Client:
@@ -90,7 +92,7 @@ def connect(
     base_url : str, optional
         The API's address, or "sandbox" for the bundled sandbox, started in this process with its seeded firm.
     token, profile, auth, headers, acting_user, acting_user_header, timeout, retries, concurrency, page_size, \
-rate_limit, progress, health_path, verify, transport
+rate_limit, progress, health_path, select_names, verify, transport
         As for `Client`.
 
     Returns
@@ -132,6 +134,7 @@ rate_limit, progress, health_path, verify, transport
         rate_limit=rate_limit,
         progress=progress,
         health_path=health_path,
+        select_names=select_names,
         verify=verify,
         transport=transport,
     )

@@ -19,7 +19,7 @@ BillframesError
 
 BillframesWarning(UserWarning)
 ├── UnknownValueWarning             an enum value the API's description does not have
-├── DetailsMissingWarning           details asked for by `select` came on no row
+├── DetailsMissingWarning           details came on no row, though their ids did
 ├── RatesHiddenWarning              the credential may not see rates
 └── IncompleteDataWarning           an analysis counted rows it could not place
 """
@@ -187,7 +187,7 @@ class UnknownValueWarning(BillframesWarning):
 
 
 class DetailsMissingWarning(BillframesWarning):
-    """Details asked for by `select` came on no row of a non-empty answer."""
+    """Details came on no row of a non-empty answer, although they were asked for, or their ids came."""
 
 
 class RatesHiddenWarning(BillframesWarning):

@@ -20,9 +20,10 @@ end : str, date, datetime or Timestamp, optional
 _PAGED = """\
 select : str or list of str, optional
     Details to ask for, by the API's names ({select}); columns that the others would bring are left out.
-    A name prefixed with "-" is taken away. None asks for all.
+    A name prefixed with "-" is taken away. None asks for all. Other names are sent as given.
 sort : str or list of str, optional
-    Order of the rows ({sort}); "-" before a name is descending, ties go by id. None is by {order}, then id.
+    Order of the rows ({sort}); "-" before a name is descending, ties go by id. None is by {order}, then id. Other
+    names are sent as given; the rows then keep the server's order.
 modified_since : str, datetime or Timestamp, optional
     Only records changed after this instant; without a time zone it is taken as UTC.
 limit : int, optional

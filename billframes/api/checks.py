@@ -64,17 +64,23 @@ def check_details(table: pa.Table, request: ListRequest, sources: Sequence[Sourc
 
     A reference is only missed where some row has its id: that no row has a practice area says nothing.
     """
-    missing = [name for name in request.resource.select if _came_on_no_row(name, table, sources)]
+    resource = request.resource
+    asked = {name: [each for each in sources if each.column.select == name] for name in resource.select}
+    # What comes without being asked for, and on other servers by a name of its own.
+    for each in resource.alternates:
+        asked[each.brings] = [source for source in sources if source.parent == each.brings]
+    missing = [name for name, brought in asked.items() if _came_on_no_row(name, table, brought)]
     if missing:
         warn(
-            f"{request.resource.name}: details asked for came on no row: {', '.join(missing)}. Some servers drop the "
-            "whole select for one name they do not know; leave names out with select= to find which.",
+            f"{resource.name}: details are missing on every row: {', '.join(missing)}. Some servers have other names "
+            "for them, or drop the whole select for one name they do not know. client.check() tells which names this "
+            "server takes, and select= takes any name.",
             DetailsMissingWarning,
         )
 
 
 def _came_on_no_row(select: str, table: pa.Table, sources: Sequence[Source]) -> bool:
-    brought = [source.column.name for source in sources if source.column.select == select]
+    brought = [source.column.name for source in sources]
     if not brought or not table.num_rows or any(_filled(table.column(name)) for name in brought):
         return False
     ids = [name for name in (f"{snake_case(select)}_id", f"{snake_case(select)}_ids") if name in table.column_names]

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from billframes._warn import warn
 from billframes.api._http import Auth, BaseTransport, Http, Query, Response, Settle
+from billframes.api._loader import Names
 from billframes.api._progress import Progress
 from billframes.api._task import Task
 from billframes.api.findings import FirstContact
@@ -31,9 +32,11 @@ from billframes.api.loaders import (
     Users,
 )
 from billframes.api.parameters import page_size as checked_page_size
+from billframes.api.select_names import SelectNames
 from billframes.errors import BillframesWarning, ParameterError
-from billframes.settings.connection import is_loopback, resolve_connection
+from billframes.settings.connection import config_file, is_loopback, resolve_connection
 from billframes.settings.limits import LIMITS, Limits
+from billframes.settings.profiles import keep_select_names
 from billframes.settings.secret import Secret, check_headers, hidden, hidden_headers
 
 __all__ = ["Client"]
@@ -49,6 +52,7 @@ DEFAULTS: dict[str, Any] = {
     "page_size": 1000,
     "rate_limit": None,
     "health_path": None,
+    "select_names": None,
     "verify": True,
 }
 
@@ -89,6 +93,9 @@ class Client:
         rows in all.
     health_path : str, optional
         Path of the health check, which the API's description does not show.
+    select_names : mapping of str to str or list of str, optional
+        Other `select` names that this server has for some details, by loader, such as `{"matters": "client"}`. Loads
+        find them out by themselves, and `check` tells them; given here, the first load need not.
     verify : bool, str or ssl.SSLContext, default True
         True checks certificates against the operating system's trust store; a text is the path of a CA file.
     transport : httpx.BaseTransport, optional
@@ -126,6 +133,7 @@ class Client:
         rate_limit: float | None = None,
         progress: bool | Progress | None = None,
         health_path: str | None = None,
+        select_names: Mapping[str, Names] | None = None,
         verify: bool | str | ssl.SSLContext = True,
         transport: BaseTransport | None = None,
     ) -> None:
@@ -146,6 +154,7 @@ class Client:
             "page_size": page_size,
             "rate_limit": rate_limit,
             "health_path": health_path,
+            "select_names": select_names,
             "verify": verify,
         }
         # A profile's setting counts where the argument was left at its default.
@@ -164,6 +173,7 @@ class Client:
         self.acting_user: str | None = options["acting_user"]
         self.acting_user_header: str = options["acting_user_header"]
         self.health_path: str | None = options["health_path"]
+        self.select_names = SelectNames(options["select_names"])
         self.sources = dict(connection.sources)
         self.options = options
         self._http = Http(
@@ -274,12 +284,19 @@ class Client:
         """
         return self._http.write(method, path, body, resource=resource, headers=headers or {}, settle=settle)
 
-    def check(self) -> FirstContact:
+    def check(self, *, remember: bool = False) -> FirstContact:
         """
-        Find out what this server really does, with ten small requests that read time entries and write nothing.
+        Find out what this server really does, with fourteen small requests that write nothing to it.
 
         Loads are proved by what the API's description says of lists. This tells beforehand whether the server keeps to
         it, and what billframes does where it does not; loads hold every answer against what was asked for either way.
+        Ten requests read time entries; four find out the `select` names of details that servers name differently. A
+        server with other names takes one request more for each.
+
+        Parameters
+        ----------
+        remember : bool, default False
+            Keep the `select` names that were found in this client's profile, so that later clients begin with them.
 
         Returns
         -------
@@ -293,16 +310,21 @@ class Client:
             The server does not answer, or refuses the credential.
         DecodeError
             Its answers are not those of the API, so that no load could read them.
+        ConfigError
+            `remember` is True, and this client has no profile or its file can't be added to.
 
         Examples
         --------
         >>> contact = bf.connect("sandbox").check()
         >>> contact.requests, contact.failing
-        (10, ())
+        (14, ())
         >>> contact["strictness"].found
         'strict: a record is not changed since its own modified date'
         """
-        return look(self, self.base_url)
+        contact = look(self, self.base_url)
+        if remember:
+            keep_select_names(config_file(), self.profile, dict(self.select_names))
+        return contact
 
     def close(self) -> None:
         """Close the connections. Safe to call twice."""
@@ -320,8 +342,9 @@ class Client:
         return f"Client({self.base_url!r}, token from {self.sources['token']})"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        options = {**self.options, "headers": None, "select_names": dict(self.select_names) or None}
         # Credentials stay behind, headers too: those of the profile are found again where the client is unpickled.
-        return _reconnect, (self.base_url, self.profile, {**self.options, "headers": None})
+        return _reconnect, (self.base_url, self.profile, options)
 
 
 def _reconnect(base_url: str, profile: str | None, options: dict[str, Any]) -> Client:

@@ -8,6 +8,7 @@ from typing import Protocol
 from billframes.api._http import Query, Response, Settle
 from billframes.api._progress import Progress
 from billframes.api._task import Task
+from billframes.api.select_names import SelectNames
 
 __all__ = ["Connection"]
 
@@ -38,6 +39,10 @@ class Connection(Protocol):
     @property
     def acting_user_header(self) -> str:
         """The header that names them."""
+
+    @property
+    def select_names(self) -> SelectNames:
+        """The alternate `select` names that the server takes, as loads found out."""
 
     def task(self) -> Task:
         """Return what the requests of one load belong to; leaving its `with` block ends them."""

@@ -1,8 +1,9 @@
-"""First contact: asks a server ten small questions before anything is loaded, and writes nothing.
+"""First contact: asks a server fourteen small questions before anything is loaded, and writes nothing.
 
 Loads are proved by what the API's description says of lists: that sorts and filters are honoured, that `modifiedSince`
 finds what changed, that `total` counts, that a lower limit is said. Each is tried here on time entries, with one record
-that is there to tell by. Loads do not need any of this, since they hold every answer against what was asked for; it is
+that is there to tell by. Four questions more find out by which `select` names details come that servers name
+differently. Loads do not need any of this, since they hold every answer against what was asked for; it is
 for knowing beforehand. What the answers show is in `looks`.
 """
 
@@ -16,11 +17,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from billframes.api.connection import Connection
-from billframes.api.decoding import decode_page, earlier, parse_instant
-from billframes.api.findings import FirstContact
+from billframes.api.decoding import Page, decode_page, earlier, parse_instant
+from billframes.api.findings import Finding, FirstContact
 from billframes.api.looks import FEW, Reply, Seen, findings
-from billframes.api.resources import TIME_ENTRIES
-from billframes.errors import DecodeError, RefusedError
+from billframes.api.parameters import ListRequest, build_request
+from billframes.api.resources import RESOURCES, TIME_ENTRIES, Resource
+from billframes.api.select_names import Naming, comes
+from billframes.errors import AccessDeniedError, DecodeError, NotFoundError, RefusedError
 
 __all__ = ["look"]
 
@@ -47,7 +50,8 @@ def look(connection: Connection, base_url: str) -> FirstContact:
     """
     asking = _Asking(connection)
     seen = _see(asking, connection.page_size)
-    return FirstContact(base_url, tuple(findings(seen)), asking.requests)
+    found = (*findings(seen), _select_names(asking))
+    return FirstContact(base_url, found, asking.requests)
 
 
 @dataclass(slots=True)
@@ -74,6 +78,25 @@ class _Asking:
         for row in page.data or ():
             _check_instants(row)
         return Reply(now + dt.timedelta(seconds=seconds / 2), page.data or (), page.pagination, response.date, seconds)
+
+    def details(self, resource: Resource) -> bool | str | None:
+        """Tell whether details come by some name; None where no record shows it, or why there was no answer."""
+        billed = {"billed": True} if any(each.name == "billed" for each in resource.filters) else {}
+        names = [name for name in resource.select if name != "customFields"]
+        request = build_request(resource, billed, select=names)
+        try:
+            page = Naming(self.connection.select_names, request).run(lambda named, see: see(self._few(named)))
+        except (AccessDeniedError, NotFoundError, RefusedError) as error:
+            return f"refused with {error.status}"
+        except DecodeError:
+            return "the answer can't be read"
+        came = [comes(each.brings, page.data or []) for each in resource.alternates]
+        return None if None in came else all(came)
+
+    def _few(self, request: ListRequest) -> Page[Any]:
+        self.requests += 1
+        query = (*request.streams[0], ("limit", str(FEW)), ("offset", "0"))
+        return decode_page(self.connection.fetch(request.resource.path, query, resource="check").body, request.resource)
 
 
 def _see(ask: _Asking, page_size: int) -> Seen:
@@ -102,6 +125,31 @@ def _see(ask: _Asking, page_size: int) -> Seen:
         at=ask(narrow | _since(modified), page_size if few else FEW),
         most=page_size if few else None,
     )
+
+
+def _select_names(ask: _Asking) -> Finding:
+    """Find out by which names the details come that servers name differently; the client remembers them."""
+    known, told = ask.connection.select_names, []
+    came = {resource.name: ask.details(resource) for resource in RESOURCES if resource.alternates}
+    told = [f"{name}: {words}" for name, words in came.items() if isinstance(words, str)]
+    told += [f"{_words(name)}: the invoice or client does not come" for name, each in came.items() if each is False]
+    if told:
+        return Finding("select names", "; ".join(told), False, _LACKING)
+    if known:
+        names = "; ".join(f"{', '.join(names)} of {_words(name)}" for name, names in known.items())
+        return Finding("select names", f"not all are the description's: {names}", False, _OTHER)
+    unseen = [_words(name) for name, each in came.items() if each is None]
+    if unseen:
+        return Finding("select names", f"can't be told: no record has what to ask for ({', '.join(unseen)})", None)
+    return Finding("select names", "those of the description bring all details", True)
+
+
+_LACKING = "a load whose details are missing gives a DetailsMissingWarning; select= takes any name"
+_OTHER = "loads ask by these names; check(remember=True), or billframes doctor --remember, keeps them in the profile"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _narrow(record: Any) -> dict[str, str]:

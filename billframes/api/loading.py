@@ -29,6 +29,7 @@ from billframes.api.paging.answers import Answer, Ask, check
 from billframes.api.paging.listing import Query, asked, changed
 from billframes.api.parameters import ALL_FORMATS, ListRequest
 from billframes.api.resources import CUSTOM_FIELDS, Resource
+from billframes.api.select_names import Naming, See
 from billframes.errors import PagingError, ParameterError
 from billframes.frames.convert import convert
 
@@ -54,9 +55,19 @@ def load(client: Connection, request: ListRequest, *, to: str, progress: bool | 
     resource = request.resource
     sources = sources_of(resource.record, request.select)
     custom = _custom_columns(client, request)
-    builder = Builder(resource, sources, custom)
+    sent: list[Query] = []
+
+    def attempt(named: ListRequest, see: See) -> tuple[Builder, Loaded, dt.datetime | None]:
+        builder = Builder(resource, sources, custom)
+        if request.limit == 0:
+            return builder, Loaded(), None
+        before = len(sent)
+        loaded, when = _read(client, named, builder, progress, see, sent)
+        loaded.requests += before
+        return builder, loaded, when
+
+    builder, loaded, when = Naming(client.select_names, request).run(attempt)
     names = frozenset(column.name for column in builder.columns)
-    loaded, when = (Loaded(), None) if request.limit == 0 else _read(client, request, builder, progress)
     table = builder.table(loaded.blocks, loaded.rows, lambda column: order_of(column, names, request))
     check_filters(table, request)
     check_details(table, request, sources)
@@ -101,13 +112,19 @@ def _custom_columns(client: Connection, request: ListRequest) -> tuple[CustomCol
 
 
 def _read(
-    client: Connection, request: ListRequest, builder: Builder, progress: bool | Progress | None
+    client: Connection,
+    request: ListRequest,
+    builder: Builder,
+    progress: bool | Progress | None,
+    see: See,
+    sent: list[Query],
 ) -> tuple[Loaded, dt.datetime | None]:
     resource = request.resource
     columns = frozenset(column.name for column in builder.columns)
     times: list[dt.datetime] = []
 
     def fetch(query: Query) -> Response:
+        sent.append(query)
         response = _fetch_fitting(client, resource, query, task)
         if response.date:
             times.append(response.date)
@@ -117,7 +134,7 @@ def _read(
     with client.task() as task, reporting(told, resource.name) as report:
         reader = Reader(
             fetch=fetch,
-            decode=lambda body: decode_page(body, resource),
+            decode=lambda body: see(decode_page(body, resource)),
             pack=builder.block,
             listing=Listing(
                 resource,

@@ -48,6 +48,9 @@ def order_of(
 
 def orderable(request: ListRequest, columns: frozenset[str]) -> bool:
     """Tell whether the order asked for can be made from these columns."""
+    if not all(name in request.resource.sort for name, _ in request.sort):
+        # A name of the server's own.
+        return False
     keys = _keys(request)
     return bool(keys) and all(name in columns for name, _ in keys)
 

@@ -16,8 +16,9 @@ from urllib.parse import quote
 import numpy as np
 
 from billframes._names import closest, snake_case
+from billframes._warn import warn
 from billframes.api.resources import MAX_LIMIT, Filter, Resource
-from billframes.errors import ParameterError
+from billframes.errors import BillframesWarning, ParameterError
 from billframes.periods import DateLike, Period, resolve
 
 __all__ = ["ALL_FORMATS", "ListRequest", "build_request", "identifier", "segment"]
@@ -76,7 +77,7 @@ def build_request(
     values = {name: _values(name, declared[name], given) for name, given in filters.items() if given is not None}
     fixed = [
         *_dates(period),
-        *_select_query(resource, chosen, excluded),
+        *_select_query(chosen, excluded),
         *_sort_query(resource, order),
         *([("modifiedSince", _instant(modified_since))] if modified_since is not None else []),
     ]
@@ -91,7 +92,7 @@ def build_request(
     )
     asked = {str(declared[name].field): frozenset(given) for name, given in values.items() if declared[name].field}
     return ListRequest(
-        resource, streams, chosen, order, period, asked, _limit(limit), frozenset(name for name, _ in extra)
+        resource, streams, frozenset(chosen), order, period, asked, _limit(limit), frozenset(name for name, _ in extra)
     )
 
 
@@ -169,36 +170,39 @@ def _names(name: str, given: str | Iterable[str]) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _known(name: str, word: str, accepted: Iterable[str]) -> str:
-    """Return the wire's spelling of `word`, which may be in snake_case."""
+def _spelled(name: str, word: str, accepted: Iterable[str]) -> str:
+    """Return the wire's spelling of `word`, which may be in snake_case; a name the description lacks stays as given."""
     spellings = {snake_case(each): each for each in accepted}
     found = spellings.get(snake_case(word))
-    if found is None:
-        raise ParameterError(
-            f"{name}={word!r} is not known here; it takes {', '.join(map(repr, spellings.values())) or 'nothing'}."
-            f"{closest(word, spellings.values())}"
+    if found is None and (hint := closest(word, spellings.values())):
+        warn(
+            f"{name}={word!r} is not in the API's description; it is sent as given, for servers that know it.{hint}",
+            BillframesWarning,
         )
-    return found
+    return found or word
 
 
-def _selected(resource: Resource, select: str | Iterable[str] | None) -> tuple[frozenset[str], list[str]]:
+def _selected(resource: Resource, select: str | Iterable[str] | None) -> tuple[tuple[str, ...], list[str]]:
     """Return the names asked for and those asked away; only names asked away leave all the others."""
-    everything = frozenset(resource.select)
     if select is None:
-        return everything, []
+        return resource.select, []
     names = _names("select", select)
-    away = [_known("select", name[1:], resource.select) for name in names if name.startswith("-")]
-    wanted = [_known("select", name, resource.select) for name in names if not name.startswith("-")]
-    return (frozenset(wanted) if wanted or not away else everything) - frozenset(away), away
+    known = (*resource.select, *(each.name for each in resource.alternates))
+    away = [_spelled("select", name[1:], known) for name in names if name.startswith("-")]
+    wanted = [_spelled("select", name, known) for name in names if not name.startswith("-")]
+    chosen = wanted if wanted or not away else resource.select
+    declared = [name for name in resource.select if name in chosen]
+    others = dict.fromkeys(name for name in chosen if name not in resource.select)
+    return tuple(name for name in (*declared, *others) if name not in away), away
 
 
 def _sorted(resource: Resource, sort: str | Iterable[str] | None) -> tuple[tuple[str, bool], ...]:
     names = [] if sort is None else _names("sort", sort)
-    return tuple((_known("sort", name.removeprefix("-"), resource.sort), name.startswith("-")) for name in names)
+    return tuple((_spelled("sort", name.removeprefix("-"), resource.sort), name.startswith("-")) for name in names)
 
 
-def _select_query(resource: Resource, chosen: frozenset[str], away: Sequence[str]) -> list[tuple[str, str]]:
-    words = [name for name in resource.select if name in chosen] + [f"-{name}" for name in away]
+def _select_query(chosen: Sequence[str], away: Sequence[str]) -> list[tuple[str, str]]:
+    words = [*chosen, *(f"-{name}" for name in away)]
     return [("select", ",".join(words))] if words else []
 
 

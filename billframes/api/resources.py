@@ -25,6 +25,7 @@ __all__ = [
     "RESOURCES",
     "TIME_ENTRIES",
     "USERS",
+    "Alternate",
     "Filter",
     "Resource",
 ]
@@ -50,13 +51,28 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternate:
+    """
+    Another `select` name for a detail, which other servers of this family have.
+
+    `name` is theirs, `described` the description's own, None where the detail comes without being asked for; `brings`
+    is the record's property.
+    """
+
+    name: str
+    described: str | None
+    brings: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resource:
     """
     One collection of the API.
 
     `name` is the loader's, `id` the property that identifies a record, `sort` maps the wire's sort names to the
     record's properties (dotted for nested ones), `order` the properties rows are ordered by where the caller asks
-    for nothing, `date` the property that startDate and endDate apply to.
+    for nothing, `date` the property that startDate and endDate apply to, `alternates` the `select` names that other
+    servers of this family have.
     """
 
     name: str
@@ -71,6 +87,7 @@ class Resource:
     date: str | None = None
     detail: type[r.Record] | None = None
     entity: str | None = None
+    alternates: tuple[Alternate, ...] = ()
 
     @property
     def noun(self) -> str:
@@ -92,6 +109,7 @@ _MATTER = Filter("matterId", "id", "Only this matter's.", field="matterId")
 _CLIENT = Filter("clientId", "id", "Only this client's.", field="clientId")
 _BILLED = Filter("billed", "flag", "True: only what is on an invoice in any state.", field="billed")
 _ITEM_SELECT = ("client", "matter", "user", "meta")
+_INVOICE_BY_NAME = (Alternate("invoice", None, "invoice"),)
 _ITEM_SORT = MappingProxyType({"date": "date", "amount": "amount", "description": "description"})
 _ITEM_FILTERS = (_START, _END, _USER, _MATTER, _CLIENT, _BILLED)
 
@@ -112,6 +130,7 @@ TIME_ENTRIES = Resource(
         _BILLED,
     ),
     select=(*_ITEM_SELECT, "fixedFee"),
+    alternates=_INVOICE_BY_NAME,
     sort=MappingProxyType(
         {"date": "date", "hours": "hours", "description": "description", "created": "meta.createdAt"}
     ),
@@ -127,6 +146,7 @@ EXPENSES = Resource(
     id="expenseId",
     filters=_ITEM_FILTERS,
     select=_ITEM_SELECT,
+    alternates=_INVOICE_BY_NAME,
     sort=_ITEM_SORT,
     order=("date",),
     date="date",
@@ -140,6 +160,7 @@ FIXED_FEES = Resource(
     id="fixedFeeId",
     filters=_ITEM_FILTERS,
     select=_ITEM_SELECT,
+    alternates=_INVOICE_BY_NAME,
     sort=_ITEM_SORT,
     order=("date",),
     date="date",
@@ -216,6 +237,7 @@ MATTERS = Resource(
         "meta",
         "customFields",
     ),
+    alternates=(Alternate("client", "matter", "client"),),
     sort=MappingProxyType(
         {
             "name": "name",

@@ -22,6 +22,7 @@ _PACKAGES = ("pandas", "pyarrow", "httpx", "msgspec", "narwhals")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     parser.add_argument("--profile", metavar="NAME", help="the profile to look at")
+    parser.add_argument("--remember", action="store_true", help="keep the select names that were found in the profile")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -32,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     with Client(profile=args.profile) as client:
         for name, value in _settings(client):
             _show(name, value)
-        for finding in client.check().findings:
+        for finding in client.check(remember=args.remember).findings:
             _show(finding.name, f"{finding.mark:<2} {finding.found}")
             if finding.instead:
                 _show("", f"   → {finding.instead}")

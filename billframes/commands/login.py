@@ -10,8 +10,6 @@ import argparse
 import getpass
 import importlib
 import json
-import os
-import tempfile
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from typing import Any
 from billframes.api.client import Client
 from billframes.errors import ConfigError
 from billframes.settings.connection import KEYRING_SERVICE, config_file
+from billframes.settings.profiles import write_privately
 from billframes.settings.secret import Secret, hidden
 
 __all__ = ["add_arguments", "run"]
@@ -85,17 +84,4 @@ def _keep_profile(path: Path, name: str, base_url: str) -> None:
     first = "" if "default_profile" in config else f"default_profile = {json.dumps(name)}\n"
     profile = f"\n[profiles.{json.dumps(name)}]\nbase_url = {json.dumps(base_url)}\n"
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _write_privately(path, first + text.rstrip("\n") + ("\n" if text.strip() else "") + profile)
-
-
-def _write_privately(path: Path, text: str) -> None:
-    """Write a file for its owner alone, in one go; a link stays one, and what it points at is written."""
-    path = path.resolve()
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(part).replace(path)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise
+    write_privately(path, first + text.rstrip("\n") + ("\n" if text.strip() else "") + profile)

@@ -64,9 +64,10 @@ def listing(collection: Collection, maker: TroubleMaker) -> Read:
     """Return what reads a page of a list."""
 
     def read(connection: sqlite3.Connection, caller: Caller, request: Request) -> Row:
-        pairs = maker.parameters(request.query_params.multi_items())
-        asked = maker.granted(read_list(collection.resource, pairs))
-        view = View(asked.select, rates=caller.sees_rates)
+        served, always = maker.served(collection.resource, collection.always)
+        pairs = maker.parameters(request.query_params.multi_items(), served)
+        asked = maker.granted(read_list(served, pairs))
+        view = View(asked.select | always, rates=caller.sees_rates)
         records, total = read_page(connection, collection, asked, view)
         if not collection.resource.paginated:
             return {"data": records}

@@ -29,6 +29,7 @@ _WHERE: Mapping[str, str | Mapping[bool, str]] = MappingProxyType(
         "modifiedSince": "{}modified_at > :modifiedSince",
     }
 )
+_ALWAYS = frozenset({"invoice"})
 _SORT = MappingProxyType({"date": "date", "amount": "amount", "description": "description"})
 
 
@@ -54,7 +55,8 @@ def _render_item(connection: sqlite3.Connection, records: list[Row], view: View)
     for name, shape in (("client", CLIENT), ("matter", MATTER), ("user", USER)):
         if view.shows(name):
             attach(connection, records, name, shape, name + "Id")
-    attach(connection, records, "invoice", INVOICE, "invoiceId")
+    if view.shows("invoice"):
+        attach(connection, records, "invoice", INVOICE, "invoiceId")
     put_meta(records, shown=view.shows("meta"))
 
 
@@ -99,6 +101,7 @@ TIME_ENTRY_ITEMS = Collection(
         ),
     },
     order=("date",),
+    always=_ALWAYS,
     render=_render_time_entry,
     where={
         **_WHERE,
@@ -118,6 +121,7 @@ FIXED_FEE_ITEMS = Collection(
         **_columns("fixed_fee", amount=f"amount / {SCALE}.0", activityCode="activity_code", taskCode="task_code"),
     },
     order=("date",),
+    always=_ALWAYS,
     render=_render_with_codes("activityCode", "taskCode"),
     where=_WHERE,
     sort=_SORT,
@@ -137,6 +141,7 @@ EXPENSE_ITEMS = Collection(
         ),
     },
     order=("date",),
+    always=_ALWAYS,
     render=_render_with_codes("expenseCode"),
     where=_WHERE,
     sort=_SORT,

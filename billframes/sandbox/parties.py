@@ -69,7 +69,8 @@ def _render_client(connection: sqlite3.Connection, records: list[Row], view: Vie
 
 
 def _render_matter(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
-    attach(connection, records, "client", CLIENT, "clientId")
+    if view.shows("client"):
+        attach(connection, records, "client", CLIENT, "clientId")
     if view.shows("responsible"):
         attach(connection, records, "responsible", USER, "responsibleId")
     if view.shows("practiceArea"):
@@ -166,6 +167,7 @@ MATTER_PARTIES = Collection(
         "modifiedAt": "modified_at",
     },
     order=("name",),
+    always=frozenset({"client"}),
     render=_render_matter,
     where={
         "query": f"{_CLIENT_QUERY} OR client_id IN (SELECT client_id FROM client WHERE {_CLIENT_QUERY})",  # noqa: S608

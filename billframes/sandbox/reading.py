@@ -69,6 +69,8 @@ class Collection:
         column is where a unary plus goes that keeps SQLite from the column's index.
     sort : mapping
         Sort name to SQL expression.
+    always : frozenset of str
+        Details of a list that come without being asked for.
     """
 
     resource: Resource
@@ -79,6 +81,7 @@ class Collection:
     render: Render
     where: Mapping[str, str | Mapping[bool, str]] = field(default_factory=dict)
     sort: Mapping[str, str] = field(default_factory=dict)
+    always: frozenset[str] = frozenset()
 
 
 def read_page(

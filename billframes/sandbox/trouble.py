@@ -14,12 +14,14 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from billframes.api.resources import Resource
 from billframes.errors import ConfigError
 from billframes.sandbox.parameters import ListRequest
 from billframes.sandbox.problems import Problem
 
 __all__ = ["FAULTS", "Faulty", "Trouble", "TroubleMaker"]
 
+OTHER_NAMES = ("", "strict", "lenient", "dropping")
 FAULTS = ("500", "502", "503", "504", "drop", "cut", "lost")
 
 
@@ -49,6 +51,10 @@ class Trouble:
     replaced_objects : bool
         An update replaces a nested object (contact, conflictInformation) by what is sent of it. Otherwise fields that
         are not sent stay.
+    other_names : str
+        The `select` names of another server of this family: `client` in place of `matter` for matters, and `invoice`,
+        without which the invoice of a time entry, expense or fixed fee does not come. What is done with a name that is
+        not known: "strict" refuses it with 400, "lenient" ignores it, "dropping" drops the whole clause.
     ignored : tuple of str
         Query parameters that are ignored, such as "modifiedSince" or "startDate".
     writes_per_second : float
@@ -70,6 +76,7 @@ class Trouble:
     still_edits: float = 0.0
     most_granted: int | None = None
     replaced_objects: bool = False
+    other_names: str = ""
     ignored: tuple[str, ...] = ()
     writes_per_second: float = 0.0
     seed: int = 0
@@ -81,6 +88,8 @@ class Trouble:
         unknown = set(self.fault_kinds) - set(FAULTS)
         if unknown or not self.fault_kinds:
             raise ConfigError(f"fault_kinds has {sorted(unknown)}; expected some of {', '.join(FAULTS)}.")
+        if self.other_names not in OTHER_NAMES:
+            raise ConfigError(f"other_names is {self.other_names!r}; expected one of {', '.join(OTHER_NAMES[1:])}.")
         few = self.most_granted is not None and self.most_granted < 1
         rates = (self.late_seconds, self.writes_per_second)
         if few or not all(0 <= each < math.inf for each in rates):
@@ -115,6 +124,8 @@ def _value(default: Any, name: str, text: str) -> Any:
         return {"": True, "true": True, "yes": True, "false": False, "no": False}.get(text.lower(), bool(text))
     if isinstance(default, tuple):
         return tuple(text.split("+"))
+    if isinstance(default, str):
+        return text
     return float(text) if isinstance(default, float) else int(text)
 
 
@@ -149,9 +160,28 @@ class TroubleMaker:
         """Tell whether this update leaves the modified date alone."""
         return self.strikes(self.trouble.still_edits)
 
-    def parameters(self, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    def parameters(self, pairs: list[tuple[str, str]], served: Resource) -> list[tuple[str, str]]:
         """Return the query parameters that are not ignored."""
-        return [(name, value) for name, value in pairs if name not in self.trouble.ignored]
+        kept = [(name, value) for name, value in pairs if name not in self.trouble.ignored]
+        if self.trouble.other_names in {"", "strict"}:
+            return kept
+        return [(name, self._select(value, served) if name == "select" else value) for name, value in kept]
+
+    def _select(self, text: str, served: Resource) -> str:
+        """Return what is left of a `select` clause where unknown names are not refused."""
+        words = [word.strip() for word in text.split(",") if word.strip()]
+        known = [word for word in words if word.removeprefix("-") in served.select]
+        return ",".join([] if self.trouble.other_names == "dropping" and known != words else known)
+
+    def served(self, resource: Resource, always: frozenset[str]) -> tuple[Resource, frozenset[str]]:
+        """Return a resource in the names it is served under, and the details that come without being asked for."""
+        if not self.trouble.other_names:
+            return resource, always
+        replaced = {each.described for each in resource.alternates}
+        names = [name for name in resource.select if name not in replaced]
+        names += [each.name for each in resource.alternates]
+        brought = {each.brings for each in resource.alternates}
+        return replace(resource, select=tuple(names)), always - brought
 
     def granted(self, asked: ListRequest) -> ListRequest:
         """Return the request with the limit that is granted, and ties as they fall."""

@@ -72,12 +72,28 @@ RESOURCES = {each.name: each for each in declared.RESOURCES}
     [
         (each.name, argument, known)
         for each in RESOURCES.values()
-        for argument, values in [
-            ("select", each.select),
-            ("sort", tuple(each.sort)),
-            *((snake_case(one.name), one.values) for one in each.filters if one.kind == "enum"),
-        ]
+        for argument, values in [("select", each.select), ("sort", tuple(each.sort))]
         for known in values
+    ],
+)
+def test_a_name_like_a_known_one_is_sent_with_a_warning(fake, connect, name, argument, known):
+    """The server may know it: only the user can tell a misspelt name from one that the description lacks."""
+    fake.answers[RESOURCES[name].path] = {"data": []}
+    other = known[:-1] + "zz" if len(known) > 4 else known + "z"
+    with pytest.warns(bf.BillframesWarning, match=f"Did you mean {known!r}") as given:
+        getattr(connect(), name)(**{argument: other})
+    assert f"{argument}={other!r}" in str(given[0].message)
+    assert [request.url.params[argument] for request in fake.requests] == [other]
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "known"),
+    [
+        (each.name, snake_case(one.name), known)
+        for each in RESOURCES.values()
+        for one in each.filters
+        if one.kind == "enum"
+        for known in one.values
     ],
 )
 def test_a_misspelt_name_is_answered_with_the_closest(fake, connect, name, argument, known):
@@ -156,6 +172,7 @@ def test_a_wrong_id_is_named_before_any_request(fake, connect, name, verb, id_):
         return
     changes = {"custom_fields": {}} if name == "users" else {"description": "x"}
     changes = {"notes": "x"} if name in {"clients", "matters"} else changes
+    changes = {"label": "x"} if name == "practice_areas" else changes
     with pytest.raises(bf.ParameterError, match="id="):
         getattr(loader, verb)(id_, **(changes if verb == "update" else {}))
     assert fake.requests == []

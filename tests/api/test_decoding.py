@@ -201,6 +201,7 @@ def matter(**changes):
         "matterType": "hourly",
         "archived": False,
         "clientId": "c1",
+        "client": {"name": "Acme"},
         "responsibleId": "u1",
         "originatorIds": [],
         **changes,

@@ -1,4 +1,4 @@
-"""First contact: ten small requests tell what a server does, and loads then do what was said."""
+"""First contact: fourteen small requests tell what a server does, and loads then do what was said."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ NAMES = [
     "modifiedSince",
     "strictness",
     "changes",
+    "select names",
 ]
 
 
@@ -128,14 +129,14 @@ def test_a_server_that_keeps_to_the_description_is_found_to(meet):
     contact = client.check()
     assert contact.failing == ()
     assert [finding.name for finding in contact.findings if finding.holds] == NAMES
-    assert contact.requests == len(asked) == 10
+    assert contact.requests == len(asked) == 14
 
 
 def test_the_requests_are_small(meet):
     rows = []
     client, asked = meet(answer=lambda _headers, body: rows.append(len(body["data"])))
     client.check()
-    assert len(rows) == len(asked) <= 10
+    assert len(rows) == len(asked) == 14
     assert max(rows) <= 10
 
 
@@ -184,7 +185,7 @@ TROUBLE = [
 def test_what_a_server_does_otherwise_is_found_and_loads_do_what_was_said(meet, question, answer, name, load, outcome):
     client, asked = meet(question, answer)
     contact = client.check()
-    assert len(asked) == contact.requests <= 10
+    assert len(asked) == contact.requests <= 15
     assert contact[name].holds is False
     assert contact[name] in contact.failing
     if isinstance(outcome, str):
@@ -220,6 +221,9 @@ def test_a_refused_credential_is_the_error_it_is(sandbox):
         client.check()
 
 
+UNTOLD = ["offset", "date order", "creation order", "date filter", "other filters", "select names"]
+
+
 @pytest.mark.parametrize(
     "rows", [[], [entry(billed=True, meta={"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": "2026-10-02T00:00:00Z"})]]
 )
@@ -233,19 +237,20 @@ def test_what_no_data_show_is_said_to_be_unknown(fake, connect, rows):
         return {"data": rows[start:end], "pagination": where}
 
     fake.answers["/v2/time-entries"] = answer
+    nothing = {"data": [], "pagination": {"limit": 10, "offset": 0, "total": 0}}
+    fake.answers |= dict.fromkeys(["/v2/expenses", "/v2/fixed-fees", "/v2/matters"], nothing)
     with connect() as client:
         contact = client.check()
     told = {finding.name: finding.holds for finding in contact.findings}
-    assert [told[name] for name in ("offset", "date order", "creation order", "date filter", "other filters")] == [
-        None
-    ] * 5
-    assert contact.requests == len(fake.requests) == 10
+    assert [told[name] for name in UNTOLD] == [None] * len(UNTOLD)
+    assert contact.requests == len(fake.requests) == 14
 
 
 @pytest.mark.parametrize(("modified", "holds"), [("0001-01-01T00:00:00Z", True), ("yesterday", None)])
 def test_odd_instants_are_no_traceback(fake, connect, modified, holds):
     row = entry(meta={"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": modified})
     fake.answers["/v2/time-entries"] = {"data": [row], "pagination": {"limit": 10, "offset": 0, "total": 1}}
+    fake.answers |= {path: {"data": []} for path in ("/v2/expenses", "/v2/fixed-fees", "/v2/matters")}
     with connect() as client:
         if holds:
             assert client.check()["metadata"].holds
@@ -274,7 +279,7 @@ def test_it_shows_itself(meet):
     client, _ = meet(ignoring("billed"))
     contact = client.check()
     lines = repr(contact).splitlines()
-    assert lines[0] == f"First contact with {client.base_url}, 10 requests:"
+    assert lines[0] == f"First contact with {client.base_url}, 14 requests:"
     assert "  other filters  NO billed or billingType is ignored: others came" in lines
     assert any(line.lstrip().startswith("→ a load in which") for line in lines)
     shown = contact._repr_html_()

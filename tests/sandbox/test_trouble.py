@@ -213,3 +213,30 @@ def test_replaced_objects(making):
                 after = api.done("PUT", path, body)[name]
                 assert after == (body[name] if replaces else before | body[name])
                 assert before.keys() - body[name].keys()
+
+
+@pytest.mark.parametrize(
+    ("kind", "described", "mixed"), [("strict", 400, 400), ("lenient", {}, {"client"}), ("dropping", {}, set())]
+)
+def test_other_names(making, kind, described, mixed):
+    """other_names: a matter's client comes by `client`; an unknown name is refused, ignored, or drops the clause."""
+
+    def came(api, path, select):
+        answer = api.call(f"/v2/{path}", select=select, limit=1)
+        if answer.status_code != 200:
+            return answer.status_code
+        (record,) = answer.json()["data"]
+        return {"client", "invoice", "responsible"} & record.keys()
+
+    with making(other_names=kind) as api:
+        assert came(api, "matters", "client,responsible") == {"client", "responsible"}
+        assert came(api, "matters", "") == set()
+        assert came(api, "matters", "matter") == (described or set())
+        assert came(api, "matters", "client,matter") == mixed
+        ids = {row["invoiceId"] for row in api.rows("time-entries", billed="true")}
+        assert ids
+        assert all("invoice" not in row for row in api.rows("time-entries", billed="true"))
+        assert all("invoice" in row for row in api.rows("time-entries", select="invoice", billed="true"))
+    with pytest.raises(ConfigError, match="strict, lenient, dropping"):
+        Trouble(other_names="odd")
+    assert Trouble.read(f"other_names={kind}").other_names == kind
