@@ -83,7 +83,7 @@ def test_a_name_like_a_known_one_is_sent_with_a_warning(fake, connect, name, arg
     with pytest.warns(bf.BillframesWarning, match=f"Did you mean {known!r}") as given:
         getattr(connect(), name)(**{argument: other})
     assert f"{argument}={other!r}" in str(given[0].message)
-    assert [request.url.params[argument] for request in fake.requests] == [other]
+    assert fake.query()[argument] == other
 
 
 @pytest.mark.parametrize(
