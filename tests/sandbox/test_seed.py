@@ -77,6 +77,36 @@ def test_other_seed_other_firm(firm, number, seed):
     other.close()
 
 
+ORDER = {
+    "matters before their client": "matter JOIN client c USING (client_id) WHERE matter.created_at < c.created_at",
+    "matters opened before their client": "matter JOIN client c USING (client_id) WHERE opened < date(c.created_at)",
+    "matters recorded before they were opened": "matter WHERE date(created_at) < opened",
+    "invoices before their matters": """invoice i JOIN invoice_matter USING (invoice_id) JOIN matter m USING (matter_id)
+        WHERE i.created_at < m.created_at OR invoice_date < m.opened""",
+    "invoices before their client": "invoice i JOIN client c USING (client_id) WHERE i.created_at < c.created_at",
+    **{
+        f"{table} before its matter": f"""{table} t JOIN matter m USING (matter_id)
+        WHERE date < m.opened OR date < date(m.created_at) OR t.created_at < m.created_at"""
+        for table in ("time_entry", "expense", "fixed_fee")
+    },
+    "clients since later than recorded": """custom_value JOIN client ON client_id = record_id
+        WHERE custom_field_id = 'cf-client-since' AND json_extract(value, '$') > date(created_at)""",
+    "trials before their matter": """custom_value JOIN matter ON matter_id = record_id
+        WHERE custom_field_id = 'cf-matter-trial' AND json_extract(value, '$') < opened""",
+}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7])
+def test_clients_come_before_matters_and_matters_before_work(firm, seed):
+    """No matter is dated before its client, and no work or bill before its matter was opened and created."""
+    connection = planted(seed) if seed else firm
+    found = {name: connection.execute(f"SELECT count(*) FROM {tables}").fetchone()[0] for name, tables in ORDER.items()}
+    assert found == dict.fromkeys(ORDER, 0)
+    assert connection.execute("SELECT count(*) FROM matter WHERE opened NOT NULL").fetchone()[0] > 150
+    if connection is not firm:
+        connection.close()
+
+
 def test_unknown_size_is_refused():
     """A size that is none of the three is refused, and the message names the three."""
     with pytest.raises(ValueError, match="small, medium, large"):

@@ -49,6 +49,10 @@ class Client:
     contact: dict[str, str] = field(default_factory=dict)
     since: int = 0
 
+    def engaged_before(self, ordinal: int) -> None:
+        """Have the client recorded before this day, on which one of its matters is opened."""
+        self.since = min(self.since, ordinal - 1)
+
 
 def _known(name: str, reference: str | None, notes: str | None = None, **habits: Any) -> Callable[[], Client]:
     return partial(Client, name, reference, notes, **habits)

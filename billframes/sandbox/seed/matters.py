@@ -194,9 +194,10 @@ def _name(dice: Dice, area: Area, client: Client, other: str, number: int) -> st
 
 def _paper(dice: Dice, matter: Matter, number: int) -> None:
     """Fill in what intake writes down, and what it forgets."""
-    opened = month_days(matter.first)[0] + dice.below(20)
+    # Intake comes before the work.
+    opened = month_days(matter.first)[0] - 1 - dice.below(20)
     matter.created = opened
-    matter.client.since = min(matter.client.since, opened)
+    matter.client.engaged_before(opened)
     matter.opened = None if dice.chance() < 0.03 else opened
     matter.listed_area = dice.chance() > 0.04
     client_reference = matter.client.reference or "9999"

@@ -283,8 +283,8 @@ def story_matters(dice: Dice, clients: list[Client], people: list[Person], staff
         months = (_month_from(story.first), _month_from(story.last))
         matter = Matter(dice.uuid(), story.name, client, AREA_BY_KEY[story.area], *months, **story.rest)
         matter.reference = f"{client.reference or '9999'}-{number:03d}"
-        matter.created = matter.opened = month_days(min(matter.first, LAST_MONTH))[0] + 2
-        client.since = min(client.since, matter.created)
+        matter.created = matter.opened = month_days(min(matter.first, LAST_MONTH))[0] - 3
+        client.engaged_before(matter.created)
         staffing.staff(matter, dice, big=matter.weight >= 3)
         yield matter
 
@@ -307,5 +307,6 @@ def _internal(dice: Dice, firm: Client, people: list[Person]) -> Iterator[Matter
         matter = Matter(dice.uuid(), name, firm, AREA_BY_KEY["corporate"], FIRST_MONTH, LAST_MONTH)
         matter.kind, matter.habit, matter.internal = "internal", "never", internal
         matter.listed_area, matter.responsible = False, people[0]
-        matter.created = matter.opened = firm.since = month_days(FIRST_MONTH - 96)[0] + 4
+        matter.created = matter.opened = month_days(FIRST_MONTH - 96)[0] + 4
+        firm.engaged_before(matter.created)
         yield matter
