@@ -127,7 +127,7 @@ def _routes(store: Store, balances: str, maker: TroubleMaker) -> list[Route]:
     for operation in WRITES:
         paths.setdefault(operation.path, {})[operation.method] = writing(store, operation, maker, turn)
     paths[HEALTH_PATH] = {"GET": _health}
-    paths[SCHEMA_PATH] = {"GET": _fixed(document(_COLLECTIONS, WRITES))}
+    paths[SCHEMA_PATH] = {"GET": _fixed(document(_COLLECTIONS, WRITES, balances=balances))}
     return [Route(path, by_method(endpoints), methods=[*endpoints]) for path, endpoints in paths.items()]
 
 

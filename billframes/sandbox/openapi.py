@@ -1,7 +1,7 @@
 """The sandbox described by itself: OpenAPI 3.1, generated from the API's declaration.
 
-Paths and parameters come from the resources, schemas from the record structs, so the description can't drift
-from what is served.
+Paths and parameters come from the resources, schemas from the record structs; `served` says what the sandbox promises
+beyond what billframes needs in order to decode an answer.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from billframes.api.resources import CODES, MAX_LIMIT, MAX_OFFSET, Filter, Resou
 from billframes.sandbox.parameters import MODIFIED_SINCE
 from billframes.sandbox.problems import ProblemBody
 from billframes.sandbox.reading import Collection
+from billframes.sandbox.served import as_served, balances_schema
 from billframes.sandbox.writes.bodies import MOST_BYTES, NEVER_EMPTY
 from billframes.sandbox.writes.edits import Operation
 from billframes.sandbox.writes.time_entries import ACTING_USER
@@ -35,6 +36,7 @@ _KINDS: dict[str, _Json] = {
     "text": {"type": "string"},
     "enum": {"type": "string"},
 }
+_DEFAULTS = {"queryFullMatch": False}
 _PROBLEMS = {
     "400": ("BadRequest", "Something about the parameters or the body is wrong; `errors` lists everything."),
     "401": ("Unauthorized", "No credential, or one that is not known."),
@@ -53,7 +55,7 @@ _HEADER = {
 }
 
 
-def document(collections: Iterable[Collection], writes: Iterable[Operation]) -> bytes:
+def document(collections: Iterable[Collection], writes: Iterable[Operation], *, balances: str = "A") -> bytes:
     """
     Return the OpenAPI document as JSON.
 
@@ -63,6 +65,8 @@ def document(collections: Iterable[Collection], writes: Iterable[Operation]) -> 
         What is served; the operations without a collection (balances, codes, health) are added here.
     writes : iterable of Operation
         What changes it.
+    balances : {"A", "B"}
+        The field set in which client balances are served.
     """
     writes = tuple(writes)
     resources = [each.resource for each in collections]
@@ -81,15 +85,17 @@ def document(collections: Iterable[Collection], writes: Iterable[Operation]) -> 
         "servers": [{"url": "/"}],
         "security": [{"bearer": []}],
         "paths": dict(sorted(paths.items())),
-        "components": _components(resources, [each.body for each in writes if each.body]),
+        "components": _components(resources, [each.body for each in writes if each.body], balances),
     }
     return msgspec.json.encode(body)
 
 
 def _list(resource: Resource) -> _Json:
     record = _ref(resource.record)
-    properties: _Json = {"data": {"type": "array", "items": record}}
+    data: _Json = {"type": "array", "items": record}
+    properties: _Json = {"data": data}
     if resource.paginated:
+        data["type"] = ["array", "null"]
         properties["pagination"] = _ref(r.Pagination)
     return _operation(
         f"list_{resource.name}",
@@ -188,6 +194,8 @@ def _filter(declared: Filter) -> _Json:
     schema = dict(_KINDS[declared.kind])
     if declared.values:
         schema["enum"] = list(declared.values)
+    if declared.name in _DEFAULTS:
+        schema["default"] = _DEFAULTS[declared.name]
     return _query(declared.name, declared.description, schema)
 
 
@@ -232,7 +240,7 @@ def _ref(record: type[msgspec.Struct]) -> _Json:
     return {"$ref": _REFERENCE + record.__name__}
 
 
-def _components(resources: Iterable[Resource], bodies: Iterable[type[r.Request]]) -> _Json:
+def _components(resources: Iterable[Resource], bodies: Iterable[type[r.Request]], balances: str) -> _Json:
     types: list[type[msgspec.Struct]] = [r.ClientBalances, r.CodeList, r.HealthCheckResponse, r.Pagination]
     for each in resources:
         types += [each.record, *([each.detail] if each.detail else [])]
@@ -242,6 +250,8 @@ def _components(resources: Iterable[Resource], bodies: Iterable[type[r.Request]]
         _bound(schemas[body.__name__])
     for schema in schemas.values():
         _localize(schema)
+    schemas = as_served(schemas)
+    schemas[r.ClientBalances.__name__] = balances_schema(schemas[r.ClientBalances.__name__], balances)
     problem = {"application/problem+json": {"schema": _ref(ProblemBody)}}
     return {
         "schemas": dict(sorted(schemas.items())),
