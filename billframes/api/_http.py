@@ -10,13 +10,14 @@ the logger "billframes" to DEBUG.
 from __future__ import annotations
 
 import logging
+import re
 import ssl
 import time
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from types import MappingProxyType
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import httpx
 
@@ -38,12 +39,12 @@ from billframes.api._refusals import (
 from billframes.api._retry import LONGEST_RETRY_AFTER, PASSING_STATUSES, Gate, Quota, backoff, http_date, retry_after
 from billframes.api._task import Task
 from billframes.api._trust import stays, trusted
-from billframes.errors import ApiError, BillframesError, NotFoundError
+from billframes.errors import ApiError, BillframesError, NotFoundError, ParameterError
 from billframes.settings.connection import is_loopback
 from billframes.settings.limits import Limits
 from billframes.settings.secret import Secret
 
-__all__ = ["Auth", "BaseTransport", "Http", "Query", "Response", "Settle"]
+__all__ = ["Auth", "BaseTransport", "Http", "Query", "Response", "Settle", "rooted"]
 
 Auth = httpx.Auth
 BaseTransport = httpx.BaseTransport
@@ -54,6 +55,9 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 # A request that failed this way never left this machine.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
+# A step to another folder, also where it is written with backslashes or followed by a parameter.
+_DOTS = re.compile(r"(?:^|[/\\])\.{1,2}(?:[/\\;?#]|$)")
+LONGEST_SHOWN = 100
 _NOT_WHOLE = "The answer was not whole. Try again; if it stays, tell whoever runs the server or your network."
 
 
@@ -135,6 +139,7 @@ class Http:
         limits: Limits,
     ) -> None:
         self.base_url = base_url
+        self._base = httpx.URL(base_url)
         self.limits = limits
         self._timeout = timeout
         self._retries = retries
@@ -183,7 +188,7 @@ class Http:
         DecodeError
             The answer is no JSON.
         """
-        sent = Sent(resource, "GET", path, query, may_be_empty=may_be_empty)
+        sent = Sent(resource, "GET", rooted(path), query, may_be_empty=may_be_empty)
         return self._answered(sent, task or self.task())
 
     def write(
@@ -207,7 +212,7 @@ class Http:
             Whichever of its kind fits the outcome.
         """
         kind = {"Content-Type": "application/json"} if body is not None else {}
-        sent = Sent(resource, method, path, body=body, headers={**kind, **headers}, may_be_empty=True)
+        sent = Sent(resource, method, rooted(path), body=body, headers={**kind, **headers}, may_be_empty=True)
         return self._answered(sent, self.task(), settle)
 
     def task(self) -> Task:
@@ -269,14 +274,7 @@ class Http:
                 return self._talk(line, sent)
 
     def _talk(self, line: Line[httpx.Client], sent: Sent) -> HttpAnswer:
-        request = line.client.build_request(
-            sent.method,
-            self.base_url + sent.path,
-            params=list(sent.query),
-            content=sent.body,
-            headers=dict(sent.headers),
-            extensions={"trace": line.trace},
-        )
+        request = self._request(line, sent)
         answer = line.client.send(request, stream=True)
         try:
             # Cookies are credentials too, and nothing here reads them.
@@ -284,6 +282,34 @@ class Http:
             return HttpAnswer(answer.status_code, headers, self._body(answer))
         finally:
             answer.close()
+
+    def _request(self, line: Line[httpx.Client], sent: Sent) -> httpx.Request:
+        """
+        Build a request. The credential goes with it, so none leaves the API's address, whatever its path.
+
+        Raises
+        ------
+        ParameterError
+            The path leads elsewhere, or can't be part of an address.
+        """
+        try:
+            request = line.client.build_request(
+                sent.method,
+                self.base_url + sent.path,
+                params=list(sent.query) or None,
+                content=sent.body,
+                headers=dict(sent.headers),
+                extensions={"trace": line.trace},
+            )
+            within = _is_within(request.url, self._base) and not _DOTS.search(unquote(sent.path))
+        except httpx.InvalidURL:
+            within = False
+        if within:
+            return request
+        raise ParameterError(
+            f"{sent.resource}: the path {sent.path[:LONGEST_SHOWN]!r} is not below the API's address, so nothing was "
+            "sent. Check the path, and the id in it."
+        )
 
     def _body(self, answer: httpx.Response) -> bytes:
         # A transport of the caller's may have read it already.
@@ -338,6 +364,23 @@ class Http:
             if isinstance(error, ApiError):
                 error.body, error.trace_id = secret.masked(error.body), secret.masked(error.trace_id or "") or None
         return error
+
+
+def rooted(path: str) -> str:
+    """
+    Return a path that begins with exactly one slash: without one it would become part of the host's name.
+
+    Examples
+    --------
+    >>> rooted("v2/health"), rooted("//elsewhere.test")
+    ('/v2/health', '/elsewhere.test')
+    """
+    return "/" + path.lstrip("/")
+
+
+def _is_within(url: httpx.URL, base: httpx.URL) -> bool:
+    same_server = (url.scheme, url.host, url.port, url.userinfo) == (base.scheme, base.host, base.port, base.userinfo)
+    return same_server and url.path.startswith(base.path.rstrip("/") + "/")
 
 
 def _forget_location(answer: httpx.Response) -> None:

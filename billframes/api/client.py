@@ -10,7 +10,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from billframes._warn import warn
-from billframes.api._http import Auth, BaseTransport, Http, Query, Response, Settle
+from billframes.api._http import Auth, BaseTransport, Http, Query, Response, Settle, rooted
 from billframes.api._loader import Names
 from billframes.api._progress import Progress
 from billframes.api._task import Task
@@ -67,7 +67,8 @@ class Client:
         The API's address, `https://…`; `http://` only on this machine. Else `BILLFRAMES_BASE_URL`, else the
         profile's.
     token : str, optional
-        Sent as `Authorization: Bearer …`. Else `BILLFRAMES_TOKEN`, else the profile's, else the keyring's.
+        Sent as `Authorization: Bearer …`. Else `BILLFRAMES_TOKEN`, else the profile's, else the keyring's; none of
+        these is sent to an address given here that is not its own.
     profile : str, optional
         Name of a profile in `config.toml`; else `BILLFRAMES_PROFILE`, else the file's default.
     auth : httpx.Auth, optional
@@ -92,7 +93,8 @@ class Client:
         None shows a bar in notebooks and terminals after a second; True, False, or a function of rows done and
         rows in all.
     health_path : str, optional
-        Path of the health check, which the API's description does not show.
+        Path of the health check, such as "/health", which the API's description does not show. It is below the API's
+        address, and so is every other request.
     select_names : mapping of str to str or list of str, optional
         Other `select` names that this server has for some details, by loader, such as `{"matters": "client"}`. Loads
         find them out by themselves, and `check` tells them; given here, the first load need not.
@@ -142,7 +144,12 @@ class Client:
         # Tracebacks that show variables ask also a client that is half made for its repr.
         self.base_url, self.sources = "", {"token": "none"}
         connection = resolve_connection(
-            base_url, token, profile=profile, wants_token=auth is None, known_options=LIMITS | DEFAULTS.keys()
+            base_url,
+            token,
+            profile=profile,
+            wants_token=auth is None,
+            own_headers=headers is not None,
+            known_options=LIMITS | DEFAULTS.keys(),
         )
         given: dict[str, Any] = {
             "headers": headers,
@@ -172,7 +179,7 @@ class Client:
         self.concurrency: int = options["concurrency"]
         self.acting_user: str | None = options["acting_user"]
         self.acting_user_header: str = options["acting_user_header"]
-        self.health_path: str | None = options["health_path"]
+        self.health_path: str | None = rooted(options["health_path"]) if options["health_path"] else None
         self.select_names = SelectNames(options["select_names"])
         self.sources = dict(connection.sources)
         self.options = options
@@ -370,3 +377,6 @@ def _check(options: Mapping[str, Any]) -> None:
             raise ParameterError(
                 f"{name}={value!r} is out of range; it takes a number of at least {least or 'above 0'}."
             )
+    path = options["health_path"]
+    if path is not None and (not isinstance(path, str) or "://" in path):
+        raise ParameterError(f"health_path={path!r} is not a path below the API's address, such as '/health'.")

@@ -13,8 +13,11 @@ The file has a table a profile, and may name the default one::
     base_url = "https://billing.example.com"
     timeout = 60
 
-The default profile counts only where no address is given otherwise, so that its credential goes nowhere else. There
-is never any fallback to sandbox data: with nothing configured, `ConfigError` says how to connect.
+A credential goes to its own address alone. `BILLFRAMES_TOKEN` belongs to `BILLFRAMES_BASE_URL`, and a profile's token,
+headers and keyring entry to the profile's `base_url`: none of them is sent to another address that is given in code.
+The default profile is only used if no address is given otherwise.
+
+There is never any fallback to sandbox data: with nothing configured, `ConfigError` says how to connect.
 """
 
 from __future__ import annotations
@@ -73,6 +76,7 @@ def resolve_connection(
     *,
     profile: str | None = None,
     wants_token: bool = True,
+    own_headers: bool = False,
     known_options: frozenset[str] = frozenset(),
 ) -> Connection:
     """
@@ -84,13 +88,16 @@ def resolve_connection(
         As given to `connect`; each goes before every other source.
     wants_token : bool
         False where the caller authenticates another way: the keyring is then not asked.
+    own_headers : bool
+        Whether the caller gives headers, which may be the credential; a profile's are then not used.
     known_options : frozenset of str
         What a profile may hold beside base_url and token.
 
     Raises
     ------
     ConfigError
-        No source names an API, the profile does not exist, or the address can't be used.
+        No source names an API, the profile does not exist, the address can't be used, or the only credential there is
+        belongs to another address.
     """
     token = hidden(token)
     # The default profile belongs to its own address: its credential is not for one named elsewhere.
@@ -103,22 +110,71 @@ def resolve_connection(
     )
     if url is None:
         raise ConfigError("No billing API is configured. " + HOW_TO_CONNECT.format(file=config_file()))
-    secret, token_source = _first(
-        ("argument", token),
-        ("BILLFRAMES_TOKEN", hidden(os.environ.get("BILLFRAMES_TOKEN"))),
-        (f"profile {name!r}", chosen.get("token")),
+    url = _checked_url(url, url_source)
+    home = not chosen.get("base_url") or _same_address(url, chosen["base_url"])
+    options = {key: value for key, value in chosen.items() if key not in {"base_url", "token"}}
+    if not home and options.pop("headers", None) and not own_headers:
+        raise ConfigError(_kept_back(f"profile {name!r}", url_source))
+    in_code = url_source == "argument" and not any(
+        _same_address(url, each) for each in (os.environ.get("BILLFRAMES_BASE_URL"), chosen.get("base_url"))
     )
+    held = (
+        _Held("argument", token, may_go=True),
+        _Held("BILLFRAMES_TOKEN", hidden(os.environ.get("BILLFRAMES_TOKEN")), may_go=not in_code),
+        _Held(f"profile {name!r}", chosen.get("token"), may_go=home),
+    )
+    secret, token_source = _first(*((each.source, each.token) for each in held if each.may_go))
     if secret is None and wants_token:
-        secret, token_source = _from_keyring(name or url), "keyring"
+        secret, token_source = _from_keyring(name if name and home else url), "keyring"
+    kept_back = next((each.source for each in held if each.token and not each.may_go), None)
+    if secret is None and wants_token and kept_back and not own_headers:
+        raise ConfigError(_kept_back(kept_back, url_source))
     if secret is not None:
         check_token(secret, token_source)
     return Connection(
-        base_url=_checked_url(url, url_source),
+        base_url=url,
         token=secret,
         profile=name,
-        options={key: value for key, value in chosen.items() if key not in {"base_url", "token"}},
+        options=options,
         sources={"base_url": url_source, "token": token_source if secret else "none"},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A token that a source holds, and whether it may go to the address."""
+
+    source: str
+    token: Secret | None
+    may_go: bool
+
+
+def _kept_back(source: str, url_source: str) -> str:
+    """Say why a credential is not sent, and what to do."""
+    where = "given in code" if url_source == "argument" else f"from {url_source}"
+    if source == "BILLFRAMES_TOKEN":
+        return (
+            f"BILLFRAMES_TOKEN belongs to BILLFRAMES_BASE_URL, so it is not sent to the address {where}. Give token= "
+            "with the address, or set BILLFRAMES_BASE_URL to it."
+        )
+    return (
+        f"The credential of {source} belongs to the base_url of that profile, so it is not sent to the address "
+        f"{where}. Give token= (or headers=) with the address, or use the profile's own address."
+    )
+
+
+def _same_address(one: str, other: str | None) -> bool:
+    return bool(other) and _comparable(one) == _comparable(str(other))
+
+
+def _comparable(url: str) -> tuple[str, str | None, int | None, str] | None:
+    """Return what makes two addresses the same, however they are written; None for what is no address."""
+    try:
+        parts = urlsplit(url.strip())
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return None
+    return parts.scheme, parts.hostname, port, parts.path.rstrip("/")
 
 
 def is_loopback(host: str) -> bool:

@@ -381,6 +381,49 @@ def test_nothing_is_sent_where_a_redirect_points(serve):
     assert elsewhere.came == []
 
 
+HEALTH_PATHS = [
+    "v2/health",
+    ".elsewhere.test/up",
+    ":80@127.0.0.1:{port}/up",
+    "@127.0.0.1:{port}/up",
+    "//127.0.0.1:{port}/up",
+    "///127.0.0.1:{port}",
+    "\\\\127.0.0.1:{port}\\up",
+    "?@127.0.0.1:{port}/up",
+    "#@127.0.0.1:{port}/up",
+]
+
+
+@pytest.mark.parametrize("path", HEALTH_PATHS)
+def test_no_health_path_leads_to_another_host(serve, path):
+    elsewhere, server = serve(lambda _: (200, b"{}")), serve(lambda _: (200, b"{}"))
+    with bf.Client(server.url, TOKEN, health_path=path.format(port=elsewhere.server_port)) as client:
+        client.health()
+    assert len(server.came) == 1
+    assert server.came[0][0].startswith("/")
+    assert not server.came[0][0].startswith("//")
+    assert elsewhere.came == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/../up", "..", "/a/../../up", "/%2e%2e/up", "/..;/up", "/a\\..\\up", "/./up", "/x\0y"]
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_nothing_is_sent_outside_the_base_address(serve, path, method):
+    server = serve(lambda _: (200, b"{}"))
+    with bf.Client(f"{server.url}/api", TOKEN) as client:
+        with pytest.raises(bf.ParameterError, match="not below the API's address, so nothing was sent"):
+            client.fetch(path, resource="health") if method == "GET" else client.send("POST", path, resource="clients")
+        client.fetch("up", resource="health")
+    assert [path for path, _ in server.came] == ["/api/up"]
+
+
+@pytest.mark.parametrize("path", ["https://elsewhere.test/up", 7, ["up"]])
+def test_a_health_path_that_is_an_address_is_refused(path):
+    with pytest.raises(bf.ParameterError, match="health_path=.*such as '/health'"):
+        bf.Client("https://billing.example.com", TOKEN, health_path=path)
+
+
 def test_no_proxy_stands_before_this_machine(serve, monkeypatch):
     proxy, server = serve(echo(502)), serve(lambda _: (200, b'{"data": []}'))
     monkeypatch.setenv("HTTP_PROXY", proxy.url)

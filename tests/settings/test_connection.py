@@ -63,7 +63,73 @@ def test_the_default_profiles_token_goes_to_its_own_address_only(monkeypatch, pr
     assert resolve_connection("https://elsewhere.example.com").token is None
     monkeypatch.setenv("BILLFRAMES_BASE_URL", "https://elsewhere.example.com")
     assert resolve_connection().token is None
-    assert resolve_connection(profile="firm").token.reveal() == "of-profile"
+    with pytest.raises(
+        bf.ConfigError, match=r"profile 'firm' belongs to .* not sent to the address from BILLFRAMES_BASE_URL"
+    ):
+        resolve_connection(profile="firm")
+
+
+ELSEWHERE = "https://elsewhere.example.com"
+
+
+def test_the_environments_token_is_not_sent_to_an_address_given_in_code(monkeypatch, ring):
+    monkeypatch.setenv("BILLFRAMES_TOKEN", "of-env")
+    said = r"BILLFRAMES_TOKEN belongs to BILLFRAMES_BASE_URL.*given in code\. Give token= with the address, or set"
+    for address in ("", URL):
+        monkeypatch.setenv("BILLFRAMES_BASE_URL", address)
+        with pytest.raises(bf.ConfigError, match=said) as raised:
+            bf.Client(ELSEWHERE)
+        assert "of-env" not in str(raised.value)
+    assert resolve_connection(ELSEWHERE, "of-argument").token.reveal() == "of-argument"
+    assert resolve_connection(ELSEWHERE, wants_token=False).token is None
+    assert resolve_connection(ELSEWHERE, own_headers=True).token is None
+    ring.set_password(KEYRING_SERVICE, ELSEWHERE, "of-keyring")
+    assert resolve_connection(ELSEWHERE).token.reveal() == "of-keyring"
+
+
+@pytest.mark.parametrize("same", [URL, f"{URL}/", "HTTPS://BILLING.example.com:443"])
+def test_the_environments_token_is_sent_to_its_own_address_however_it_is_given(monkeypatch, same):
+    monkeypatch.setenv("BILLFRAMES_BASE_URL", URL)
+    monkeypatch.setenv("BILLFRAMES_TOKEN", "of-env")
+    assert resolve_connection(same).token.reveal() == "of-env"
+
+
+@pytest.mark.parametrize("other", [f"{URL}/other", "https://billing.example.com:444", "https://billing.example.co"])
+def test_another_path_port_or_host_is_another_address(monkeypatch, other):
+    monkeypatch.setenv("BILLFRAMES_BASE_URL", URL)
+    monkeypatch.setenv("BILLFRAMES_TOKEN", "of-env")
+    with pytest.raises(bf.ConfigError, match="belongs to BILLFRAMES_BASE_URL"):
+        resolve_connection(other)
+
+
+@pytest.mark.parametrize("held", ['token = "of-profile"', 'headers = {x-api-key = "abcd"}'])
+def test_a_profiles_credentials_are_not_sent_to_another_address(profile, ring, held):
+    profile(f'[profiles.firm]\nbase_url = "{URL}"\n{held}')
+    with pytest.raises(bf.ConfigError, match=r"profile 'firm' belongs to the base_url of that profile.*given in code"):
+        bf.Client(ELSEWHERE, profile="firm")
+    with bf.Client(f"{URL}/", profile="firm") as client:
+        assert client.sources["base_url"] == "argument"
+    with bf.Client(ELSEWHERE, "t0ken", profile="firm", headers={}) as client:
+        assert client.sources["token"] == "argument"
+
+
+def test_a_profiles_keyring_entry_is_not_sent_to_another_address(profile, ring):
+    ring.set_password(KEYRING_SERVICE, "firm", "of-keyring")
+    profile(f'[profiles.firm]\nbase_url = "{URL}"')
+    assert resolve_connection(URL, profile="firm").token.reveal() == "of-keyring"
+    assert resolve_connection(ELSEWHERE, profile="firm").token is None
+
+
+def test_a_profile_without_an_address_is_for_the_one_given_beside_it(profile):
+    profile('[profiles.firm]\ntoken = "of-profile"')
+    assert resolve_connection(ELSEWHERE, profile="firm").token.reveal() == "of-profile"
+
+
+def test_the_environments_token_goes_to_a_profiles_address_and_a_pickled_client_finds_it(monkeypatch, profile):
+    profile(f'default_profile = "firm"\n[profiles.firm]\nbase_url = "{URL}"')
+    monkeypatch.setenv("BILLFRAMES_TOKEN", "of-env")
+    with bf.Client() as client, pickle.loads(pickle.dumps(client)) as again:
+        assert client.sources["token"] == again.sources["token"] == "BILLFRAMES_TOKEN"
 
 
 def test_an_unknown_profile_or_setting_is_named(profile):
