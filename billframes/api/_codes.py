@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from billframes.api.dates import midnights_cut
 from billframes.frames.columns import REPEATED, enum_type
 
 __all__ = ["UNREADABLE", "Enum", "References", "Repeated"]
@@ -66,7 +67,13 @@ class References(Repeated):
         self.update({b"": None, b"null": None})
 
     def __missing__(self, raw: bytes) -> int:
-        return self._add(raw, self._decode(raw))
+        try:
+            return self._add(raw, self._decode(raw))
+        except msgspec.ValidationError:
+            cut = midnights_cut(raw)
+            if cut == raw:
+                raise
+            return self._add(raw, self._decode(cut))
 
     def encode(self, values: Iterable[msgspec.Raw]) -> pa.Array:
         """

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes.api._docs import shared_docs
-from billframes.api._loader import Frame, Ids, Names, PagedLoader, Parameters, Progress
+from billframes.api._loader import Frame, Id, Ids, Names, PagedLoader, Parameters, Progress
 from billframes.api._options import CostOptions
 from billframes.api._work_verbs import ExpenseVerbs, FixedFeeVerbs
 from billframes.api.resources import EXPENSES, FIXED_FEES
@@ -71,6 +71,7 @@ class Expenses(PagedLoader, ExpenseVerbs):
         user_id: Ids | None = None,
         matter_id: Ids | None = None,
         client_id: Ids | None = None,
+        invoice_id: Id | None = None,
         billed: bool | None = None,
         select: Names | None = None,
         sort: Names | None = None,
@@ -92,6 +93,9 @@ class Expenses(PagedLoader, ExpenseVerbs):
             Only these matters'; one id or a list.
         client_id : str, UUID or list of these, optional
             Only these clients'; one id or a list.
+        invoice_id : str or UUID, optional
+            Only what is on this invoice. The API's description lacks this filter: it is sent, and applied here where
+            the server ignores it, which reads all that the other filters leave.
         billed : bool, optional
             True: only what is on an invoice in any state, drafts included; False: only what is on none.
         {paged}
@@ -110,7 +114,13 @@ class Expenses(PagedLoader, ExpenseVerbs):
         np.False_
         """
         frame: Frame = self._load(
-            {"user_id": user_id, "matter_id": matter_id, "client_id": client_id, "billed": billed},
+            {
+                "user_id": user_id,
+                "matter_id": matter_id,
+                "client_id": client_id,
+                "invoice_id": invoice_id,
+                "billed": billed,
+            },
             start=start,
             end=end,
             select=select,
@@ -132,6 +142,7 @@ class Expenses(PagedLoader, ExpenseVerbs):
         user_id: Ids | None = None,
         matter_id: Ids | None = None,
         client_id: Ids | None = None,
+        invoice_id: Id | None = None,
         billed: bool | None = None,
         modified_since: DateLike | None = None,
         params: Parameters | None = None,
@@ -139,7 +150,7 @@ class Expenses(PagedLoader, ExpenseVerbs):
         """
         Count the expenses that match, with one small request.
 
-        Parameters are those of the loader; the records themselves are not loaded.
+        Parameters are those of the loader; the records themselves are not loaded, except with `invoice_id=`.
 
         Returns
         -------
@@ -150,7 +161,13 @@ class Expenses(PagedLoader, ExpenseVerbs):
         {raises}
         """
         return self._count(
-            {"user_id": user_id, "matter_id": matter_id, "client_id": client_id, "billed": billed},
+            {
+                "user_id": user_id,
+                "matter_id": matter_id,
+                "client_id": client_id,
+                "invoice_id": invoice_id,
+                "billed": billed,
+            },
             start=start,
             end=end,
             modified_since=modified_since,
@@ -208,6 +225,7 @@ class FixedFees(PagedLoader, FixedFeeVerbs):
         user_id: Ids | None = None,
         matter_id: Ids | None = None,
         client_id: Ids | None = None,
+        invoice_id: Id | None = None,
         billed: bool | None = None,
         select: Names | None = None,
         sort: Names | None = None,
@@ -229,6 +247,9 @@ class FixedFees(PagedLoader, FixedFeeVerbs):
             Only these matters'; one id or a list.
         client_id : str, UUID or list of these, optional
             Only these clients'; one id or a list.
+        invoice_id : str or UUID, optional
+            Only what is on this invoice. The API's description lacks this filter: it is sent, and applied here where
+            the server ignores it, which reads all that the other filters leave.
         billed : bool, optional
             True: only what is on an invoice in any state, drafts included; False: only what is on none.
         {paged}
@@ -247,7 +268,13 @@ class FixedFees(PagedLoader, FixedFeeVerbs):
         dtype('float64')
         """
         frame: Frame = self._load(
-            {"user_id": user_id, "matter_id": matter_id, "client_id": client_id, "billed": billed},
+            {
+                "user_id": user_id,
+                "matter_id": matter_id,
+                "client_id": client_id,
+                "invoice_id": invoice_id,
+                "billed": billed,
+            },
             start=start,
             end=end,
             select=select,
@@ -269,6 +296,7 @@ class FixedFees(PagedLoader, FixedFeeVerbs):
         user_id: Ids | None = None,
         matter_id: Ids | None = None,
         client_id: Ids | None = None,
+        invoice_id: Id | None = None,
         billed: bool | None = None,
         modified_since: DateLike | None = None,
         params: Parameters | None = None,
@@ -276,7 +304,7 @@ class FixedFees(PagedLoader, FixedFeeVerbs):
         """
         Count the fixed fees that match, with one small request.
 
-        Parameters are those of the loader; the records themselves are not loaded.
+        Parameters are those of the loader; the records themselves are not loaded, except with `invoice_id=`.
 
         Returns
         -------
@@ -287,7 +315,13 @@ class FixedFees(PagedLoader, FixedFeeVerbs):
         {raises}
         """
         return self._count(
-            {"user_id": user_id, "matter_id": matter_id, "client_id": client_id, "billed": billed},
+            {
+                "user_id": user_id,
+                "matter_id": matter_id,
+                "client_id": client_id,
+                "invoice_id": invoice_id,
+                "billed": billed,
+            },
             start=start,
             end=end,
             modified_since=modified_since,

@@ -39,6 +39,7 @@ class CostOptions(PagedOptions, total=False):
     user_id: Ids | None
     matter_id: Ids | None
     client_id: Ids | None
+    invoice_id: Id | None
     billed: bool | None
 
 

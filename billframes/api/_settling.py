@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from billframes.api._http import Response, Settle
+from billframes.api.dates import parse_day
 from billframes.api.decoding import parse_instant, same_id
 from billframes.api.resources import ALL_ZERO_ID, Resource
 from billframes.errors import DecodeError, NotFoundError
@@ -84,7 +85,17 @@ def shows(sent: Any, record: Any) -> bool:
             _custom_shown(value, record) if name == "customFields" else shows(value, record.get(name))
             for name, value in sent.items()
         )
-    return bool(sent == record)
+    return bool(sent == record) or _is_midnight_of(sent, record)
+
+
+def _is_midnight_of(sent: Any, record: Any) -> bool:
+    """Tell whether a date that was sent is shown as a datetime."""
+    if not isinstance(sent, str) or not isinstance(record, str) or not record.startswith(f"{sent}T"):
+        return False
+    try:
+        return parse_day(record).isoformat() == sent
+    except ValueError:
+        return False
 
 
 def _custom_shown(sent: Any, record: Mapping[str, Any]) -> bool:

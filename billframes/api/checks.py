@@ -19,7 +19,7 @@ from billframes.api.parameters import ListRequest
 from billframes.errors import DecodeError, DetailsMissingWarning, RatesHiddenWarning
 from billframes.frames.columns import plain
 
-__all__ = ["check_details", "check_filters", "check_rates"]
+__all__ = ["check_details", "check_filters", "check_rates", "keep_asked"]
 
 
 def check_filters(table: pa.Table, request: ListRequest) -> None:
@@ -56,6 +56,29 @@ def _all_true(table: pa.Table, fits: pa.ChunkedArray, request: ListRequest, name
             f"{resource.name}: {strays.num_rows} of {table.num_rows} rows do not fit the filter {name} "
             f"(record {stray} for one), so the server does not honour it and the rows can't be trusted."
         )
+
+
+def keep_asked(table: pa.Table, request: ListRequest) -> pa.Table:
+    """
+    Return the rows that fit filters which a server may ignore, because the API's description lacks them.
+
+    Raises
+    ------
+    DecodeError
+        A row does not show whether it fits.
+    """
+    for name, values in request.kept.items():
+        column = plain(table.column(snake_case(name)))
+        untold = pc.and_(pc.is_null(column), plain(table.column("billed")))
+        if pc.any(untold).as_py():
+            record = table.filter(untold).column(snake_case(request.resource.id))[0].as_py()
+            raise DecodeError(
+                f"{request.resource.name}: record {record} is billed and came without {name}, so rows can't be chosen "
+                f"by {snake_case(name)}=. Leave the filter out."
+            )
+        wanted = pa.array([value.lower() for value in values], column.type)
+        table = table.filter(pc.is_in(pc.utf8_lower(column), wanted))
+    return table
 
 
 def check_details(table: pa.Table, request: ListRequest, sources: Sequence[Source]) -> None:

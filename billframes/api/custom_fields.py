@@ -15,6 +15,7 @@ from typing import Any
 
 from billframes._names import snake_case
 from billframes._warn import warn
+from billframes.api.dates import parse_day
 from billframes.api.records import CustomFieldList, CustomFieldValue
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.frames.columns import Column
@@ -156,7 +157,7 @@ def _typed(value: CustomFieldValue, custom: CustomColumn) -> Any:
 
 def _date(text: str) -> dt.date:
     try:
-        return dt.datetime.fromisoformat(text).date()
+        return parse_day(text)
     except ValueError:
         # Python's own words quote the text, which may be anything.
         raise ValueError("what came is not a date") from None

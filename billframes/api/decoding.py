@@ -20,6 +20,7 @@ import msgspec
 
 from billframes.api._refusals import TOO_DEEP, not_json
 from billframes.api.columns import fields_of
+from billframes.api.dates import midnights_cut
 from billframes.api.records import Pagination, Reference
 from billframes.api.resources import MAX_OFFSET, Resource
 from billframes.errors import DecodeError
@@ -39,6 +40,10 @@ __all__ = [
 
 T = TypeVar("T")
 _INDEX = re.compile(r"\$(?:\.data)?\[(\d+)\]")
+# Names under which an array of records is a list, beside `data` and the resource's own; in lower case.
+WRAPPERS = frozenset({"items", "records", "results", "value"})
+_MORE = re.compile("next|more|continu|cursor|total|count", re.IGNORECASE)
+_NO_MORE = {b"null", b"false", b'""', b"0"}
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - compared with times whose offset was taken off
 _MICROSECOND = dt.timedelta(microseconds=1)
 
@@ -82,7 +87,8 @@ def decode_page(body: bytes, resource: Resource) -> Page[Any]:
     """
     Decode a list answer.
 
-    A bare array is read as a list without pagination: the wrapper of some lists is not shown in the spec.
+    The wrapper of some lists is not shown in the description, so a bare array is read as a list without pagination, and
+    so is an array under another name than `data` (see `WRAPPERS`).
 
     Raises
     ------
@@ -92,10 +98,45 @@ def decode_page(body: bytes, resource: Resource) -> Page[Any]:
     record: Any = listed(resource.record)
     if body.lstrip()[:1] == b"[":
         return Page(data=_decode(body, list[record], resource.name, resource.id))
-    page: Page[Any] = _decode(body, Page[record], resource.name, resource.id)
+    try:
+        page: Page[Any] = _decode(body, Page[record], resource.name, resource.id)
+    except DecodeError:
+        unwrapped = _unwrapped(body, resource)
+        if unwrapped is None:
+            raise
+        rows, pagination = unwrapped
+        page = Page(_decode(rows, list[record], resource.name, resource.id), pagination)
     if page.pagination is not None:
         _check_pagination(page.pagination, resource.name)
     return page
+
+
+def _unwrapped(body: bytes, resource: Resource) -> tuple[bytes, Pagination | None] | None:
+    """Return the rows of a list that has another wrapper than `data`, and its pagination; None where none is known."""
+    try:
+        members = _decoder(dict[str, msgspec.Raw]).decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    known = {*WRAPPERS, resource.name.replace("_", "")}
+    arrays = {
+        name: bytes(value)
+        for name, value in members.items()
+        if name.replace("_", "").casefold() in known and bytes(value)[:1] == b"["
+    }
+    if "data" in members or len(arrays) != 1:
+        return None
+    (rows,) = arrays.values()
+    stated = bytes(members.get("pagination", b"null"))
+    if stated != b"null":
+        return rows, _decode(stated, Pagination, resource.name, resource.id)
+    try:
+        # It may stand beside the rows.
+        return rows, _decoder(Pagination).decode(body)
+    except msgspec.ValidationError:
+        pass
+    # Without it, a list that is not paged must not hint at further rows.
+    hinting = {name for name, value in members.items() if _MORE.search(name) and bytes(value) not in _NO_MORE}
+    return None if hinting and not resource.paginated else (rows, None)
 
 
 def _check_pagination(where: Pagination, resource: str) -> None:
@@ -134,6 +175,9 @@ def _decode(body: bytes, shape: Any, resource: str, id_name: str, asked: str | N
     try:
         return _decoder(shape).decode(body)
     except msgspec.ValidationError as error:
+        cut = midnights_cut(body)
+        if cut != body:
+            return _decode(cut, shape, resource, id_name, asked)
         # The values stay out of the message and the chain: a body can hold client names.
         message = _explain(error, body, resource, id_name, asked)
     except (msgspec.DecodeError, UnicodeDecodeError):

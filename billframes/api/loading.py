@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +19,7 @@ from billframes.api._progress import Progress, reporting
 from billframes.api._refusals import TooLargeAnswerError
 from billframes.api._task import Task
 from billframes.api.building import Builder
-from billframes.api.checks import check_details, check_filters, check_rates
+from billframes.api.checks import check_details, check_filters, check_rates, keep_asked
 from billframes.api.columns import sources_of
 from billframes.api.connection import Connection
 from billframes.api.custom_fields import CustomColumn, columns_from
@@ -62,6 +63,8 @@ def load(client: Connection, request: ListRequest, *, to: str, progress: bool | 
         if request.limit == 0:
             return builder, Loaded(), None
         before = len(sent)
+        # What the server may ignore can't be cut to a number of rows before it is applied here.
+        named = replace(named, limit=None) if request.kept else named
         loaded, when = _read(client, named, builder, progress, see, sent)
         loaded.requests += before
         return builder, loaded, when
@@ -69,6 +72,7 @@ def load(client: Connection, request: ListRequest, *, to: str, progress: bool | 
     builder, loaded, when = Naming(client.select_names, request).run(attempt)
     names = frozenset(column.name for column in builder.columns)
     table = builder.table(loaded.blocks, loaded.rows, lambda column: order_of(column, names, request))
+    table = keep_asked(table, request)
     check_filters(table, request)
     check_details(table, request, sources)
     check_rates(table, resource.name)

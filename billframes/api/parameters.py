@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 from urllib.parse import quote
@@ -36,8 +36,8 @@ class ListRequest:
     What to ask a list for.
 
     `streams` are the queries to send, one for each combination of list-valued ids, without paging; `asked` the
-    values every row must have, by property; `limit` the rows wanted in all; `extra` the names of the caller's own
-    parameters.
+    values every row must have, by property; `kept` the values of the rows to keep where the server may send others too;
+    `limit` the rows wanted in all; `extra` the names of the caller's own parameters.
     """
 
     resource: Resource
@@ -48,6 +48,7 @@ class ListRequest:
     asked: Mapping[str, frozenset[Any]]
     limit: int | None
     extra: frozenset[str] = frozenset()
+    kept: Mapping[str, frozenset[Any]] = field(default_factory=dict)
 
 
 def build_request(
@@ -75,6 +76,7 @@ def build_request(
     order = _sorted(resource, sort)
     declared = {snake_case(each.name): each for each in resource.filters}
     values = {name: _values(name, declared[name], given) for name, given in filters.items() if given is not None}
+    given = {name: declared[name] for name in values if declared[name].field}
     fixed = [
         *_dates(period),
         *_select_query(chosen, excluded),
@@ -90,10 +92,12 @@ def build_request(
         )
         for chosen_values in product(*values.values())
     )
-    asked = {str(declared[name].field): frozenset(given) for name, given in values.items() if declared[name].field}
-    return ListRequest(
-        resource, streams, frozenset(chosen), order, period, asked, _limit(limit), frozenset(name for name, _ in extra)
+    asked, kept = (
+        {str(one.field): frozenset(values[name]) for name, one in given.items() if one.described is described}
+        for described in (True, False)
     )
+    own = frozenset(name for name, _ in extra)
+    return ListRequest(resource, streams, frozenset(chosen), order, period, asked, _limit(limit), own, kept)
 
 
 def segment(value: Any, name: str) -> str:

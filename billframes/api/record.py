@@ -6,7 +6,6 @@ Custom fields are attributes too, under the names their columns have in a frame 
 
 from __future__ import annotations
 
-import datetime as dt
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
@@ -17,6 +16,7 @@ from msgspec import Struct
 from billframes._names import closest
 from billframes.api.columns import Field, fields_of, wire_name
 from billframes.api.custom_fields import attributes_of
+from billframes.api.dates import parse_day
 from billframes.api.decoding import parse_instant, parse_time
 from billframes.errors import DecodeError
 
@@ -137,7 +137,7 @@ def _custom(value: Any, path: str) -> Any:
     if value.value_type.lower() != "date" or not isinstance(value.value, str):
         return value.value
     said = f"{path}: what came is not a date, in custom field {value.id}"
-    return _parsed(dt.datetime.fromisoformat, value.value, said).date()
+    return _parsed(parse_day, value.value, said)
 
 
 def _parsed(parse: Callable[[str], Any], text: str, said: str) -> Any:

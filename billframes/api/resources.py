@@ -41,6 +41,8 @@ class Filter:
     A query parameter that narrows a list.
 
     `kind` is id, date, flag, text or enum; `field` is the record's property it must equal, where there is one.
+    `described` is False for a parameter that the description lacks and other servers of this family know: it is sent,
+    and applied to the rows that come, because a server that ignores it is right to.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Filter:
     description: str
     values: tuple[str, ...] = ()
     field: str | None = None
+    described: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +111,11 @@ _USER = Filter("userId", "id", "Only this user's.", field="userId")
 _MATTER = Filter("matterId", "id", "Only this matter's.", field="matterId")
 _CLIENT = Filter("clientId", "id", "Only this client's.", field="clientId")
 _BILLED = Filter("billed", "flag", "True: only what is on an invoice in any state.", field="billed")
+_INVOICE = Filter("invoiceId", "id", "Only what is on this invoice.", field="invoiceId", described=False)
 _ITEM_SELECT = ("client", "matter", "user", "meta")
 _INVOICE_BY_NAME = (Alternate("invoice", None, "invoice"),)
 _ITEM_SORT = MappingProxyType({"date": "date", "amount": "amount", "description": "description"})
-_ITEM_FILTERS = (_START, _END, _USER, _MATTER, _CLIENT, _BILLED)
+_ITEM_FILTERS = (_START, _END, _USER, _MATTER, _CLIENT, _INVOICE, _BILLED)
 
 TIME_ENTRIES = Resource(
     name="time_entries",
@@ -125,6 +129,7 @@ TIME_ENTRIES = Resource(
         _USER,
         _MATTER,
         _CLIENT,
+        _INVOICE,
         Filter("fixedFeeId", "id", "Only time under this fixed fee.", field="fixedFeeId"),
         Filter("billingType", "enum", "Only this billing type.", _values(r.BillingType), field="billingType"),
         _BILLED,

@@ -25,6 +25,8 @@ _WHERE: Mapping[str, str | Mapping[bool, str]] = MappingProxyType(
         "userId": "user_id = :userId",
         "matterId": "matter_id = :matterId",
         "clientId": "{}matter_id IN (SELECT matter_id FROM matter WHERE client_id = :clientId)",
+        # Servers with other names know it, the API's description does not.
+        "invoiceId": "invoice_id = :invoiceId",
         "billed": _BILLED,
         "modifiedSince": "{}modified_at > :modifiedSince",
     }

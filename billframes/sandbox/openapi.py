@@ -101,7 +101,7 @@ def _list(resource: Resource) -> _Json:
         f"list_{resource.name}",
         f"List {resource.name.replace('_', ' ')}",
         _object(properties),
-        parameters=[*map(_filter, resource.filters), *_common(resource)],
+        parameters=[*(_filter(each) for each in resource.filters if each.described), *_common(resource)],
         problems=("400", "401"),
     )
 

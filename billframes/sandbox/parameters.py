@@ -110,7 +110,8 @@ class _Reader:
 
 
 def _filters(resource: Resource) -> tuple[Filter, ...]:
-    return (*resource.filters, MODIFIED_SINCE) if resource.paginated else resource.filters
+    filters = tuple(each for each in resource.filters if each.described)
+    return (*filters, MODIFIED_SINCE) if resource.paginated else filters
 
 
 def _names(text: str) -> list[str]:

@@ -53,7 +53,8 @@ class Trouble:
         are not sent stay.
     other_names : str
         The `select` names of another server of this family: `client` in place of `matter` for matters, and `invoice`,
-        without which the invoice of a time entry, expense or fixed fee does not come. What is done with a name that is
+        without which the invoice of a time entry, expense or fixed fee does not come; and `invoiceId`, which filters
+        them. What is done with a name that is
         not known: "strict" refuses it with 400, "lenient" ignores it, "dropping" drops the whole clause.
     ignored : tuple of str
         Query parameters that are ignored, such as "modifiedSince" or "startDate".
@@ -181,7 +182,8 @@ class TroubleMaker:
         names = [name for name in resource.select if name not in replaced]
         names += [each.name for each in resource.alternates]
         brought = {each.brings for each in resource.alternates}
-        return replace(resource, select=tuple(names)), always - brought
+        filters = tuple(replace(each, described=True) for each in resource.filters)
+        return replace(resource, select=tuple(names), filters=filters), always - brought
 
     def granted(self, asked: ListRequest) -> ListRequest:
         """Return the request with the limit that is granted, and ties as they fall."""

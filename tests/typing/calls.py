@@ -22,6 +22,9 @@ def loaders(client: bf.Client) -> None:
     assert_type(client.time_entries("2026-10", to="polars", billing_type="BILLABLE", billed=False), pl.DataFrame)
     assert_type(bf.expenses(dt.date(2026, 10, 1), matter_id=[uuid.uuid4()], limit=5), pd.DataFrame)
     assert_type(bf.expenses(to="arrow"), pa.Table)
+    assert_type(client.time_entries(invoice_id=uuid.uuid4(), billed=True), pd.DataFrame)
+    assert_type(bf.fixed_fees("2026", invoice_id="i", to="polars"), pl.DataFrame)
+    assert_type(bf.expenses.count(invoice_id="i"), int)
     assert_type(bf.expenses(to="polars"), pl.DataFrame)
     assert_type(bf.fixed_fees(end=pd.Timestamp("2026-10-31"), select=["client", "-user"]), pd.DataFrame)
     assert_type(bf.fixed_fees(to="arrow"), pa.Table)
@@ -57,6 +60,11 @@ def loaders(client: bf.Client) -> None:
     assert_type(bf.health(to="arrow"), pa.Table)
     assert_type(bf.health(to="polars"), pl.DataFrame)
     assert_type(bf.time_entries.count("2026-10", billed=True), int)
+
+
+def connections() -> None:
+    assert_type(bf.connect(select_names={"matters": "client", "expenses": ["invoice"]}), bf.Client)
+    assert_type(bf.Client(profile="firm").check(remember=True).requests, int)
 
 
 def verbs(client: bf.Client) -> None:
