@@ -114,11 +114,11 @@ def from_native(native: Any, name: str, otherwise: str) -> Frame:
 
 
 def inside(frame: Frame, columns: Sequence[str] | None = None) -> Frame:
-    """Turn pandas' columns, those named or all, into an Arrow table; leave other engines' frames as they are."""
+    """Turn columns of pandas or Arrow, those named or all, into an Arrow table with one type of text."""
     native = frame.to_native()
-    if not isinstance(native, pd.DataFrame):
+    if not isinstance(native, pd.DataFrame | pa.Table):
         return frame
-    names = [str(name) for name in native] if columns is None else columns
+    names = frame.columns if columns is None else columns
     return cast("Frame", nw.from_native(pa.table({name: _arrow(native[name]) for name in names})))
 
 
@@ -233,15 +233,29 @@ def _type(name: str, dtype: Any) -> Any:
     return nw.String() if textual or dtype in (*_ENUMS, nw.String, nw.Object) else None
 
 
-def _arrow(values: pd.Series[Any]) -> pa.Array:
-    """Read a column of pandas; what no one type holds is text, and all text is of one type."""
+def _arrow(values: pd.Series[Any] | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return a column as Arrow's, with text of one type."""
+    made = values if isinstance(values, pa.ChunkedArray) else _from_pandas(values)
+    # A file written without a single value has no type for its values.
+    return made.cast(pa.string()) if _is_text(made.type) or _is_untyped(made.type) else made
+
+
+def _from_pandas(values: pd.Series[Any]) -> pa.Array:
+    """Read a column of pandas; what no one type holds is text."""
     if values.name in LISTS and values.dtype == object:
         return pa.array([_as_list(value) for value in values], pa.list_(pa.string()))
     try:
-        made = pa.Array.from_pandas(values)
+        return pa.Array.from_pandas(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        made = pa.array([None if pd.isna(value) else str(value) for value in values])
-    return made.cast(pa.string()) if pa.types.is_null(made.type) or pa.types.is_large_string(made.type) else made
+        return pa.array([None if pd.isna(value) else str(value) for value in values])
+
+
+def _is_text(dtype: pa.DataType) -> bool:
+    return bool(pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype))
+
+
+def _is_untyped(dtype: pa.DataType) -> bool:
+    return bool(pa.types.is_null(dtype.value_type if pa.types.is_dictionary(dtype) else dtype))
 
 
 def _refuse_texts(name: str, columns: list[str]) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 
+import duckdb
 import narwhals.stable.v2 as nw
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from billframes import plots, tables
@@ -96,6 +100,42 @@ def test_lazy_frames_are_only_asked_for_one_row_of_counts(name, engine, lazy, mo
     collected = spied(lazy, monkeypatch)
     CALLS[name](frames)
     assert [len(each) for each in collected] == [1] * QUERIES[name]
+
+
+READERS = {
+    "pandas": pd.read_parquet,
+    "pandas[pyarrow]": lambda path: pd.read_parquet(path, dtype_backend="pyarrow"),
+    "pyarrow": pq.read_table,
+    "polars": pl.read_parquet,
+    "polars lazy": pl.scan_parquet,
+    "duckdb": lambda path: duckdb.read_parquet(str(path)),
+}
+
+
+def without_texts(table, kind=None):
+    """Empty the columns of text; of a kind if it is given."""
+    kinds = {name: kind or table[name].type for name in table.column_names if is_text(table[name].type)}
+    nulls = {name: pa.nulls(table.num_rows, each) for name, each in kinds.items() if name != "time_entry_id"}
+    return pa.table({name: nulls.get(name, table[name]) for name in table.column_names})
+
+
+def is_text(kind):
+    return pa.types.is_string(kind) or pa.types.is_dictionary(kind)
+
+
+@pytest.mark.parametrize("kind", [pa.null(), pa.dictionary(pa.int32(), pa.null())], ids=["null", "dictionary"])
+@pytest.mark.parametrize("engine", READERS)
+def test_texts_without_a_value_may_come_from_a_parquet_file(engine, kind, tmp_path):
+    numbers = itertools.count()
+
+    def stored(table):
+        path = tmp_path / f"{next(numbers)}.parquet"
+        pq.write_table(without_texts(table, kind), path)
+        return READERS[engine](path)
+
+    frames, wanted = rich(Firm(stored)), rich(Firm(without_texts))
+    for name in ("utilization by client", "realization by originator", "aging by matter and user", "code check"):
+        same(rows_of(CALLS[name](frames)), rows_of(CALLS[name](wanted)))
 
 
 @pytest.fixture(params=["dask.dataframe.dask_expr._collection", "dask_expr._collection"])
