@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from billframes.sandbox.seed.basics import Dice
-from billframes.sandbox.seed.years import Firm
 
 __all__ = ["SIZES", "plant"]
 
@@ -43,6 +42,9 @@ def plant(connection: sqlite3.Connection, *, seed: int = 0, size: str = "small")
     ValueError
         The size is none of the three.
     """
+    # The data files are read when a firm is made, not when a kept one is opened.
+    from billframes.sandbox.seed.years import Firm
+
     if size not in SIZES:
         raise ValueError(f"size is {size!r}; expected one of {', '.join(SIZES)}")
     with _transaction(connection), _room_to_work(connection):

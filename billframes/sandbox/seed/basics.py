@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import unicodedata
 from collections.abc import Sequence
 from functools import cache
 from typing import TypeVar
@@ -30,6 +31,7 @@ __all__ = [
     "month_days",
     "month_of",
     "next_working_day",
+    "plain",
     "to_cents",
     "working_days",
     "worth",
@@ -114,6 +116,12 @@ def money(amount: float) -> int:
 def to_cents(amount: int) -> int:
     """Round ten-thousandths to whole cents, halves away from zero."""
     return (amount + CENT // 2) // CENT * CENT if amount >= 0 else -to_cents(-amount)
+
+
+def plain(name: str) -> str:
+    """Return a name in lower-case ASCII letters and dots, as it stands in an e-mail address."""
+    letters = unicodedata.normalize("NFKD", name).lower()
+    return "".join(each for each in letters if each in "abcdefghijklmnopqrstuvwxyz.")
 
 
 def worth(hours: int, rate: int) -> int:

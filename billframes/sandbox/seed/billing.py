@@ -2,7 +2,8 @@
 
 An invoice's amount is its net time fees, its expenses and its fixed fees. Net fees are the time at its rates
 less what the responsible attorney took off, rarely plus something. The month's invoices are drawn up in the
-first days of the next; October 2026's, whose next month has not come, are drafts, in review or approved.
+first days of the next; October 2026's, whose next month has not come, are drafts, in review or approved. Most
+clients pay within two months, slow ones later and some of it, and one has not paid since March 2025.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from billframes.sandbox.seed.basics import (
     END,
     LAST_MONTH,
     Dice,
+    day,
     instant,
     iso,
     next_working_day,
@@ -24,13 +26,22 @@ from billframes.sandbox.seed.basics import (
 from billframes.sandbox.seed.clients import Client
 from billframes.sandbox.seed.items import Expense, FixedFee, Invoice, TimeEntry
 from billframes.sandbox.seed.matters import Matter
-from billframes.sandbox.seed.payments import settle
 
 __all__ = ["Bill", "Numbers", "month_end"]
 
 # Shares of final, approved, review and draft by how many months before the last the work was done.
 _STATES = ("final", "approved", "review", "draft")
 _STATE_WEIGHTS = {0: (0, 10, 28, 62), 1: (83, 6, 7, 4), 2: (97, 0, 2, 1)}
+
+# Days from the invoice date to payment, and the share of invoices still open afterwards.
+_HABITS = {
+    "prompt": (7, 34, 0.003),
+    "average": (22, 76, 0.012),
+    "slow": (55, 130, 0.06),
+    "dragging": (75, 200, 0.12),
+}
+
+_LAST_PAYMENT_OF_THE_BROKE = day("2025-03-01")
 
 _LEAST = 15_000 * CENT
 """Less than this waits for the next month."""
@@ -171,7 +182,35 @@ def _finish(bill: Bill, client: Client, month: int, dated: int, dice: Dice) -> N
     state = dice.weighted(_STATES, _STATE_WEIGHTS[ago]) if ago in _STATE_WEIGHTS else "final"
     invoice.invoice_state = state
     if state == "final":
-        settle(invoice, client, dated, dice)
+        _settle(invoice, client, dated, dice)
     elif state != "draft" and month < LAST_MONTH:
         reviewed = min(dated + dice.below(6), END - 1)
         invoice.modified_at = max(invoice.created_at, dice.office_hours(reviewed))
+
+
+def _settle(invoice: Invoice, client: Client, dated: int, dice: Dice) -> None:
+    """Give a final invoice its due date, and the balance left after what the client has paid."""
+    invoice.due_date = iso(dated + client.terms)
+    issued = dice.office_hours(min(dated, END - 1))
+    invoice.modified_at = max(invoice.created_at, issued)
+    if client.pays == "never":
+        _stop_paying(invoice, dated, dice)
+        return
+    quickest, slowest, disputed = _HABITS[client.pays]
+    paid = dated + dice.between(quickest, slowest) + max(0, client.terms - 30) // 2
+    partly = dice.chance() < disputed or (paid > END and client.pays == "dragging" and dice.chance() < 0.5)
+    if paid <= END or (partly and dated < END - 20):
+        invoice.balance = _rest(invoice.amount, dice) if partly else 0
+        invoice.modified_at = max(invoice.modified_at, dice.office_hours(min(paid, END - 1)))
+
+
+def _rest(amount: int, dice: Dice) -> int:
+    """Return what a partial payment leaves."""
+    return to_cents(round(amount * dice.pick((0.1, 0.25, 0.4, 0.5, 0.6))))
+
+
+def _stop_paying(invoice: Invoice, dated: int, dice: Dice) -> None:
+    paid = dated + dice.between(30, 70)
+    if paid < _LAST_PAYMENT_OF_THE_BROKE:
+        invoice.balance = 0
+        invoice.modified_at = dice.office_hours(paid)

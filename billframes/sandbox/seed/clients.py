@@ -7,25 +7,18 @@ beside the record for whoever makes the invoices.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
 
-from billframes.sandbox.seed.basics import Dice, day
-from billframes.sandbox.seed.names import (
-    CITIES,
-    COMPANY_HEADS,
-    COMPANY_KINDS,
-    COMPANY_TAILS,
-    FIRST_NAMES,
-    LAST_NAMES,
-    plain,
-)
+from billframes.sandbox.seed.basics import Dice, day, plain
+from billframes.sandbox.seed.data import read
+from billframes.sandbox.seed.people import FIRST_NAMES, LAST_NAMES
 
-__all__ = ["FIRM_NAME", "Client", "client_rows", "engage"]
+__all__ = ["COMPANY_HEADS", "FIRM_NAME", "Client", "client_rows", "engage"]
 
-FIRM_NAME = "Harrow & Lindqvist LLP"
+_WORDS = read("clients")
+FIRM_NAME: str = _WORDS["firm"]
+COMPANY_HEADS: tuple[str, ...] = _WORDS["company_heads"]
 
 
 @dataclass(slots=True, eq=False)
@@ -33,7 +26,7 @@ class Client:
     """A client as recorded, and its habits."""
 
     name: str
-    reference: str | None
+    reference: str | None = None
     notes: str | None = None
     person: bool = False
     pays: str = "average"
@@ -54,89 +47,13 @@ class Client:
         self.since = min(self.since, ordinal - 1)
 
 
-def _known(name: str, reference: str | None, notes: str | None = None, **habits: Any) -> Callable[[], Client]:
-    return partial(Client, name, reference, notes, **habits)
-
-
-_NAMED = (
-    _known(FIRM_NAME, "000", "The firm itself: time that no client pays for.", pays="prompt"),
-    _known(
-        "Granite Mutual Insurance Company",
-        "1004",
-        "Panel counsel rates; guidelines of 2023; LEDES 1998B.",
-        terms=45,
-        discount=0.85,
-        haircut=0.035,
-    ),
-    _known(
-        "Kestrel Biosciences, Inc.",
-        "1007",
-        "One invoice for all matters, please, attention accounts payable.",
-        pays="prompt",
-        discount=0.95,
-        haircut=-0.01,
-        consolidated=True,
-    ),
-    _known("Redfern Logistics LLC", "1011", pays="slow", terms=60, haircut=0.02),
-    _known(
-        "O\u2019Malley & Sons “Harbor” Café, Inc.",
-        "1012",
-        "Family business; call Siobhán before sending anything over $5,000.",
-    ),
-    _known("شركة النخلة للتجارة", "1015", "Trades as Al Nakhla Trading. Correspondence in English.", terms=45),
-    _known(
-        "Northfork Capital",
-        "1018",
-        "The fund. Not to be confused with the management company of the same name.",
-        pays="prompt",
-        terms=15,
-    ),
-    _known("Northfork Capital", "1019", "The management company."),
-    _known(
-        "Stonebridge Development Corp.",
-        "1022",
-        "Pays in rounds after each draw on the construction loan.",
-        pays="dragging",
-        haircut=0.03,
-    ),
-    _known(
-        "Halcyon Hospitality LP",
-        "1025",
-        "In receivership since March 2025. Do not open new matters without approval.",
-        pays="never",
-        haircut=0.05,
-    ),
-    _known(
-        "Ironbridge Manufacturing Co.",
-        "1028",
-        "Consolidated monthly invoice; volume discount from 2024.",
-        discount=0.9,
-        haircut=0.01,
-        consolidated=True,
-    ),
-    _known("Willowbank Health", "1031", pays="prompt", discount=0.95),
-    _known("Tamarack Software, Inc.", "1033", "General counsel retainer of $7,500 a month."),
-    _known("Wakefield, Eleanor", "1036", person=True, pays="prompt", terms=15),
-    _known("Rosales, Hector M., Jr.", "", person=True, pays="slow", haircut=0.02),
-    _known("Zielinski, Petra", None, "Contingency: one third, expenses advanced by the firm.", person=True),
-    _known("Community Tenants Alliance", None, "Pro bono, approved by the committee.", pays="prompt"),
-    _known("Saltmarsh Marine Co.", "1042", "Came over from the former system with an opening balance."),
-    _known(
-        "Quillfeather Media LLC", "", "Paid twice in spring 2026; they want the credit left on account.", pays="prompt"
-    ),
-    _known("Fjellström Åkerlund AB", "1047", "Swedish parent; invoices need the purchase order number.", terms=60),
-    _known("Whitecap Brewing Co.", None, haircut=0.02),
-    _known("D\u2019Angelo Family Trust", "1051", person=True, pays="prompt"),
-    _known("Yarrow Packaging, Inc.", "1054", "Engagement signed, no work yet."),
-)
-
 _HABITS = ("prompt", "average", "slow", "dragging", "never")
 _HABIT_WEIGHTS = (38, 38, 14, 9, 1)
 
 
 def engage(dice: Dice, scale: int) -> list[Client]:
     """Return the clients of a firm `scale` times the small one."""
-    clients = [known() for known in _NAMED]
+    clients = [Client(**each) for each in _WORDS["named"]]
     taken = {client.name for client in clients}
     while len(clients) < 60 * scale:
         clients.append(_drawn(dice, len(clients), taken))
@@ -168,7 +85,7 @@ def _name(dice: Dice, *, person: bool) -> str:
     if person:
         middle = dice.pick(("", "", f" {dice.pick('ABCDEGHJLMNPRST')}."))
         return f"{dice.pick(LAST_NAMES)}, {dice.pick(FIRST_NAMES)}{middle}"
-    return f"{dice.pick(COMPANY_HEADS)} {dice.pick(COMPANY_TAILS)} {dice.pick(COMPANY_KINDS)}"
+    return f"{dice.pick(COMPANY_HEADS)} {dice.pick(_WORDS['company_tails'])} {dice.pick(_WORDS['company_kinds'])}"
 
 
 def _reference(dice: Dice, number: int) -> str | None:
@@ -200,8 +117,8 @@ def _person_contact(dice: Dice, name: str) -> dict[str, str]:
 
 
 def _address(dice: Dice, *, office: bool) -> dict[str, str]:
-    city, state, code = dice.pick(CITIES)
-    street = f"{dice.between(2, 980)} {dice.pick(('Main', 'State', 'Elm', 'Harbor', 'Prospect', 'Mill'))} Street"
+    city, state, code = dice.pick(_WORDS["cities"])
+    street = f"{dice.between(2, 980)} {dice.pick(_WORDS['streets'])} Street"
     address = {"phone": f"(860) 555-01{dice.below(100):02d}"}
     if dice.chance() < 0.4:
         address["cellPhone"] = f"(203) 555-01{dice.below(100):02d}"

@@ -6,7 +6,6 @@ charges every month. Expenses paid by the firm name no user, and those paid by c
 
 from __future__ import annotations
 
-from billframes.sandbox.seed.areas import Area
 from billframes.sandbox.seed.basics import (
     END,
     LAST_INSTANT,
@@ -18,6 +17,7 @@ from billframes.sandbox.seed.basics import (
     month_days,
     next_working_day,
 )
+from billframes.sandbox.seed.data import Area, read
 from billframes.sandbox.seed.items import Expense, FixedFee
 from billframes.sandbox.seed.matters import Matter
 
@@ -26,45 +26,9 @@ __all__ = ["Checkbook", "charge_fees", "lay_out"]
 # description, code, lowest, highest amount, whether a person paid it, weight
 _Spend = tuple[str, str, float, float, bool, int]
 
-_DISPUTE: tuple[_Spend, ...] = (
-    ("Filing fee, superior court", "E112", 60, 402, False, 8),
-    ("Deposition transcript, certified copy", "E115", 380, 1_950, False, 9),
-    ("Process server", "E113", 65, 180, False, 7),
-    ("Expert witness retainer", "E119", 2_500, 9_500, False, 2),
-    ("Document review platform hosting", "E118", 250, 1_600, False, 5),
-    ("Mediator's fee, client share", "E121", 1_200, 4_500, False, 1),
-    ("Online legal research", "E106", 18, 340, False, 9),
-    ("Mileage and parking, court appearance", "E109", 14, 96, True, 8),
-    ("Train to deposition, New York", "E110", 58, 310, True, 4),
-    ("Working lunch during deposition", "E111", 24, 118, True, 3),
-    ("Trial exhibit boards", "E117", 180, 1_450, False, 1),
-    ("Courier to court", "E107", 18, 74, False, 6),
-)
-
-_DEAL: tuple[_Spend, ...] = (
-    ("Secretary of the State filing fee", "E112", 60, 455, False, 8),
-    ("UCC and lien search", "E123", 45, 320, False, 8),
-    ("Title search and municipal lien certificate", "E123", 150, 680, False, 6),
-    ("Recording fees", "E112", 60, 290, False, 7),
-    ("Overnight delivery of signature pages", "E107", 24, 88, False, 8),
-    ("Official filing fee, application", "E112", 250, 1_050, False, 5),
-    ("Foreign associate's invoice", "E122", 600, 3_200, False, 2),
-    ("Color copies of closing binder", "E101", 22, 210, False, 4),
-    ("Taxi to closing", "E109", 12, 64, True, 5),
-    ("Conference call charges", "E105", 6, 48, False, 3),
-    ("Notary and witness fees", "E124", 10, 60, True, 4),
-)
-
-_STAGES = {
-    "estate": (
-        ("{name}: half on engagement", 2_000, 5_500),
-        ("{name}: half on execution of documents", 2_000, 5_500),
-    ),
-    "ip": (
-        ("Flat fee, application and search", 1_200, 2_600),
-        ("Flat fee, response to office action", 900, 2_400),
-    ),
-}
+_WORDS = read("costs")
+_DISPUTES: tuple[_Spend, ...] = _WORDS["disputes"]
+_DEALS: tuple[_Spend, ...] = _WORDS["deals"]
 
 
 class Checkbook:
@@ -112,7 +76,7 @@ def _expense(matter: Matter, ordinal: int, checks: Checkbook, dice: Dice) -> Exp
 
 
 def _menu(area: Area) -> tuple[_Spend, ...]:
-    return _DISPUTE if area.code_set == "UTBMS-LIT" else _DEAL
+    return _DISPUTES if area.code_set == "UTBMS-LIT" else _DEALS
 
 
 def charge_fees(matter: Matter, month: int, dice: Dice) -> None:
@@ -122,7 +86,7 @@ def charge_fees(matter: Matter, month: int, dice: Dice) -> None:
     if matter.retainer:
         _charge(matter, month, f"Retainer for {_label(month)}", matter.retainer, dice)
         return
-    stages = _STAGES.get(matter.area.key, _STAGES["estate"])
+    stages = _WORDS["stages"].get(matter.area.key, _WORDS["stages"]["estate"])
     due = matter.stages == 0 or (matter.stages == 1 and month == min(matter.last, LAST_MONTH))
     if due or (matter.area.key == "ip" and matter.pulse and dice.chance() < 0.35):
         text, low, high = stages[min(matter.stages, 1)]

@@ -11,58 +11,28 @@ from typing import Any
 
 from billframes.sandbox.seed.basics import Dice, iso
 from billframes.sandbox.seed.clients import Client
+from billframes.sandbox.seed.data import read
 from billframes.sandbox.seed.matters import Matter
 from billframes.sandbox.seed.people import Person
 
-__all__ = ["FIELDS", "Options", "field_rows", "make_options", "option_rows", "value_rows"]
+__all__ = ["Options", "field_rows", "make_options", "option_rows", "value_rows"]
 
-# id, entity, name, type, options; an option that starts with "-" is one nobody chooses.
-FIELDS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
-    (
-        *("cf-client-industry", "client", "Industry", "enum"),
-        ("Manufacturing", "Real estate", "Technology", "Health care", "Financial services", "-Public sector"),
-    ),
-    ("cf-client-since", "client", "Client since", "date", ()),
-    ("cf-client-guidelines", "client", "Outside counsel guidelines", "boolean", ()),
-    ("cf-client-credit", "client", "Credit limit", "number", ()),
-    ("cf-client-vendor", "client", "Vendor number", "text", ()),
-    ("cf-client-language", "client", "Preferred language", "text", ()),
-    ("cf-matter-court", "matter", "Court", "text", ()),
-    ("cf-matter-trial", "matter", "Trial date", "date", ()),
-    ("cf-matter-budget", "matter", "Budget", "number", ()),
-    ("cf-matter-insured", "matter", "Insured", "boolean", ()),
-    (
-        *("cf-matter-phase", "matter", "Phase", "enum"),
-        ("Intake", "Active", "Closing", "Closed", "-Appeal"),
-    ),
-    ("cf-user-office", "user", "Office", "enum", ("Hartford", "Stamford", "-Boston")),
-    ("cf-user-bar", "user", "Bar number", "text", ()),
-    ("cf-user-start", "user", "Start date", "date", ()),
-    ("cf-user-parttime", "user", "Part time", "boolean", ()),
-    ("cf-user-target", "user", "Annual target hours", "number", ()),
-)
+_WORDS = read("custom_fields")
 
 # Option ids by field and label, without the mark of the unchosen.
 Options = dict[str, dict[str, str]]
 
-_COURTS = (
-    "Superior Court, Hartford",
-    "D. Conn.",
-    "Superior Court, Stamford",
-    "Commercial Division, New York County",
-)
-_PHASES = ("Intake", "Active", "Active", "Active", "Closing")
-
 
 def make_options(dice: Dice) -> Options:
     """Return an id for each option."""
-    return {key: {label.lstrip("-"): dice.uuid() for label in labels} for key, *_, labels in FIELDS if labels}
+    enums = (each for each in _WORDS["fields"] if "options" in each)
+    return {each["id"]: {label.lstrip("-"): dice.uuid() for label in each["options"]} for each in enums}
 
 
 def field_rows() -> Iterator[tuple[str, str, str, str, int]]:
     """Return the rows of the table `custom_field`."""
-    for position, (key, entity, name, kind, _) in enumerate(FIELDS):
-        yield key, entity, name, kind, position
+    for position, each in enumerate(_WORDS["fields"]):
+        yield each["id"], each["entity"], each["name"], each["type"], position
 
 
 def option_rows(options: Options) -> Iterator[tuple[str, str, str, int]]:
@@ -101,8 +71,14 @@ def _perhaps(dice: Dice, share: float, value: Any) -> Any:
     return value if dice.chance() < share else None
 
 
+def _chosen(field: str) -> list[str]:
+    """Return the options of a field that are chosen at all."""
+    options = next(each["options"] for each in _WORDS["fields"] if each["id"] == field)
+    return [label for label in options if not label.startswith("-")]
+
+
 def _of_client(client: Client, dice: Dice) -> dict[str, Any]:
-    industry = dice.pick(("Manufacturing", "Real estate", "Technology", "Health care", "Financial services"))
+    industry = dice.pick(_chosen("cf-client-industry"))
     return {
         "cf-client-industry": None if client.person else _perhaps(dice, 0.8, industry),
         "cf-client-since": _perhaps(dice, 0.7, iso(client.since)),
@@ -118,11 +94,11 @@ def _of_matter(matter: Matter, dice: Dice) -> dict[str, Any]:
     if matter.name.startswith("Castellane"):
         trial = "2026-10-13"
     return {
-        "cf-matter-court": _perhaps(dice, 0.8, dice.pick(_COURTS)) if dispute else None,
+        "cf-matter-court": _perhaps(dice, 0.8, dice.pick(_WORDS["courts"])) if dispute else None,
         "cf-matter-trial": trial if trial == "2026-10-13" else _perhaps(dice, 0.4, trial),
         "cf-matter-budget": _perhaps(dice, 0.35, round(matter.weight * 22 + 6) * 1_500.0),
         "cf-matter-insured": _perhaps(dice, 0.3, bool(matter.ledes[0])),
-        "cf-matter-phase": "Closed" if matter.archived else _perhaps(dice, 0.7, dice.pick(_PHASES)),
+        "cf-matter-phase": "Closed" if matter.archived else _perhaps(dice, 0.7, dice.pick(_WORDS["phases"])),
     }
 
 
@@ -130,7 +106,7 @@ def _of_user(person: Person, dice: Dice) -> dict[str, Any]:
     lawyer = person.role in {"principal", "attorney"}
     target = {"principal": 1_300, "attorney": 1_600, "paralegal": 1_350}.get(person.role) if person.bills else None
     return {
-        "cf-user-office": _perhaps(dice, 0.9, dice.pick(("Hartford", "Hartford", "Stamford"))),
+        "cf-user-office": _perhaps(dice, 0.9, dice.pick(_WORDS["offices"])),
         "cf-user-bar": f"{dice.between(401_000, 449_999)}" if lawyer else None,
         "cf-user-start": iso(person.start),
         "cf-user-parttime": _perhaps(dice, 0.8, len(person.days) < 5),

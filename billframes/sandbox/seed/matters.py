@@ -1,6 +1,6 @@
 """The matters: what the firm is engaged to do, for whom, by which team, and how it gets billed.
 
-The matters with a story (the trial, the contingency case, the retainer) are written out in `stories`; the
+The matters with a story (the trial, the contingency case, the retainer) come from `stories`; the
 rest are drawn from their practice area's moulds until there are enough.
 """
 
@@ -11,42 +11,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from billframes.sandbox.seed.areas import AREAS, Area
 from billframes.sandbox.seed.basics import END, FIRST_MONTH, LAST_MONTH, Dice, day, iso, month_days, month_of
-from billframes.sandbox.seed.clients import Client
+from billframes.sandbox.seed.clients import COMPANY_HEADS, Client
+from billframes.sandbox.seed.data import AREAS, Area, read
 from billframes.sandbox.seed.items import Expense, FixedFee, TimeEntry
-from billframes.sandbox.seed.names import COMPANY_HEADS, LAST_NAMES
-from billframes.sandbox.seed.people import Person
+from billframes.sandbox.seed.people import LAST_NAMES, Person
 
-__all__ = ["AREA_BY_KEY", "Matter", "Staffing", "draw_matter", "matter_rows", "originator_rows"]
+__all__ = ["Matter", "Staffing", "draw_matter", "matter_rows", "originator_rows"]
 
-AREA_BY_KEY = {area.key: area for area in AREAS}
+_WORDS = read("matters")
 
 _HABITS = ("monthly", "quarterly", "completion", "neglected", "never")
 _HABIT_WEIGHTS = (83, 9, 4, 2, 2)
-_PLACES = (
-    "Elm Street",
-    "Harbor Point",
-    "Mill River",
-    "Route 9",
-    "Union Square",
-    "Prospect Hill",
-    "Canal Street",
-)
-_RELATIVES = ("R. Wakefield", "the late A. Moreau", "minor child", "J. Talbot", "M. Eastman", "S. Hadley")
-_REFERRALS = (
-    "Existing client",
-    "Accountant referral",
-    "Bar association",
-    "Website",
-    "Former associate",
-    "Lender",
-)
-_INSTRUCTIONS = (
-    *("No block billing. Entries in tenths of an hour.", "Send PDF and LEDES file by the 10th."),
-    *("Cap travel at half rate.", "Client approves expenses over $500 in advance."),
-    *("Group time by task. Show timekeeper initials.", "Address to accounts payable; copy general counsel."),
-)
 
 
 @dataclass(slots=True, eq=False)
@@ -186,8 +162,8 @@ def _name(dice: Dice, area: Area, client: Client, other: str, number: int) -> st
     return dice.pick(area.matters).format(
         client=short,
         other=other,
-        place=dice.pick(_PLACES),
-        relative=dice.pick(_RELATIVES),
+        place=dice.pick(_WORDS["places"]),
+        relative=dice.pick(_WORDS["relatives"]),
         number=3100 + number,
     )
 
@@ -207,9 +183,9 @@ def _paper(dice: Dice, matter: Matter, number: int) -> None:
         matter.ledes = (1, 1, 1, int(dice.chance() < 0.5))
         matter.coded = True
     if dice.chance() < 0.22:
-        matter.instructions = dice.pick(_INSTRUCTIONS)
+        matter.instructions = dice.pick(_WORDS["instructions"])
     if dice.chance() < 0.12:
-        matter.notes = dice.pick(("Budget agreed with client.", "Engagement letter in file.", "Watch the retainer."))
+        matter.notes = dice.pick(_WORDS["notes"])
 
 
 Row = tuple[str | int | None, ...]
@@ -258,7 +234,7 @@ def _conflict(matter: Matter) -> str | None:
 
 
 def _referral(matter: Matter, dice: Dice) -> str | None:
-    return None if matter.internal or dice.chance() < 0.45 else dice.pick(_REFERRALS)
+    return None if matter.internal or dice.chance() < 0.45 else dice.pick(_WORDS["referrals"])
 
 
 def originator_rows(matters: list[Matter]) -> Iterator[Row]:

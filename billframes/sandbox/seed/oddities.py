@@ -10,27 +10,19 @@ from collections.abc import Iterator
 from billframes.sandbox.seed.basics import CENT, Dice, day, iso, money
 from billframes.sandbox.seed.billing import Bill, Numbers
 from billframes.sandbox.seed.clients import Client
+from billframes.sandbox.seed.data import read
 from billframes.sandbox.seed.items import Invoice
 from billframes.sandbox.seed.matters import Matter
 from billframes.sandbox.seed.stories import CARRIED_OVER
 
 __all__ = ["courtesy", "paid_twice", "standalone"]
 
-# client, date, amount, open balance: credit notes, which carry no items.
-_CREDITS = (
-    ("Redfern", "2025-02-14", -1_850.00, 0.0),
-    ("Granite Mutual", "2025-08-21", -4_212.50, 0.0),
-    ("Willowbank", "2026-02-12", -640.00, 0.0),
-    ("Ironbridge", "2026-09-10", -2_300.00, -2_300.00),
-    ("Kestrel", "2026-10-15", -975.25, -475.25),
-)
-
 
 def standalone(matters: list[Matter], numbers: Numbers, dice: Dice) -> Iterator[Bill]:
     """Yield the invoices without items: the balance carried over, and the credit notes."""
     carried = next(matter for matter in matters if matter.name == CARRIED_OVER)
     yield _without_items(carried, "2024-01-02", 4_820.0, 1_320.0, numbers, dice)
-    for start, date, amount, balance in _CREDITS:
+    for start, date, amount, balance in read("clients")["credits"]:
         matter = next(each for each in matters if each.client.name.startswith(start))
         yield _without_items(matter, date, amount, balance, numbers, dice)
 

@@ -1,22 +1,23 @@
 """The people: who bills, at what rate, how hard they work, and who only runs the office.
 
-The small firm is written out by hand; bigger ones add people drawn from the same moulds. A person's hours a
+The small firm's people are in `people.toml`; bigger ones add people drawn from the same moulds. A person's hours a
 day are client hours on a full ordinary day; seasons, leave, part time and chance do the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
-from billframes.sandbox.seed.basics import END, SCALE, Dice, day
-from billframes.sandbox.seed.names import FIRST_NAMES, LAST_NAMES, plain
+from billframes.sandbox.seed.basics import END, SCALE, Dice, day, plain
+from billframes.sandbox.seed.data import AREAS, read
 
-__all__ = ["DOMAIN", "Person", "hire", "person_rows"]
+__all__ = ["FIRST_NAMES", "LAST_NAMES", "Person", "hire", "person_rows"]
 
-DOMAIN = "harrowlindqvist.example.com"
+_FIRM = read("people")
+FIRST_NAMES: tuple[str, ...] = _FIRM["first_names"]
+LAST_NAMES: tuple[str, ...] = _FIRM["last_names"]
 
 
 @dataclass(slots=True, eq=False)
@@ -56,108 +57,20 @@ class Person:
         return self.hours > 0
 
 
-def _hired(
-    name: str, role: str, areas: str, rate: int, hours: float, office_hours: float, start: str, **traits: Any
-) -> Callable[[], Person]:
-    first, last = name.split("|")
-    return partial(Person, first, last, role, tuple(areas.split()), rate, hours, office_hours, day(start), **traits)
+_AREA_KEYS = tuple(area.key for area in AREAS)
+_AREA_WEIGHTS = tuple(area.people for area in AREAS)
 
 
-# Name, role, practice areas, rate in 2024, client hours and office hours a day, start. The last three have no
-# time: a founder who no longer bills, the office, the books.
-_STAFF = (
-    _hired("Miriam|Harrow", "principal", "litigation employment", 595, 4.7, 1.5, "2009-04-01", prompt=0.45),
-    _hired("Erik|Lindqvist", "principal", "corporate ip", 575, 4.5, 1.6, "2009-04-01", prompt=0.35),
-    _hired("Dolores|Abernathy-Cruz", "principal", "realestate corporate", 525, 4.9, 1.1, "2013-09-02", prompt=0.8),
-    _hired(
-        "Samuel|Okonkwo",
-        "principal",
-        "estate family corporate",
-        495,
-        4.8,
-        1.0,
-        "2015-01-05",
-        prompt=0.75,
-        records_time=True,
-    ),
-    _hired(
-        "Thomas|Whitfield",
-        "attorney",
-        "litigation",
-        410,
-        7.7,
-        0.4,
-        "2017-08-21",
-        weekend=0.42,
-        prompt=0.9,
-        records_time=True,
-    ),
-    _hired("Priya|Raman", "attorney", "ip corporate", 425, 6.3, 0.5, "2016-02-15", prompt=0.85),
-    _hired("Grace|Nakamura", "attorney", "employment litigation", 385, 6.5, 0.5, "2018-10-01"),
-    _hired(
-        "Daniel|O\u2019Rourke",
-        "attorney",
-        "litigation employment",
-        345,
-        5.9,
-        0.5,
-        "2020-09-08",
-        end=day("2025-06-30"),
-        prompt=0.5,
-    ),
-    _hired("Chloé|Marchetti", "attorney", "corporate realestate", 350, 6.4, 0.5, "2019-09-03", raise_=0.06),
-    _hired(
-        "Beatriz|Fontaine",
-        "attorney",
-        "realestate estate",
-        365,
-        5.9,
-        0.3,
-        "2014-05-19",
-        days=(1, 2, 4),
-        weekend=0.02,
-        prompt=0.85,
-    ),
-    _hired(
-        "Hannah|Levy",
-        "attorney",
-        "family estate employment",
-        315,
-        6.1,
-        0.5,
-        "2021-09-07",
-        records_time=True,
-        raise_=0.06,
-    ),
-    _hired("Julian|Szabó", "attorney", "litigation employment", 265, 6.3, 0.8, "2026-03-02", raise_=0.06, prompt=0.6),
-    _hired("Marcus|Bell", "paralegal", "litigation employment", 165, 5.7, 0.6, "2016-06-13", records_time=True),
-    _hired("Yolanda|Pruitt", "paralegal", "corporate ip realestate", 160, 5.4, 0.6, "2018-03-26"),
-    _hired("Owen|Castellanos", "paralegal", "family estate realestate", 145, 5.2, 0.7, "2022-01-10", raise_=0.03),
-    _hired(
-        "Anneke|de Vries",
-        "timekeeper",
-        "litigation ip",
-        125,
-        4.6,
-        0.8,
-        "2023-09-05",
-        days=(1, 2, 3, 4),
-        raise_=0.03,
-        weekend=0.0,
-    ),
-    _hired("Conrad|Lindqvist", "principal", "", 650, 0.0, 0.0, "2009-04-01", raise_=0.0),
-    _hired("Nadia|Hussein", "operator", "", 0, 0.0, 0.0, "2019-11-04"),
-    _hired("Walter|Kemp", "accountant", "", 0, 0.0, 0.0, "2012-02-06"),
-)
-
-_AREAS = ("litigation", "corporate", "realestate", "employment", "ip", "estate", "family")
-_AREA_WEIGHTS = (30, 20, 14, 13, 10, 7, 6)
+def _hired(listed: Mapping[str, Any]) -> Person:
+    """Return a person of the data file, whose days are dates there."""
+    traits = {{"raise": "raise_"}.get(name, name): value for name, value in listed.items()}
+    return Person(**traits | {name: traits[name].toordinal() for name in ("start", "end") if name in traits})
 
 
 def hire(dice: Dice, scale: int) -> list[Person]:
     """Return everyone who works at a firm `scale` times the small one."""
-    people = [hired() for hired in _STAFF]
-    people += [_drawn(dice) for _ in range((scale - 1) * len(_STAFF))]
+    people = [_hired(each) for each in _FIRM["staff"]]
+    people += [_drawn(dice) for _ in range((scale - 1) * len(people))]
     taken: set[str] = set()
     for person in people:
         person.user_id = dice.uuid()
@@ -200,7 +113,7 @@ def _drawn(dice: Dice) -> Person:
 
 
 def _area(dice: Dice) -> str:
-    return dice.weighted(_AREAS, _AREA_WEIGHTS)
+    return dice.weighted(_AREA_KEYS, _AREA_WEIGHTS)
 
 
 def _initials(first: str, last: str) -> str:
@@ -214,7 +127,7 @@ def _email(person: Person, taken: set[str]) -> str:
         count += 1
         name = f"{stem}{count}"
     taken.add(name)
-    return f"{name}@{DOMAIN}"
+    return f"{name}@{_FIRM['domain']}"
 
 
 def _leave(person: Person, dice: Dice) -> set[int]:

@@ -19,9 +19,9 @@ from billframes.sandbox.seed.basics import (
     working_days,
     worth,
 )
+from billframes.sandbox.seed.data import AREAS, read
 from billframes.sandbox.seed.items import TimeEntry
 from billframes.sandbox.seed.matters import Matter
-from billframes.sandbox.seed.narratives import INTERNAL, narrative, no_charge
 from billframes.sandbox.seed.people import Person
 
 __all__ = ["Workload", "month_of_work", "set_pulses"]
@@ -46,6 +46,17 @@ _BILLING = {
 _NO_WORTH = (None, None, None, None, None, None)
 
 _NOT_A_CODE_FOR_ENTRIES = "L100"
+
+# Text, activity code, task code.
+_Narrative = tuple[str, str, str]
+
+_WORDS = read("narratives")
+_CLAUSES: tuple[str, ...] = _WORDS["clauses"]
+_BY_AREA: dict[str, tuple[_Narrative, ...]] = _WORDS["areas"]
+# The activities of paralegals: they review, organize and prepare; they do not appear in court.
+_SUPPORT = {
+    area.key: tuple(each for each in _BY_AREA[area.key] if each[1] in {"A101", "A104", "A110"}) for area in AREAS
+}
 
 
 def set_pulses(matters: list[Matter], month: int, dice: Dice) -> list[Matter]:
@@ -142,11 +153,11 @@ def _shares(tenths: int, count: int, dice: Dice) -> list[int]:
 
 def _entry(load: Workload, matter: Matter, ordinal: int, hours: int, start: int, dice: Dice) -> TimeEntry:
     person, chance = load.person, dice.chance
-    text, activity, task = narrative(dice, matter.area.key, support=load.support, other=matter.other)
+    text, activity, task = _narrative(dice, matter.area.key, support=load.support, other=matter.other)
     billing, rate, amount, fee = _BILLING[matter.kind], None, None, None
     if billing == "billable":
         if chance() < 0.022:
-            billing, text = "nonBillable", no_charge(dice)
+            billing, text = "nonBillable", dice.pick(_WORDS["no_charge"])
         else:
             rate = round(load.rate * matter.client.discount)
             amount = worth(hours, rate)
@@ -159,6 +170,23 @@ def _entry(load: Workload, matter: Matter, ordinal: int, hours: int, start: int,
         *_codes(matter, activity, task, dice),
         *(created, modified),
     )
+
+
+def _narrative(dice: Dice, area: str, *, support: bool, other: str) -> _Narrative:
+    """
+    Return a narrative for work in a practice area, by a lawyer or by support staff, with its codes.
+
+    A narrative is a task ("Draft reply brief in support of motion to compel"), often with a second clause of the
+    kind people add ("confer with co-counsel re exhibits").
+    """
+    pool = (_SUPPORT if support else _BY_AREA)[area]
+    chance = dice.chance
+    text, activity, task = pool[int(chance() * len(pool))]
+    if chance() < 0.38:
+        text = f"{text}; {_CLAUSES[int(chance() * len(_CLAUSES))]}"
+    if "{" in text:
+        text = text.replace("{other}", other)
+    return text, activity, task
 
 
 def _clock(person: Person, start: int, dice: Dice) -> str | None:
@@ -221,7 +249,7 @@ def _office(load: Workload, ordinal: int, dice: Dice) -> Iterator[tuple[Matter, 
     person = load.person
     matter = load.internal[dice.weighted((0, 1, 2, 3), (40, 25, 28 if person.role == "principal" else 8, 4))]
     tenths = min(40, max(3, round(person.office_hours * 44 * (0.4 + 1.2 * dice.chance()))))
-    text = dice.pick(INTERNAL[matter.internal])
+    text = dice.pick(_WORDS["internal"][matter.internal])
     entry_id, date, hours = dice.uuid(), iso(ordinal), tenths * TENTH
     created, modified = _written_down(person, ordinal, dice)
     if created <= LAST_INSTANT:

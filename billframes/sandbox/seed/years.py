@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from billframes.sandbox.seed.areas import LABELS
 from billframes.sandbox.seed.basics import FIRST_MONTH, LAST_MONTH, Dice
 from billframes.sandbox.seed.billing import Bill, Numbers, month_end
 from billframes.sandbox.seed.clients import Client, client_rows, engage
-from billframes.sandbox.seed.codes import CODE_SETS, code_rows
 from billframes.sandbox.seed.costs import Checkbook, charge_fees, lay_out
 from billframes.sandbox.seed.custom import field_rows, make_options, option_rows, value_rows
+from billframes.sandbox.seed.data import AREA_LABELS, code_rows, code_set_rows, read
 from billframes.sandbox.seed.items import Expense, FixedFee, Invoice, TimeEntry, insert_statement, row_of
 from billframes.sandbox.seed.matters import (
     Matter,
@@ -30,17 +29,6 @@ from billframes.sandbox.seed.work import Workload, month_of_work, set_pulses
 __all__ = ["Firm"]
 
 MATTERS = 200
-
-# Clients whose matters are all told in `stories`: the firm, the broke, the free, the ones with nothing.
-_COMPLETE = (
-    "Harrow & Lindqvist",
-    "Halcyon",
-    "Zielinski",
-    "Community Tenants",
-    "Yarrow",
-    "Saltmarsh",
-    "Whitecap Brewing",
-)
 
 
 class Firm:
@@ -60,7 +48,7 @@ class Firm:
     def _next_clients(self, count: int) -> Iterator[Client]:
         """Yield whom the next matters are for: each client but the last once, then some more than others."""
         known = {matter.client.client_id for matter in self.matters}
-        growing = [client for client in self.clients[:-1] if not client.name.startswith(_COMPLETE)]
+        growing = [client for client in self.clients[:-1] if not client.name.startswith(read("clients")["complete"])]
         new = [client for client in growing if client.client_id not in known]
         yield from new
         for _ in range(count - len(new)):
@@ -96,14 +84,14 @@ class Firm:
     def _stand(self, connection: sqlite3.Connection) -> None:
         """Insert what stands before any work is done."""
         dice, matters = self.dice, self.matters
-        areas = {key: dice.uuid() for key, _ in LABELS}
+        areas = {key: dice.uuid() for key, _ in AREA_LABELS}
         options = make_options(dice)
-        area_rows = [(areas[key], label, int(key == "litigation")) for key, label in LABELS]
+        area_rows = [(areas[key], label, int(key == "litigation")) for key, label in AREA_LABELS]
         tables: tuple[tuple[str, Iterable[tuple[Any, ...]]], ...] = (
             ("user", person_rows(self.people, dice)),
             ("credential", self._credentials()),
             ("practice_area", area_rows),
-            ("code_set", CODE_SETS),
+            ("code_set", code_set_rows()),
             ("code", code_rows()),
             ("custom_field", field_rows()),
             ("custom_field_option", option_rows(options)),
