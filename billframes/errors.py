@@ -148,7 +148,7 @@ class RefusedError(ApiError):
 
 
 class RateLimitedError(ApiError):
-    """429: too many requests, also after waiting and trying again."""
+    """429: too many requests, and nothing was granted for several tries in a row."""
 
 
 class ServerError(ApiError):

@@ -26,6 +26,7 @@ from billframes.api._body import ENCODINGS, BodyError, TooLargeError, read_body
 from billframes.api._discretion import Discretion, quieten
 from billframes.api._lines import CutError, Line, Lines, Watch
 from billframes.api._outcome import Failure, HttpAnswer, Response, Settle, settled
+from billframes.api._pace import pause
 from billframes.api._refusals import (
     Sent,
     ends_early,
@@ -52,6 +53,8 @@ Query = Sequence[tuple[str, str]]
 
 _log = logging.getLogger("billframes")
 _NONE: Mapping[str, str] = MappingProxyType({})
+# A request is refused that often, for each try it has, although others are granted: it won't be.
+MOST_HELD = 5
 # A request that failed this way never left this machine.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
@@ -226,15 +229,20 @@ class Http:
         raise self._masked(outcome)
 
     def _send(self, sent: Sent, task: Task, settle: Settle | None = None) -> Response | BillframesError:
-        started, unsure, attempt = time.monotonic(), False, 0
+        started, unsure, attempt, held = time.monotonic(), False, 0, 0
         while True:
-            outcome = self._try(sent, task, again=attempt > 0)
+            outcome = self._try(sent, task, again=attempt + held > 0)
             if isinstance(outcome, Response):
                 self._quota.earn()
                 return outcome
             if unsure and sent.method == "DELETE" and isinstance(outcome.error, NotFoundError):
                 # The first one did it after all.
                 return Response(b"", None)
+            if outcome.refusals:
+                held += 1
+                if not self._waits(outcome, held, task):
+                    return outcome.error
+                continue
             if outcome.lost and settle is not None:
                 unsure = True
                 self._gate.close_for(backoff(attempt))
@@ -247,10 +255,18 @@ class Http:
             self._gate.close_for(backoff(attempt) if outcome.wait is None else outcome.wait)
             attempt += 1
 
+    def _waits(self, refused: Failure, held: int, task: Task) -> bool:
+        """Hold every request back after a 429; False if it is no use to go on: for long nothing was granted."""
+        if not refused.passing or refused.refusals > self._retries or held > MOST_HELD * self._retries or task.over:
+            self._gate.forget_refusals()
+            return False
+        self._gate.close_for(pause(refused.refusals) if refused.wait is None else refused.wait)
+        return True
+
     def _try(self, sent: Sent, task: Task, *, again: bool) -> Response | Failure:
         begun = time.monotonic()
         try:
-            answer = self._exchange(sent, task)
+            answer, refusals = self._exchange(sent, task)
         except TooLargeError:
             return self._lost(Failure(too_large(sent, self.limits.largest_answer), passing=False), sent)
         except (BodyError, CutError, httpx.RequestError) as failure:
@@ -262,16 +278,20 @@ class Http:
         wait = retry_after(answer.headers.get("retry-after"), answer.headers.get("date"))
         too_long = wait is not None and wait > LONGEST_RETRY_AFTER
         error = refused(answer, sent, again=again, wait=wait if too_long else None)
-        refusal = Failure(error, answer.status in PASSING_STATUSES and not too_long, wait)
+        refusal = Failure(error, answer.status in PASSING_STATUSES and not too_long, wait, refusals=refusals)
         return self._lost(refusal, sent) if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR else refusal
 
-    def _exchange(self, sent: Sent, task: Task) -> HttpAnswer:
-        """Send a request once; return what came."""
-        with self._lines.one(task) as line:
-            # The line comes first: many that wait for one must not pass the gate at once when it is free.
-            self._gate.wait(task)
+    def _exchange(self, sent: Sent, task: Task) -> tuple[HttpAnswer, int]:
+        """Send a request once; return what came, and of a 429 how many came in a row."""
+        # The line comes first: many that wait for one must not pass the gate at once when it is free.
+        with self._lines.one(task) as line, self._gate.passing(task) as round_:
             with Discretion(), line.used(self._watch, self._longest, task):
-                return self._talk(line, sent)
+                answer = self._talk(line, sent)
+            if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
+                return answer, self._gate.refused(round_)
+            if answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+                self._gate.granted(round_)
+            return answer, 0
 
     def _talk(self, line: Line[httpx.Client], sent: Sent) -> HttpAnswer:
         request = self._request(line, sent)

@@ -59,13 +59,15 @@ class Failure:
     """
     A request that failed: how, and whether trying again may help.
 
-    `wait` is what the server asked for; `lost` says that a write was sent and nobody knows what became of it.
+    `wait` is what the server asked for; `refusals` how many 429 came in a row, if this is one; `lost` says that a write
+    was sent and nobody knows what became of it.
     """
 
     error: BillframesError
     passing: bool
     wait: float | None = None
     timed_out: bool = False
+    refusals: int = 0
     lost: bool = False
 
 

@@ -1,10 +1,13 @@
 """When a request is tried again, and how long to wait before.
 
-GETs are repeated on failures that pass: connection errors, timeouts, 429 and 500, 502, 503, 504, bodies cut short and
-bodies that are not JSON. The wait is exponential with full jitter, capped at 20 s; a `Retry-After` of the server goes
-before it. One gate for the whole client slows every connection together, because independent retries against a limit
-of calls a minute make more surplus calls than calls. A quota, shared too, ends a storm: a server that fails most
-requests is not asked several times for each.
+GETs are repeated on failures that pass: connection errors, timeouts, 500, 502, 503, 504, bodies cut short and bodies
+that are not JSON. The wait is exponential with full jitter, capped at 20 s; a `Retry-After` of the server takes
+precedence. A quota for the whole client ends a storm: a server that fails most requests is not asked several times for
+each.
+
+A 429 is no failure: the server works, and grants so many calls. One gate for the whole client paces every connection
+together by what is granted (see `_pace`), because independent retries against a limit of calls a minute make more
+surplus calls than calls. The request is tried again as long as something is granted.
 """
 
 from __future__ import annotations
@@ -13,9 +16,12 @@ import datetime as dt
 import random
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 
-from billframes.api._task import Task
+from billframes.api._pace import SLACK, Pace
+from billframes.api._task import PIECE, Task
 
 __all__ = ["LONGEST_RETRY_AFTER", "PASSING_STATUSES", "Gate", "Quota", "backoff", "http_date", "retry_after"]
 
@@ -23,8 +29,6 @@ PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
 LONGEST_WAIT = 20.0
 # Whoever is asked to wait longer is told so at once: a limit of calls a day is not waited for.
 LONGEST_RETRY_AFTER = 120.0
-# Requests are spaced a little wider than the limit, so that those held up on their way don't exceed it on arrival.
-_SLACK = 1.05
 
 
 def backoff(attempt: int) -> float:
@@ -69,31 +73,62 @@ class Gate:
     Parameters
     ----------
     rate_limit : float, optional
-        Most requests a second; None is no limit.
+        Most requests a second; None is no limit. What the server grants may be less.
     """
 
     def __init__(self, rate_limit: float | None) -> None:
-        self._spacing = _SLACK / rate_limit if rate_limit else 0.0
-        self._lock = threading.Lock()
-        self._opens = 0.0
+        self._pace = Pace(SLACK / rate_limit if rate_limit else 0.0)
+        self._turn = threading.Condition()
 
-    def wait(self, task: Task) -> None:
-        """Return when the next request may be sent; raise `StoppedError` where its task is stopped before."""
-        while True:
-            task.check()
-            with self._lock:
-                now = time.monotonic()
-                if now >= self._opens:
-                    self._opens = now + self._spacing
-                    return
-                left = self._opens - now
-            # Nobody has a turn before it comes: the gate may have been closed meanwhile.
-            task.sleep(left)
+    @contextmanager
+    def passing(self, task: Task) -> Iterator[int]:
+        """
+        Wait until a request may be sent, and let it be under way for this block; gives its round.
+
+        Raises
+        ------
+        StoppedError
+            Its task was stopped before.
+        """
+        round_ = self._enter(task)
+        try:
+            yield round_
+        finally:
+            with self._turn:
+                self._pace.end()
+                self._turn.notify_all()
+
+    def granted(self, round_: int) -> None:
+        """Note that a request was answered, within its block."""
+        with self._turn:
+            self._pace.granted(round_, time.monotonic())
+
+    def refused(self, round_: int) -> int:
+        """Note a 429, within its request's block; return how many came in a row with nothing granted between."""
+        with self._turn:
+            return self._pace.refused(round_, time.monotonic())
 
     def close_for(self, seconds: float) -> None:
-        """Hold back every request for so long: the server asked for it."""
-        with self._lock:
-            self._opens = max(self._opens, time.monotonic() + seconds)
+        """Hold back every request for so long: the server asked for it, or failed."""
+        with self._turn:
+            self._pace.close_for(seconds, time.monotonic())
+
+    def forget_refusals(self) -> None:
+        """Begin anew: a load gave up, and the next one should not fail for its refusals."""
+        with self._turn:
+            self._pace.forget_refusals()
+            self._turn.notify_all()
+
+    def _enter(self, task: Task) -> int:
+        with self._turn:
+            while True:
+                task.check()
+                now = time.monotonic()
+                left = self._pace.left(now)
+                if left == 0:
+                    return self._pace.begin(now)
+                # Nobody has a turn before it comes: the gate may be closed meanwhile.
+                self._turn.wait(PIECE if left is None else min(left, PIECE))
 
 
 class Quota:

@@ -82,7 +82,8 @@ class Client:
     timeout : float, default 30.0
         Seconds of silence after which a request counts as failed.
     retries : int, default 5
-        How often a GET that fails in a passing way is tried again.
+        How often a GET that fails in a passing way is tried again. A request that is refused with 429 is tried again
+        as long as the server grants others, and so often if it grants none.
     concurrency : int, default 8
         Most requests under way at once.
     page_size : int, default 1000

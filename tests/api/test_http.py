@@ -16,6 +16,7 @@ from tests.api.conftest import entries, entry, paged
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
     monkeypatch.setattr(_http, "backoff", lambda _attempt: 0.0)
+    monkeypatch.setattr(_http, "pause", lambda _refusals: 0.0)
 
 
 @pytest.mark.parametrize(

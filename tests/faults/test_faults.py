@@ -21,6 +21,7 @@ from tests.faults.server import Server
 @pytest.fixture(autouse=True)
 def little_waiting(monkeypatch):
     monkeypatch.setattr(_http, "backoff", lambda _attempt: 0.01)
+    monkeypatch.setattr(_http, "pause", lambda _refusals: 0.01)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -9,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 import billframes as bf
-from billframes.api import _http
+from billframes.api import _http, _pace
 from billframes.api._retry import Gate, Quota
 from billframes.api._task import Task
 from tests.faults.cases import connect
@@ -69,10 +70,16 @@ def test_a_wait_that_is_too_long_is_told_at_once():
 
 def test_who_waits_at_the_gate_waits_on_where_it_is_closed_meanwhile():
     gate, task = Gate(10), Task(60)
-    gate.wait(task)
+    with gate.passing(task):
+        pass
+
+    def pass_through():
+        with gate.passing(task):
+            return time.monotonic()
+
     with ThreadPoolExecutor(3) as pool:
         begun = time.monotonic()
-        passed = [pool.submit(lambda: (gate.wait(task), time.monotonic())[1]) for _ in range(3)]
+        passed = [pool.submit(pass_through) for _ in range(3)]
         gate.close_for(0.3)
         times = sorted(each.result() - begun for each in passed)
     assert times[0] >= 0.29
@@ -102,3 +109,71 @@ def test_a_load_past_its_deadline_tries_nothing_again(monkeypatch):
             client.time_entries(select="")
         assert time.monotonic() - begun < 1.5
         assert 2 <= len(server.arrivals) < 20
+
+
+class PerWindow:
+    """Answers with a client's balances, so often in any window and so many at once; else 429, without a wait."""
+
+    def __init__(self, most, window, at_once=1000):
+        self.most, self.window, self.at_once = most, window, at_once
+        self.granted, self.refused, self.under_way, self.lock = [], 0, 0, threading.Lock()
+
+    def __call__(self, exchange):
+        with self.lock:
+            now = time.monotonic()
+            recent = sum(when > now - self.window for when in self.granted)
+            grants = recent < self.most and self.under_way < self.at_once
+            self.refused += not grants
+            self.granted += [now] * grants
+            self.under_way += grants
+        if not grants:
+            exchange.send(429, b'{"title": "Too many requests"}')
+            return
+        time.sleep(0.005)
+        with self.lock:
+            self.under_way -= 1
+        exchange.send(200, b'{"data": {"balance": 1, "overdue": 0, "overdue30": 0, "overdue60": 0, "overdue90": 0}}')
+
+
+@pytest.fixture
+def minutes_of_a_second(monkeypatch):
+    for name in ("FIRST_PAUSE", "LONGEST_PAUSE", "HORIZON", "DOUBLES_AFTER", "ONE_MORE_AFTER"):
+        monkeypatch.setattr(_pace, name, getattr(_pace, name) / 60)
+
+
+@pytest.mark.parametrize(("most", "at_once"), [(60, 1000), (300, 10), (10**6, 3)])
+def test_a_load_ends_in_a_frame_where_the_server_grants_few_calls_and_says_no_wait(minutes_of_a_second, most, at_once):
+    fault = PerWindow(most, 1.0, at_once)
+    with Server(fault) as server, bf.Client(server.url, "t0ken") as client:
+        frame = client.client_balances([f"c{i}" for i in range(400 if most > 100 else 160)])
+    assert frame["balance"].eq(1).all()
+    assert len(frame) == len(fault.granted)
+    assert fault.refused <= 0.5 * len(fault.granted)
+    # None of it was taken from the retries that failures have.
+    assert client._http._quota.spend(timed_out=False)
+    assert client._http._quota._left == Quota.FULL - Quota.RETRY
+
+
+def test_a_request_that_alone_is_refused_for_ever_ends_in_its_error(monkeypatch):
+    monkeypatch.setattr(_http, "pause", lambda _refusals: 0.0)
+
+    def fault(exchange):
+        exchange.send(429, b"") if exchange.path == "/v2/practice-areas" else well(exchange)
+
+    with Server(fault) as server, connect(server, retries=2, concurrency=4) as client, ThreadPoolExecutor(1) as pool:
+        refused = pool.submit(client.practice_areas)
+        while not refused.done():
+            client.expenses.get("e1")
+        with pytest.raises(bf.RateLimitedError, match="also after trying again"):
+            refused.result()
+        assert sum(path == "/v2/practice-areas" for _, _, path in server.arrivals) <= 11
+
+
+def test_after_giving_up_the_next_call_is_sent_at_once(monkeypatch):
+    monkeypatch.setattr(_http, "pause", lambda refusals: 0.01 if refusals < 3 else 60.0)
+    with Server(lambda exchange: exchange.send(429, b"")) as server, connect(server, retries=2) as client:
+        for _ in range(2):
+            with pytest.raises(bf.RateLimitedError):
+                client.practice_areas()
+        server.fault = well
+        assert len(client.practice_areas()) == 3

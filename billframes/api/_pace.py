@@ -1,0 +1,151 @@
+"""How fast to ask a server that says 429 without saying how long to wait: as fast as it grants.
+
+A server refuses for one of two reasons, and one request sent alone tells which. If it is granted, too many were under
+way at once: from then on no more than were granted side by side. If it is refused too, there were too many calls in
+some time: the calls that were granted, divided by the time until the next one was, is the rate it allows, and calls are
+spaced by that. A refusal of spaced calls makes them a little slower. As long as nothing is refused, the rate grows
+again, slowly at first, because just above the last rate is where the limit was.
+
+`Pace` knows no clock and no threads: it is told what happens and when.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+
+__all__ = ["Pace", "pause"]
+
+# Seconds until a request is sent alone after a refusal, then until the next one: 70 in five, more than a limit of calls
+# a minute needs.
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
+# Grants are looked back at as far as this.
+HORIZON = 120.0
+# A rate is 10 % above the last one that was refused after a minute, and 100 % after three.
+DOUBLES_AFTER = 190.0
+# Of a rate of few calls a minute, it takes this many calls.
+LEAST_CALLS = 80
+SLOWER = 0.85
+ONE_MORE_AFTER = 15.0
+# Requests are spaced a little wider than the limit, so that those held up on their way don't exceed it on arrival.
+SLACK = 1.05
+
+
+def pause(refusals: int) -> float:
+    """
+    Return the seconds to wait after so many refusals in a row, a little longer each time it is asked.
+
+    Examples
+    --------
+    >>> [round(pause(number) / 1.05) for number in (1, 2, 3)]
+    [1, 3, 9]
+    """
+    return min(LONGEST_PAUSE, FIRST_PAUSE * 3.0 ** (refusals - 1)) * random.uniform(1.0, 1.1)  # noqa: S311 - no secret
+
+
+class Pace:
+    """
+    Decides when the next request may be sent.
+
+    Parameters
+    ----------
+    spacing : float
+        Least seconds between two requests, whatever the server grants.
+    """
+
+    def __init__(self, spacing: float = 0.0) -> None:
+        self._least = spacing
+        self._opens = 0.0
+        self._under_way = 0
+        # What the server granted: requests at once, and requests a second. None is any number.
+        self._at_once: int | None = None
+        self._rate: float | None = None
+        self._since = 0.0
+        self._grants: deque[float] = deque()
+        # Requests sent before the last refusal that counted have an older round, and tell nothing new.
+        self._round = 0
+        self._refusals = 0
+        self._first_refusal = 0.0
+        self._beside = 0
+        self._alone = False
+
+    def left(self, now: float) -> float | None:
+        """Return the seconds until the next request may be sent; None if one under way must end before."""
+        most = 1 if self._refusals else self._at_once_by(now)
+        if most is not None and self._under_way >= most:
+            return None
+        return max(0.0, self._opens - now)
+
+    def begin(self, now: float) -> int:
+        """Note that a request is sent; return its round, which tells of the answer."""
+        self._under_way += 1
+        self._opens = now + self._spacing(now)
+        return self._round
+
+    def end(self) -> None:
+        """Note that a request has ended, however it did."""
+        self._under_way -= 1
+
+    def close_for(self, seconds: float, now: float) -> None:
+        """Send nothing for so long."""
+        self._opens = max(self._opens, now + seconds)
+
+    def granted(self, round_: int, now: float) -> None:
+        """Note that a request was answered; call it before `end`."""
+        self._grants.append(now)
+        while self._grants[0] < now - HORIZON:
+            self._grants.popleft()
+        if not self._refusals:
+            return
+        if round_ == self._round:
+            self._reopen(now)
+        else:
+            self._beside += 1
+
+    def refused(self, round_: int, now: float) -> int:
+        """Note a 429; return how many came in a row with nothing granted between. Call it before `end`."""
+        if round_ == self._round:
+            if not self._refusals:
+                self._first_refusal, self._beside, self._alone = now, 0, self._under_way == 1
+            self._round += 1
+            self._refusals += 1
+        return max(self._refusals, 1)
+
+    def forget_refusals(self) -> None:
+        """Begin anew: a load gave up, and the next one should not fail for its refusals."""
+        self._refusals = 0
+
+    def _reopen(self, now: float) -> None:
+        """Go on after a request that was sent alone was granted."""
+        at_once = self._refusals == 1 and not self._alone and self._rate is None
+        if at_once and now - self._first_refusal <= 3 * FIRST_PAUSE:
+            self._at_once = max(1, self._beside)
+        else:
+            self._rate = self._rate_granted(now)
+        self._since, self._refusals = now, 0
+        self._opens = max(self._opens, now + self._spacing(now))
+
+    def _rate_granted(self, now: float) -> float:
+        """Return the rate that the server allows, by what it granted until it refused and how long it then did."""
+        refused_for = now - self._first_refusal
+        begins = self._first_refusal - max(refused_for, FIRST_PAUSE)
+        recent = [each for each in self._grants if begins <= each < now]
+        measured = len(recent) / (now - recent[0]) if recent else 1 / max(refused_for, FIRST_PAUSE)
+        rate = self._rate_by(self._first_refusal)
+        if rate is None:
+            return measured / SLACK
+        # One refusal of spaced calls says that they come a little too fast, and no more than that.
+        return SLOWER * rate if self._refusals == 1 else min(SLOWER * rate, measured / SLACK)
+
+    def _rate_by(self, now: float) -> float | None:
+        if self._rate is None:
+            return None
+        doubles = max(DOUBLES_AFTER, LEAST_CALLS / self._rate)
+        return self._rate * (1 + ((now - self._since) / doubles) ** 2)
+
+    def _at_once_by(self, now: float) -> int | None:
+        return None if self._at_once is None else self._at_once + int((now - self._since) / ONE_MORE_AFTER)
+
+    def _spacing(self, now: float) -> float:
+        rate = self._rate_by(now)
+        return self._least if rate is None else max(self._least, 1 / rate)
