@@ -13,6 +13,7 @@ import msgspec
 import pyarrow as pa
 
 from billframes.api.dates import midnights_cut
+from billframes.api.decoding import decoder
 from billframes.frames.columns import REPEATED, enum_type
 
 __all__ = ["UNREADABLE", "Enum", "References", "Repeated"]
@@ -63,7 +64,7 @@ class References(Repeated):
 
     def __init__(self, kind: type[msgspec.Struct]) -> None:
         super().__init__()
-        self._decode = msgspec.json.Decoder(kind).decode
+        self._decode = decoder(kind).decode
         self.update({b"": None, b"null": None})
 
     def __missing__(self, raw: bytes) -> int:

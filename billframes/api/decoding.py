@@ -14,6 +14,7 @@ import datetime as dt
 import functools
 import json
 import re
+import threading
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -29,6 +30,7 @@ __all__ = [
     "Page",
     "decode_page",
     "decode_single",
+    "decoder",
     "earlier",
     "listed",
     "microseconds",
@@ -61,9 +63,15 @@ class Single(msgspec.Struct, Generic[T]):
     data: T
 
 
+# msgspec reads a declaration when the first decoder that needs it is made, and crashes if two threads do so at once.
+_making = threading.Lock()
+
+
 @functools.cache
-def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(shape)
+def decoder(shape: Any) -> msgspec.json.Decoder[Any]:
+    """Return the decoder of a declaration, made once; safe to call from several threads."""
+    with _making:
+        return msgspec.json.Decoder(shape)
 
 
 @functools.cache
@@ -173,7 +181,7 @@ def decode_single(body: bytes, record: Any, resource: str, *, id_name: str = "id
 
 def _decode(body: bytes, shape: Any, resource: str, id_name: str, asked: str | None = None) -> Any:
     try:
-        return _decoder(shape).decode(body)
+        return decoder(shape).decode(body)
     except msgspec.ValidationError as error:
         cut = midnights_cut(body)
         if cut != body:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -401,3 +403,35 @@ def test_unseen_values_of_several_loads_put_together_are_in_one_order(fake, conn
     with pytest.warns(bf.UnknownValueWarning):
         frame = connect().custom_fields()
     assert frame["value_type"].cat.categories.tolist()[-2:] == ["alpha", "zeta"]
+
+
+_FIRST_LOADS_AT_ONCE = """
+import sys, threading, msgspec
+from billframes.api._codes import References
+from billframes.api.decoding import decode_single
+
+sys.setswitchinterval(1e-6)
+LEAVES = ["L1: a: str | None = None", "L2: a: L1 | None = None; b: list[L1] | None = None",
+          "L3: a: L2 | None = None; b: L1 | None = None"]
+for _ in range(60):
+    names = {"msgspec": msgspec}
+    kinds = [f"T{number}: id: str = ''; x: L3 | None = None; y: list[L2] | None = None" for number in range(8)]
+    for name, _, fields in (each.partition(": ") for each in LEAVES + kinds):
+        exec(f"class {name}(msgspec.Struct):\\n    " + fields.replace("; ", "\\n    "), names)
+    gate = threading.Barrier(8)
+    def load(number, kind):
+        gate.wait()
+        if number % 2:
+            decode_single(b'{"data": {"x": {"a": {"a": {"a": "q"}}, "b": {}}}}', kind, "things")
+        else:
+            References(kind)
+    threads = [threading.Thread(target=load, args=(number, names[f"T{number}"])) for number in range(8)]
+    [each.start() for each in threads]
+    [each.join() for each in threads]
+"""
+
+
+def test_the_first_loads_of_a_process_can_run_at_once():
+    """A report loads resources in threads, and their declarations share references: msgspec crashed now and then."""
+    done = subprocess.run([sys.executable, "-c", _FIRST_LOADS_AT_ONCE], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
