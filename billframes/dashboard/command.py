@@ -6,17 +6,12 @@ The address holds a token made for this run, so that others on the machine can't
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib.util
 import os
 import secrets
-import socket
 import subprocess
 import sys
-import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import resources
@@ -24,9 +19,10 @@ from pathlib import Path
 from typing import IO
 
 from billframes.api.client import Client
-from billframes.dashboard.page import PERIOD, SETTINGS
+from billframes.dashboard.page import PERIOD, PORT_FILE, SETTINGS, TOKEN
 from billframes.errors import BillframesError, ConfigError
 from billframes.periods import parse_period
+from billframes.report.kernel import OPEN_KERNEL, private_folder, transport_in
 from billframes.sandbox.command import signals_interrupt
 from billframes.settings.firm import FirmSettings
 
@@ -35,9 +31,6 @@ __all__ = ["add_arguments", "run"]
 _DEMO_PERIOD = "2026"
 _PATIENCE = 60.0
 _NO_PROXY = ("NO_PROXY", "no_proxy")
-_TOKEN = "BILLFRAMES_DASHBOARD_TOKEN"  # noqa: S105
-# The token goes by the environment, since everyone on the machine can read a command line; kernels never see it.
-_START = f"import os; from voila.app import Voila; Voila.launch_instance(token=os.environ.pop({_TOKEN!r}))"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,15 +83,16 @@ def _demo() -> Iterator[Mapping[str, str | None]]:
 
 
 def _serve(environment: Mapping[str, str], port: int) -> None:
-    port, token = port or _free_port(), secrets.token_urlsafe(16)
-    base = f"http://127.0.0.1:{port}/"
-    with tempfile.TemporaryDirectory() as folder:
-        notebook = Path(folder) / "dashboard.ipynb"
+    token = secrets.token_urlsafe(16)
+    with private_folder() as folder:
+        if transport_in(folder) == "tcp":
+            print(OPEN_KERNEL, file=sys.stderr)  # noqa: T201
+        notebook = folder / "dashboard.ipynb"
         shipped = resources.files("billframes.dashboard").joinpath("dashboard.ipynb")
         notebook.write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
-        log = Path(folder) / "voila.log"
+        log = folder / "voila.log"
         with log.open("w") as file, _voila(notebook, port, token, environment, file) as server:
-            _wait(server, base, log)
+            base = f"http://127.0.0.1:{_port(server, folder, log)}/"
             print(f"Dashboard at {base}?token={token}  Ctrl-C ends it.", flush=True)  # noqa: T201
             if server.wait():
                 raise BillframesError(f"The dashboard's server ended. It said: {_last_words(log)}")
@@ -108,11 +102,13 @@ def _serve(environment: Mapping[str, str], port: int) -> None:
 def _voila(
     notebook: Path, port: int, token: str, environment: Mapping[str, str], log: IO[str]
 ) -> Iterator[subprocess.Popen[str]]:
-    words = ["--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1"]
-    command = [sys.executable, "-c", _START, str(notebook), *words]
+    command = [sys.executable, "-m", "billframes.dashboard.server", str(notebook), str(port)]
     # A registered kernel called python3 may be another Python, without billframes; this environment's comes first.
-    own = {**environment, _TOKEN: token, "JUPYTER_PREFER_ENV_PATH": "1"}
-    server = subprocess.Popen(command, env=own, stdout=log, stderr=subprocess.STDOUT, text=True)  # noqa: S603
+    own = {**environment, TOKEN: token, "JUPYTER_PREFER_ENV_PATH": "1"}
+    # In its own folder, because the server would import and read what lies in the one it starts in.
+    server = subprocess.Popen(  # noqa: S603
+        command, env=own, cwd=notebook.parent, stdout=log, stderr=subprocess.STDOUT, text=True
+    )
     try:
         yield server
     finally:
@@ -124,27 +120,17 @@ def _voila(
             server.wait()
 
 
-def _wait(server: subprocess.Popen[str], base: str, log: Path) -> None:
-    """Wait until the server answers."""
+def _port(server: subprocess.Popen[str], folder: Path, log: Path) -> int:
+    """Wait until the server says on which port it answers."""
     until = time.monotonic() + _PATIENCE
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    said = folder / PORT_FILE
     while server.poll() is None and time.monotonic() < until:
-        try:
-            with contextlib.suppress(urllib.error.HTTPError):
-                opener.open(f"{base}static/nothing", timeout=2).close()
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
+        if said.exists():
+            return int(said.read_text(encoding="ascii"))
+        time.sleep(0.1)
     raise BillframesError(f"The dashboard's server did not start. It said: {_last_words(log)}")
 
 
 def _last_words(log: Path) -> str:
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
     return lines[-1] if lines else "nothing."
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])

@@ -1,14 +1,18 @@
-"""What the dashboard's notebook calls: the explorer of the period that the command was given."""
+"""What the dashboard's notebook calls: the explorer of the period that the command was given, and what tells it so."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-__all__ = ["PERIOD", "SETTINGS", "page"]
+__all__ = ["PERIOD", "PORT_FILE", "SETTINGS", "TOKEN", "page"]
 
 PERIOD = "BILLFRAMES_DASHBOARD_PERIOD"
 SETTINGS = "BILLFRAMES_DASHBOARD_SETTINGS"
+# The token goes by the environment: everyone on the machine can read a command line. Kernels never see it.
+TOKEN = "BILLFRAMES_DASHBOARD_TOKEN"  # noqa: S105
+# In the server's folder: where it says on which port it answers.
+PORT_FILE = "port"
 
 
 def page() -> Any:

@@ -9,7 +9,6 @@ outputs hold them. What goes wrong in the kernel is raised here as the error it 
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any, Literal
 from billframes import errors
 from billframes._files import check_out, write
 from billframes.errors import BillframesError, ConfigError
-from billframes.report.kernel import kernel_with
+from billframes.report.kernel import OPEN_KERNEL, check_private_kernels, kernel_with, private_folder, transport_in
 from billframes.report.printing import chromium, print_pages
 
 __all__ = ["Format", "build", "build_each", "check_extras"]
@@ -66,7 +65,8 @@ def build(
     Raises
     ------
     ConfigError
-        The extra `billframes[report]` or Chromium is not installed, or nothing says which API to call.
+        The extra `billframes[report]` or Chromium is not installed, nothing says which API to call, or narratives are
+        asked for where other users of the machine could read them from the kernel.
     ParameterError
         The month can't be read, or `out` can't be written to.
     BillframesError
@@ -95,6 +95,8 @@ def build_each(
         What the notebook's `only` is, and where that report is written. None is written unless all can be made.
     """
     check_extras(format)
+    if parameters.get("narratives"):
+        check_private_kernels()
     for out in outs.values():
         check_out(out)
     say = step or _silent
@@ -137,7 +139,9 @@ def _run(parameters: Mapping[str, Any], more: Sequence[str], environment: Mappin
             say(cell.metadata["step"])
 
     source = resources.files("billframes.report").joinpath("monthly.ipynb").read_text(encoding="utf-8")
-    with tempfile.TemporaryDirectory(prefix="billframes-") as folder:
+    with private_folder() as folder:
+        if transport_in(folder) == "tcp":
+            say(OPEN_KERNEL)
         try:
             return papermill.execute_notebook(
                 _repeated(nbformat.reads(source, as_version=4), more),  # type: ignore[no-untyped-call]
@@ -145,7 +149,7 @@ def _run(parameters: Mapping[str, Any], more: Sequence[str], environment: Mappin
                 parameters=dict(parameters),
                 kernel_name="python3",
                 progress_bar=False,
-                kernel_manager_class=kernel_with(environment, Path(folder)),
+                kernel_manager_class=kernel_with(environment, folder),
                 on_cell_start=announce,
                 # ipykernel speaks of its sockets and of being stopped; what goes wrong in a cell comes as an error.
                 extra_arguments=["--IPKernelApp.log_level=50"],

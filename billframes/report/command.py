@@ -22,6 +22,7 @@ from billframes.periods import month_end
 from billframes.report.building import build, build_each, check_extras
 from billframes.report.choosing import Choice, choose, every, file_names
 from billframes.report.formats import long_date
+from billframes.report.kernel import check_private_kernels
 from billframes.report.month import load, read_month
 from billframes.report.workbook import check_writer, workbook
 from billframes.settings.firm import FirmSettings
@@ -85,6 +86,8 @@ def _check(args: argparse.Namespace, out: Path | None) -> None:
         check_writer()
     else:
         check_extras(args.format)
+        if args.narratives:
+            check_private_kernels()
     if args.all_responsible:
         if out and not out.is_dir():
             raise ParameterError(f"--out {out} is no folder; with --all-responsible it takes the folder to write to.")

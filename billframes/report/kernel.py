@@ -1,13 +1,87 @@
-"""The kernel that the report runs in: this very Python, with an environment and a folder of its own."""
+"""Kernels that other users of the machine can't listen to.
+
+Jupyter's kernels usually speak over TCP on loopback, where everyone on the machine can read their output without a
+key. The kernels of the report and of the dashboard use Unix sockets in a folder that only their user can enter.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+import shutil
+import socket
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-__all__ = ["kernel_with"]
+from billframes.errors import ConfigError
+
+__all__ = ["OPEN_KERNEL", "check_private_kernels", "kernel_with", "private_folder", "transport_in"]
+
+OPEN_KERNEL = (
+    "This system has no private sockets for kernels: while this runs, other users of this machine can read what it "
+    "shows."
+)
+# The path of a Unix socket has room for 104 bytes on macOS and 108 on Linux, the last of them a zero.
+LONGEST_SOCKET = 103
+# The longest name that Jupyter gives a socket: Voila's own folder, the kernel's id and the channel's number.
+_LONGEST_NAME = "voila_xxxxxxxx/kernel-00000000-0000-0000-0000-000000000000-ipc-5"
+
+
+def check_private_kernels() -> None:
+    """Raise `ConfigError` if this system can't keep a kernel's output from its other users."""
+    with private_folder() as folder:
+        if transport_in(folder) == "tcp":
+            raise ConfigError(
+                f"{OPEN_KERNEL} So --narratives is refused here; make the report without it, or with --format xlsx, "
+                "which needs no kernel."
+            )
+
+
+@contextmanager
+def private_folder() -> Iterator[Path]:
+    """
+    Make a temporary folder with mode 0700 for a kernel's files and sockets, and remove it at the end.
+
+    It is in the system's temporary folder, or in /tmp if the paths of sockets would be too long there.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="billframes-"))
+    if transport_in(folder) == "tcp":
+        with contextlib.suppress(OSError):
+            shorter = Path(tempfile.mkdtemp(prefix="billframes-", dir="/tmp"))
+            folder, other = (shorter, folder) if transport_in(shorter) == "ipc" else (folder, shorter)
+            shutil.rmtree(other, ignore_errors=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def transport_in(folder: Path) -> Literal["ipc", "tcp"]:
+    """Return how a kernel can speak whose sockets are in this folder: by "tcp" if they can't be private there."""
+    path = folder / _LONGEST_NAME
+    if sys.platform == "win32" or len(os.fsencode(path)) > LONGEST_SOCKET:
+        return "tcp"
+    # Some file systems ignore modes, and some can't hold sockets: make one and see.
+    if stat.S_IMODE(folder.stat().st_mode) & 0o077 or not _takes_sockets(folder):
+        return "tcp"
+    return "ipc"
+
+
+def _takes_sockets(folder: Path) -> bool:
+    path = folder / "try"
+    try:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(path))
+    except OSError:
+        return False
+    finally:
+        path.unlink(missing_ok=True)
+    return True
 
 
 def kernel_with(environment: Mapping[str, str | None], folder: Path) -> type[Any]:
@@ -22,7 +96,8 @@ def kernel_with(environment: Mapping[str, str | None], folder: Path) -> type[Any
     environment : mapping of str to (str or None)
         Added to this process's variables for the kernel alone; None takes one away.
     folder : Path
-        The kernel's folder and that of its settings, so no file near the user shadows a module.
+        The kernel's folder and that of its settings, so no file near the user shadows a module. Its sockets are
+        there, too, if the folder can hold private ones.
     """
     from ipykernel.kernelspec import get_kernel_dict
     from jupyter_client.kernelspec import KernelSpec
@@ -34,6 +109,10 @@ def kernel_with(environment: Mapping[str, str | None], folder: Path) -> type[Any
 
     class OwnKernel(AsyncKernelManager):
         """A kernel of this Python."""
+
+        def __init__(self, **traits: Any) -> None:
+            sockets = {"transport": transport_in(folder), "connection_file": str(folder / "kernel.json")}
+            super().__init__(**{**traits, **sockets})
 
         @property
         def kernel_spec(self) -> KernelSpec:

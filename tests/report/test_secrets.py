@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 
 import billframes as bf
 from billframes.report.building import build
-from billframes.report.kernel import kernel_with
+from billframes.report.kernel import kernel_with, private_folder
 
 TOKEN = "t0ken-that-nobody-sees"
 
@@ -54,7 +54,7 @@ def _commands() -> str:
 
 
 @pytest.mark.slow
-def test_a_notebooks_outputs_hold_no_credential(firm, tmp_path):
+def test_a_notebooks_outputs_hold_no_credential(firm):
     """Whatever it displays, and however it fails: IPython's verbose traceback shows the variables of each frame."""
     cells = [
         "%xmode Verbose",
@@ -67,8 +67,9 @@ def test_a_notebooks_outputs_hold_no_credential(firm, tmp_path):
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     environment = {"BILLFRAMES_BASE_URL": firm.base_url, "BILLFRAMES_TOKEN": TOKEN, "GATEWAY_KEY": "gateway-key"}
-    manager = kernel_with(environment, tmp_path)
-    done = NotebookClient(notebook, allow_errors=True, timeout=60, kernel_manager_class=manager).execute()
+    with private_folder() as folder:
+        manager = kernel_with(environment, folder)
+        done = NotebookClient(notebook, allow_errors=True, timeout=60, kernel_manager_class=manager).execute()
     stored = json.dumps(done)
     assert [output.ename for cell in done.cells for output in cell.outputs if output.output_type == "error"] == [
         "AuthenticationError",

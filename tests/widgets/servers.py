@@ -1,4 +1,4 @@
-"""Jupyter servers for browser tests: on loopback, with folders of their own, ended by their handle."""
+"""Jupyter servers for browser tests: on loopback, behind a token, with folders of their own, ended by their handle."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_urlsafe
+
+from billframes.report.kernel import private_folder, transport_in
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,11 +51,11 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 @contextmanager
 def voila(folder: Path, env: dict[str, str]) -> Iterator[str]:
-    """Voila over a folder of notebooks."""
+    """Voila over a folder of notebooks; the address of a page takes its path and then its token."""
     port = free_port()
     words = ["voila", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1", str(folder)]
-    with _served(words, f"http://127.0.0.1:{port}", "/", env, folder / "voila.log") as base:
-        yield base
+    with _served(words, "voila", port, env, folder / "voila.log") as address:
+        yield address
 
 
 @contextmanager
@@ -65,19 +69,18 @@ def lab(folder: Path, env: dict[str, str]) -> Iterator[str]:
         f"--ServerApp.port={port}",
         "--ServerApp.port_retries=0",
         "--ServerApp.ip=127.0.0.1",
-        "--IdentityProvider.token=",
         "--ServerApp.disable_check_xsrf=True",
         f"--ServerApp.root_dir={folder}",
         "--LabApp.expose_app_in_browser=True",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
-    with _served(words, f"http://127.0.0.1:{port}", "/api/status", env, folder / "lab.log") as base:
-        yield base
+    with _served(words, "lab", port, env, folder / "lab.log") as address:
+        yield address
 
 
-def run_in_lab(page, base: str, name: str) -> None:
+def run_in_lab(page, address: str, name: str) -> None:
     """Open a notebook in JupyterLab's single-document mode and run all its cells."""
-    page.goto(f"{base}/doc/tree/{name}", wait_until="domcontentloaded", timeout=90_000)
+    page.goto(address.format(f"doc/tree/{name}"), wait_until="domcontentloaded", timeout=90_000)
     page.wait_for_function(
         "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.isReady === true", timeout=60_000
     )
@@ -91,18 +94,27 @@ def free_port() -> int:
 
 
 @contextmanager
-def _served(words: list[str], base: str, ready: str, env: dict[str, str], log: Path) -> Iterator[str]:
-    command = [sys.executable, "-m", *words]
-    with log.open("w") as file, subprocess.Popen(command, env=env, stdout=file, stderr=subprocess.STDOUT) as server:
-        try:
-            _wait(server, base + ready, log)
-            yield base
-        finally:
-            server.terminate()
+def _served(words: list[str], kind: str, port: int, env: dict[str, str], log: Path) -> Iterator[str]:
+    token, base = token_urlsafe(16), f"http://127.0.0.1:{port}/"
+    own, name = {"voila": ("Voila", "voila"), "lab": ("IdentityProvider", "jupyter_server_config")}[kind]
+    with private_folder() as sockets, log.open("w") as file:
+        # In a file, because everyone on the machine can read a command line.
+        options = {own: {"token": token}, "KernelManager": {"transport": transport_in(sockets)}}
+        config = Path(env["JUPYTER_CONFIG_DIR"]) / f"{name}.json"
+        config.parent.mkdir(exist_ok=True)
+        config.write_text(json.dumps(options), encoding="utf-8")
+        places = {"JUPYTER_RUNTIME_DIR": str(sockets), "TMPDIR": str(sockets)}
+        command = [sys.executable, "-m", *words]
+        with subprocess.Popen(command, env={**env, **places}, stdout=file, stderr=subprocess.STDOUT) as server:
             try:
-                server.wait(15)
-            except subprocess.TimeoutExpired:
-                server.kill()
+                _wait(server, base, log)
+                yield f"{base}{{}}?token={token}"
+            finally:
+                server.terminate()
+                try:
+                    server.wait(15)
+                except subprocess.TimeoutExpired:
+                    server.kill()
 
 
 def _wait(server: subprocess.Popen, url: str, log: Path) -> None:
@@ -111,6 +123,8 @@ def _wait(server: subprocess.Popen, url: str, log: Path) -> None:
             break
         try:
             urllib.request.urlopen(url, timeout=2).close()
+        except urllib.error.HTTPError:
+            return
         except OSError:
             time.sleep(0.2)
         else:

@@ -63,14 +63,16 @@ def jupyter(firm, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def voila(jupyter):
-    with servers.voila(*jupyter) as base:
-        yield lambda page, name: page.goto(f"{base}/voila/render/{name}", wait_until="domcontentloaded", timeout=90_000)
+    with servers.voila(*jupyter) as address:
+        yield lambda page, name: page.goto(
+            address.format(f"voila/render/{name}"), wait_until="domcontentloaded", timeout=90_000
+        )
 
 
 @pytest.fixture(scope="module")
 def lab(jupyter):
-    with servers.lab(*jupyter) as base:
-        yield lambda page, name: servers.run_in_lab(page, base, name)
+    with servers.lab(*jupyter) as address:
+        yield lambda page, name: servers.run_in_lab(page, address, name)
 
 
 @pytest.fixture

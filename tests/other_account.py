@@ -1,0 +1,108 @@
+"""What another account of this machine can read of running processes, tried as `nobody`."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import pytest
+
+# It imports as whoever starts it, since nobody may not even read this Python; then it gives up all rights.
+_SPY = """
+import json, os, select, socket, sys, urllib.error, urllib.request, zmq
+
+asked = json.loads(sys.stdin.readline())
+os.setgroups([]); os.setgid(asked["gid"]); os.setuid(asked["uid"])
+read, context, poller, listening = [], zmq.Context(), zmq.Poller(), {}
+for address in [f"tcp://127.0.0.1:{port}" for port in asked["ports"]] + [f"ipc://{path}" for path in asked["sockets"]]:
+    channel = context.socket(zmq.SUB)
+    channel.linger = 0
+    channel.subscribe(b"")
+    channel.connect(address)
+    poller.register(channel, zmq.POLLIN)
+    listening[channel] = address
+for path in asked["sockets"]:
+    try:
+        with socket.socket(socket.AF_UNIX) as plain:
+            plain.connect(path)
+        read.append([path, "connected"])
+    except OSError:
+        pass
+print("listening", flush=True)
+poller.register(0, zmq.POLLIN)
+done = False
+while not done:
+    for channel, _ in poller.poll():
+        if channel == 0:
+            done = True
+        else:
+            read.append([listening[channel], b"".join(channel.recv_multipart()).decode("utf-8", "replace")])
+for folder, _, names in os.walk(asked["folder"]):
+    for name in names:
+        try:
+            with open(os.path.join(folder, name), "rb") as file:
+                read.append([os.path.join(folder, name), file.read().decode("utf-8", "replace")])
+        except OSError:
+            pass
+for url, headers in asked["urls"]:
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=20) as answer:
+            read.append([url, answer.read().decode("utf-8", "replace")])
+    except urllib.error.HTTPError as error:
+        read.append([url, error.read().decode("utf-8", "replace")])
+json.dump(read, sys.stdout)
+"""
+
+
+@dataclass
+class Heard:
+    """What was there to read, and what was read, each as the place and the text."""
+
+    ports: list[int]
+    sockets: list[str]
+    read: list[tuple[str, str]] = field(default_factory=list)
+
+
+@contextmanager
+def public_folder() -> Iterator[Path]:
+    """A folder for temporary files that every account can enter, as /tmp is; its path is short."""
+    folder = Path(tempfile.mkdtemp(prefix="bf", dir="/tmp"))
+    folder.chmod(0o1777)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def listening(processes: list[psutil.Process], folder: Path, *urls: tuple[str, dict[str, str]]) -> Iterator[Heard]:
+    """Read as `nobody` what these processes offer while the block runs, then the folder's files and the pages."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("only root can try what another account reads")
+    nobody, heard = pwd.getpwnam("nobody"), _offered(processes)
+    asked = {"uid": nobody.pw_uid, "gid": nobody.pw_gid, "folder": str(folder), "urls": urls}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", _SPY], **pipes) as spy:
+        spy.stdin.write(json.dumps({**asked, "ports": heard.ports, "sockets": heard.sockets}) + "\n")
+        spy.stdin.flush()
+        assert spy.stdout.readline() == "listening\n"
+        yield heard
+        heard.read += [(place, text) for place, text in json.loads(spy.communicate("\n", timeout=120)[0])]
+
+
+def _offered(processes: list[psutil.Process]) -> Heard:
+    """Every port and every socket with a path that the processes listen on."""
+    each = [one for process in processes for one in process.net_connections(kind="all")]
+    ports = {one.laddr.port for one in each if one.status == psutil.CONN_LISTEN}
+    paths = {one.laddr for one in each if isinstance(one.laddr, str) and one.laddr.startswith("/")}
+    return Heard(sorted(ports), sorted(paths))
