@@ -2,13 +2,19 @@
 
 A spreadsheet runs text that begins like a formula, and names of clients and matters come from elsewhere; such text
 gets an apostrophe in front, as spreadsheets themselves mark text. Numbers and dates are never touched.
+
+A CSV file does not say what separates its fields. A reader that splits at semicolons, as Excel does in much of Europe,
+would begin a field within a text. So all text is in quotes, and what would begin a formula after a separator is marked
+as well.
 """
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 import unicodedata
+from secrets import token_hex
 from typing import Any
 
 import pandas as pd
@@ -19,6 +25,7 @@ __all__ = ["file_name", "neutral", "to_csv", "to_excel"]
 
 # What spreadsheets take for the beginning of a formula, or skip before one; the wide forms count in East Asia.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_AFTER_SEPARATOR = re.compile(rf"([;|\t\r\n][\s\"']*)(?=[{re.escape(''.join(_FORMULA[:4] + _FORMULA[7:]))}])")
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10))}
 # Longer than this, with a folder before it, is refused by some systems.
 _LONGEST = 100
@@ -56,12 +63,23 @@ def to_csv(frame: pd.DataFrame) -> bytes:
     """
     Write a frame as CSV, in UTF-8 with the mark by which Excel knows it; the index is not written.
 
+    Texts and dates are in quotes. A missing value is an empty field without quotes.
+
     Examples
     --------
-    >>> to_csv(pd.DataFrame({"client_name": ["=1+1"], "hours": [-1.5]})).decode("utf-8-sig").splitlines()
-    ['client_name,hours', "'=1+1,-1.5"]
+    >>> rows = pd.DataFrame({"client_name": ["=1+1", "A;=B", None], "hours": [-1.5, 2.0, None]})
+    >>> print(to_csv(rows).decode("utf-8-sig").replace("\\r\\n", "\\n"), end="")
+    "client_name","hours"
+    "'=1+1",-1.5
+    "A;'=B",2.0
+    ,
     """
-    return _safe(frame).to_csv(index=False, lineterminator="\r\n").encode("utf-8-sig")
+    missing = token_hex() if len(frame.columns) > 1 else ""
+    text: str = _safe(frame, inside=True).to_csv(
+        index=False, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=missing
+    )
+    # A line of one empty field would be no line, so its quotes stay.
+    return (text.replace(f'"{missing}"', "") if missing else text).encode("utf-8-sig")
 
 
 def to_excel(frame: pd.DataFrame, *, sheet: str = "billframes", time_zone: str = "UTC") -> bytes:
@@ -98,9 +116,15 @@ def to_excel(frame: pd.DataFrame, *, sheet: str = "billframes", time_zone: str =
     return buffer.getvalue()
 
 
-def _safe(frame: pd.DataFrame) -> pd.DataFrame:
-    texts = {name: frame[name].map(_text) for name in frame.columns if _may_hold_text(frame[name])}
-    return frame.assign(**texts).rename(columns=neutral)
+def _safe(frame: pd.DataFrame, *, inside: bool = False) -> pd.DataFrame:
+    """Return a frame without formulas; `inside` marks those after a separator inside of a text, too."""
+    mark = _neutral_inside if inside else neutral
+    texts = {name: frame[name].map(lambda value: mark(_joined(value))) for name in _text_columns(frame)}
+    return frame.assign(**texts).rename(columns=mark)
+
+
+def _text_columns(frame: pd.DataFrame) -> list[Any]:
+    return [name for name in frame.columns if _may_hold_text(frame[name])]
 
 
 def _may_hold_text(column: pd.Series[Any]) -> bool:
@@ -111,9 +135,21 @@ def _may_hold_text(column: pd.Series[Any]) -> bool:
     )
 
 
-def _text(value: object) -> object:
-    """Write lists as text; what is then text is made safe."""
-    return neutral("; ".join(map(str, value)) if isinstance(value, list | tuple) else value)
+def _joined(value: object) -> object:
+    """Write a list as text."""
+    return "; ".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+
+def _neutral_inside(value: object) -> object:
+    """
+    Mark what would begin a formula at the start of a text, and after a separator in it.
+
+    Examples
+    --------
+    >>> _neutral_inside("Call; =1+1"), _neutral_inside("A; B - C")
+    ("Call; '=1+1", 'A; B - C')
+    """
+    return neutral(_AFTER_SEPARATOR.sub(r"\1'", value) if isinstance(value, str) else value)
 
 
 def _sheet(words: str) -> str:

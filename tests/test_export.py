@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import zipfile
 
@@ -35,6 +36,36 @@ def test_text_that_begins_like_a_formula_is_marked_and_numbers_are_not_touched(f
     assert back["originator_names"].iloc[0] == "'=a; b"
     assert back["amount"].dropna().tolist() == [-1.5, 2.0, 0.0, 1.0, 1.0, 1.0, -3.0]
     assert "'=a" in "".join(back.columns)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("name", ["A;=1+1", 'A;"=1+1', "A; \t@x", "A|+1", "A\r\n=1+1", "A\n-1", 'A";=1+1&"', ";＝1"])
+def test_a_separator_within_a_text_begins_no_formula_however_a_reader_splits(separator, name):
+    frame = pd.DataFrame({"client_name": ["Acme", name], "hours": [1.5, 2.0], "a;=b": ["x", name]})
+    text = to_csv(frame).decode("utf-8-sig")
+    cells = [cell for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) for cell in row]
+    assert [cell for cell in cells if cell.strip(" \t\r\n\"").startswith(("=", "+", "-", "@", "＝"))] == []
+
+
+def test_texts_are_in_quotes_numbers_and_what_is_missing_are_not(frame):
+    lines = to_csv(frame.drop(columns="originator_names").iloc[6:]).decode("utf-8-sig").split("\r\n")
+    assert lines == [
+        '"client_name","kind","amount","created_at","\'=a"',
+        '"Söhne, ""A""","a",1.0,"2026-10-31 23:30:00+00:00",6',
+        ',,-3.0,"2026-10-31 23:30:00+00:00",7',
+        "",
+    ]
+    alone = pd.DataFrame({"client_name": ["Acme", None]})
+    assert len(pd.read_csv(io.BytesIO(to_csv(alone)), skip_blank_lines=True)) == 2
+
+
+@given(st.text(max_size=30))
+def test_a_text_without_a_formula_comes_back_from_csv_as_it_was(text):
+    frame = pd.DataFrame({"description": [text], "hours": [1.0]})
+    (_, (back, hours)) = csv.reader(io.StringIO(to_csv(frame).decode("utf-8-sig"), newline=""))
+    assert hours == "1.0"
+    assert back == text or set(text) & set("=+-@＝＋－＠\t\r\n")
+    assert back.replace("'", "") == text.replace("'", "")
 
 
 def test_a_workbook_holds_no_formula_and_the_firms_time(frame):
