@@ -110,6 +110,9 @@ def ring():
         def set_password(self, service, username, password):
             self.kept[service, username] = password
 
+        def delete_password(self, service, username):
+            del self.kept[service, username]
+
     before, memory = keyring.get_keyring(), Ring()
     keyring.set_keyring(memory)
     yield memory

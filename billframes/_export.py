@@ -60,7 +60,7 @@ def file_name(words: str, ending: str) -> str:
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
-    """
+    r"""
     Write a frame as CSV, in UTF-8 with the mark by which Excel knows it; the index is not written.
 
     Texts and dates are in quotes. A missing value is an empty field without quotes.
@@ -68,7 +68,7 @@ def to_csv(frame: pd.DataFrame) -> bytes:
     Examples
     --------
     >>> rows = pd.DataFrame({"client_name": ["=1+1", "A;=B", None], "hours": [-1.5, 2.0, None]})
-    >>> print(to_csv(rows).decode("utf-8-sig").replace("\\r\\n", "\\n"), end="")
+    >>> print(to_csv(rows).decode("utf-8-sig").replace("\r\n", "\n"), end="")
     "client_name","hours"
     "'=1+1",-1.5
     "A;'=B",2.0

@@ -24,15 +24,15 @@ _ENDS = 60
 
 
 def plain(text: str) -> str:
-    """
+    r"""
     Return a text without ANSI sequences, control characters and marks that turn the writing direction.
 
     Tabs and line feeds stay; other line breaks become line feeds.
 
     Examples
     --------
-    >>> plain("Acme\\x1b[2J\\x1b]0;pwned\\x07 Inc\\x08\\x85"), plain("one\\r\\ntwo"), plain("\\u202egnp.exe")
-    ('Acme Inc\\n', 'one\\ntwo', 'gnp.exe')
+    >>> plain("Acme\x1b[2J\x1b]0;pwned\x07 Inc\x08\x85"), plain("one\r\ntwo"), plain("\u202egnp.exe")
+    ('Acme Inc\n', 'one\ntwo', 'gnp.exe')
     """
     lines = re.sub("\r\n|[\x0b\x0c\x85\u2028\u2029]|\r(?!$)", "\n", _SEQUENCES.sub("", text))
     return _CONTROLS.sub("", lines)
@@ -73,4 +73,4 @@ def say(text: object, *, error: bool = False) -> None:
     stream = sys.stderr if error else sys.stdout
     words = plain(str(text))
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    print(words.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)  # noqa: T201
+    print(words.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)

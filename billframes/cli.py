@@ -1,16 +1,17 @@
 """The command line: a thin door to the rest.
 
 Each command lives with what it does, as `add_arguments(parser)` and `run(args) -> exit code`. Here errors become one
-sentence on stderr; the exit code is 0 only when the work was done.
+sentence on stderr, with `--debug` a traceback; the exit code is 0 only when the work was done.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
-import sys
+import traceback
 from collections.abc import Sequence
 
+from billframes._terminal import say
 from billframes._version import __version__
 from billframes.errors import BillframesError
 
@@ -24,6 +25,7 @@ COMMANDS = {
     "report": ("billframes.report.command", "Write a month's billing report."),
     "sandbox": ("billframes.sandbox.command", "Run the bundled sandbox server."),
 }
+BROKEN = 1
 FAILED = 2
 INTERRUPTED = 130
 
@@ -40,7 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 when the work was done, 2 when it could not be, 130 on Ctrl-C.
+        0 when the work was done, 2 when it could not be, 1 after a fault of billframes itself or when the keyring
+        refuses a token, 130 on Ctrl-C.
 
     Examples
     --------
@@ -52,12 +55,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(args.run(args))
     except BillframesError as error:
-        if args.debug:
-            raise
-        print(f"billframes: {error}", file=sys.stderr)
+        say(traceback.format_exc() if args.debug else f"billframes: {error}", error=True)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Exception:  # noqa: BLE001 - a fault of ours, whose traceback may hold what a server sent
+        say(traceback.format_exc(), error=True)
+        return BROKEN
 
 
 def _parser() -> argparse.ArgumentParser:

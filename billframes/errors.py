@@ -28,6 +28,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from billframes._terminal import plain, shortened
+
 __all__ = [
     "AccessDeniedError",
     "ApiError",
@@ -54,7 +56,14 @@ __all__ = [
 
 
 class BillframesError(Exception):
-    """Base of every error billframes raises on purpose."""
+    """
+    Base of every error billframes raises on purpose.
+
+    Its text has no control characters, whatever the server or the user wrote, and at most 4,000 characters.
+    """
+
+    def __init__(self, *words: object) -> None:
+        super().__init__(*_readable(words))
 
 
 class ConfigError(BillframesError):
@@ -125,6 +134,10 @@ class ApiError(BillframesError):
         return _rebuild, (type(self), str(self), dict(self.__dict__))
 
 
+def _readable(words: tuple[object, ...]) -> list[object]:
+    return [plain(shortened(each)) if isinstance(each, str) else each for each in words]
+
+
 def _rebuild(kind: type[ApiError], message: str, state: dict[str, object]) -> ApiError:
     error = kind(message)
     error.__dict__.update(state)
@@ -179,7 +192,10 @@ class UncertainWriteError(ApiError):
 
 
 class BillframesWarning(UserWarning):
-    """Base of every warning billframes gives."""
+    """Base of every warning billframes gives; its text is kept readable as that of `BillframesError` is."""
+
+    def __init__(self, *words: object) -> None:
+        super().__init__(*_readable(words))
 
 
 class UnknownValueWarning(BillframesWarning):

@@ -19,8 +19,9 @@ import pytest
 
 # It imports as whoever starts it, since nobody may not even read this Python; then it gives up all rights.
 _SPY = """
-import json, os, select, socket, sys, urllib.error, urllib.request, zmq
+import encodings.idna, json, os, socket, sys, urllib.error, urllib.request, zmq
 
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 asked = json.loads(sys.stdin.readline())
 os.setgroups([]); os.setgid(asked["gid"]); os.setuid(asked["uid"])
 read, context, poller, listening = [], zmq.Context(), zmq.Poller(), {}
@@ -56,7 +57,7 @@ for folder, _, names in os.walk(asked["folder"]):
             pass
 for url, headers in asked["urls"]:
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=20) as answer:
+        with opener.open(urllib.request.Request(url, headers=headers), timeout=60) as answer:
             read.append([url, answer.read().decode("utf-8", "replace")])
     except urllib.error.HTTPError as error:
         read.append([url, error.read().decode("utf-8", "replace")])

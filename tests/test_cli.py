@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
 
 import pytest
 
 import billframes
 from billframes.cli import main
+
+PACKAGE = Path(billframes.__file__).parent
 
 
 def test_help_names_the_commands(capsys):
@@ -52,9 +56,35 @@ def test_an_error_is_one_sentence_on_stderr(capsys, arguments, said):
     assert "Traceback" not in shown.err
 
 
-def test_debug_shows_the_error_itself():
-    with pytest.raises(billframes.ParameterError):
-        main(["report", "2026-13", "--debug"])
+def test_debug_shows_the_traceback_of_an_error(capsys):
+    assert main(["report", "2026-13", "--debug"]) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("Traceback")
+    assert "ParameterError: '2026-13' is not a month" in shown
+
+
+@pytest.mark.parametrize("words", [[], ["--debug"]])
+@pytest.mark.parametrize("kind", [billframes.RefusedError, ValueError])
+def test_no_error_moves_the_terminals_cursor(monkeypatch, capsys, kind, words):
+    def fail(_args):
+        raise kind("Acme\x1b[2J\x1b]0;pwned\x07\x9b31m\r\u202eInc") from OSError("\x1b[31mserver")
+
+    monkeypatch.setattr("billframes.commands.doctor.run", fail)
+    assert main(["doctor", *words]) in {1, 2}
+    shown = capsys.readouterr().err
+    assert "Acme" in shown
+    assert "Inc" in shown
+    assert not set(shown) & set("\x1b\x07\x9b\r\u202e")
+
+
+def test_every_line_of_a_command_leaves_by_one_function():
+    """The sandbox prints its own made-up address and tokens, and nothing that came from elsewhere."""
+    printing = [
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if re.search(r"^\s*(print\(|sys\.std(out|err)\.write)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert sorted(printing) == ["_terminal.py", "sandbox/command.py"]
 
 
 def test_the_sandbox_prints_one_line_of_json_and_ends_cleanly():

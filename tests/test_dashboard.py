@@ -34,7 +34,7 @@ def running(temporary, *words):
             yield server, found and found[0]
         finally:
             server.send_signal(signal.SIGTERM)
-            server.wait(20)
+            server.wait(60)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_another_account_reads_nothing_of_a_dashboard(dashboard, shown, temporar
     assert {place for place, _ in heard.read} <= {url for url, _ in urls} | {f"{base}api/kernels/{kernel}/channels"}
     texts = " ".join(text for _, text in heard.read)
     assert "Token" in texts
-    hidden = [*client.clients()["client_name"], *client.users()["user_name"], "sandbox-full", address.partition("=")[2]]
+    hidden = [*client.clients()["name"], *client.users()["name"], "sandbox-full", address.partition("=")[2]]
     assert [each for each in hidden if each in texts] == []
 
 

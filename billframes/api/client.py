@@ -202,9 +202,7 @@ class Client:
         self._add_loaders()
 
     def _add_loaders(self) -> None:
-        def here() -> Client:
-            return self
-
+        here = _Here(self)
         self.client_balances = ClientBalances(here)
         self.clients = Clients(here)
         self.code_sets = CodeSets(here)
@@ -353,6 +351,16 @@ class Client:
         options = {**self.options, "headers": None, "select_names": dict(self.select_names) or None}
         # Credentials stay behind, headers too: those of the profile are found again where the client is unpickled.
         return _reconnect, (self.base_url, self.profile, options)
+
+
+class _Here:
+    """Returns the client that a loader belongs to; a class, so that loaders can be pickled with it."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def __call__(self) -> Client:
+        return self._client
 
 
 def _reconnect(base_url: str, profile: str | None, options: dict[str, Any]) -> Client:

@@ -10,6 +10,7 @@ import platform
 from collections.abc import Iterator
 from importlib import metadata
 
+from billframes._terminal import say
 from billframes._version import __version__
 from billframes.api.client import DEFAULTS, Client
 from billframes.settings.connection import config_file
@@ -41,7 +42,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(name: str, value: str) -> None:
-    print(f"{name:<14} {value}", flush=True)  # noqa: T201
+    # One line each: a server's text must not look like a finding of ours.
+    say(f"{name:<14} {' '.join(value.splitlines())}")
 
 
 def _settings(client: Client) -> Iterator[tuple[str, str]]:

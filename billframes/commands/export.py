@@ -16,6 +16,7 @@ import pandas as pd
 from billframes._export import to_csv, to_excel
 from billframes._files import check_out, write
 from billframes._names import closest, snake_case
+from billframes._terminal import say
 from billframes.api.client import Client
 from billframes.errors import ParameterError
 
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         load = getattr(client, resource)
         frame = load(args.period) if args.period is not None else load()
     write(out, make(frame, resource))
-    print(out)  # noqa: T201
+    say(out)
     return 0
 
 

@@ -7,6 +7,7 @@ its owner may read.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import getpass
 import importlib
 import json
@@ -14,6 +15,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from billframes._terminal import say
 from billframes.api.client import Client
 from billframes.errors import ConfigError
 from billframes.settings.connection import KEYRING_SERVICE, config_file
@@ -21,6 +23,8 @@ from billframes.settings.profiles import write_privately
 from billframes.settings.secret import Secret, hidden
 
 __all__ = ["add_arguments", "run"]
+
+REFUSED = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,9 +42,17 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("No token was given, so nothing was kept.")
     with Client(base_url, token) as client:
         areas = client.practice_areas()
-        _keep_profile(config_file(), args.profile, client.base_url)
-    _keep_token(keyring, args.profile, token)
-    print(f"Signed in: {len(areas)} practice areas there. Kept as profile {args.profile!r}.")  # noqa: T201
+        text = _with_profile(config_file(), args.profile, client.base_url)
+    before, refusal = _keep_token(keyring, args.profile, token)
+    if refusal:
+        say(f"billframes: {refusal}", error=True)
+        return REFUSED
+    try:
+        _write_config(config_file(), text)
+    except BaseException:
+        _restore_token(keyring, args.profile, before)
+        raise
+    say(f"Signed in: {len(areas)} practice areas there. Kept as profile {args.profile!r}.")
     return 0
 
 
@@ -54,22 +66,37 @@ def _keyring() -> Any:
         ) from None
 
 
-def _keep_token(keyring: Any, name: str, token: Secret) -> None:
+def _keep_token(keyring: Any, name: str, token: Secret) -> tuple[Secret | None, str | None]:
+    """Give the token to the keyring; return what it held before, and the sentence that says why it refused."""
+    before = None
     try:
+        before = hidden(keyring.get_password(KEYRING_SERVICE, name))
         keyring.set_password(KEYRING_SERVICE, name, token.reveal())
+        # Some keyrings take a token and keep nothing.
+        kept = keyring.get_password(KEYRING_SERVICE, name) == token.reveal()
+        said = "it holds none afterwards"
     except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which raise what they like
-        said = token.masked(f"{type(error).__name__}: {error}")
-    else:
-        return
-    # Out here, so that the keyring's frames, which hold the token, are no part of the error.
-    raise ConfigError(
-        f"The system's keyring did not take the token ({said.rstrip(': .')}). Unlock or install one, or set "
-        "BILLFRAMES_BASE_URL and BILLFRAMES_TOKEN."
+        kept, said = False, token.masked(f"{type(error).__name__}: {error}")
+    if kept:
+        return before, None
+    _restore_token(keyring, name, before)
+    return before, (
+        f"The system's keyring did not take the token ({said.rstrip(': .')}), so nothing was kept. Unlock or install "
+        "one, or set BILLFRAMES_BASE_URL and BILLFRAMES_TOKEN."
     )
 
 
-def _keep_profile(path: Path, name: str, base_url: str) -> None:
-    """Add a profile to the file; what is there stays as it is."""
+def _restore_token(keyring: Any, name: str, before: Secret | None) -> None:
+    """Put back what the keyring held before, as far as it lets itself."""
+    with contextlib.suppress(Exception):
+        if before is None:
+            keyring.delete_password(KEYRING_SERVICE, name)
+        else:
+            keyring.set_password(KEYRING_SERVICE, name, before.reveal())
+
+
+def _with_profile(path: Path, name: str, base_url: str) -> str | None:
+    """Return the file's text with a profile more, and None if it has the profile; what is there stays as it is."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     config = tomllib.loads(text)
     there = config.get("profiles", {}).get(name)
@@ -79,9 +106,14 @@ def _keep_profile(path: Path, name: str, base_url: str) -> None:
                 f"Profile {name!r} in {path} is for {there.get('base_url')}; change it there, or give another "
                 "--profile."
             )
-        return
+        return None
     # A TOML text in double quotes is written as JSON writes one. The default comes first: it belongs to no table.
     first = "" if "default_profile" in config else f"default_profile = {json.dumps(name)}\n"
     profile = f"\n[profiles.{json.dumps(name)}]\nbase_url = {json.dumps(base_url)}\n"
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_privately(path, first + text.rstrip("\n") + ("\n" if text.strip() else "") + profile)
+    return first + text.rstrip("\n") + ("\n" if text.strip() else "") + profile
+
+
+def _write_config(path: Path, text: str | None) -> None:
+    if text is not None:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_privately(path, text)

@@ -18,6 +18,7 @@ from importlib import resources
 from pathlib import Path
 from typing import IO
 
+from billframes._terminal import say
 from billframes.api.client import Client
 from billframes.dashboard.page import PERIOD, PORT_FILE, SETTINGS, TOKEN
 from billframes.errors import BillframesError, ConfigError
@@ -86,14 +87,14 @@ def _serve(environment: Mapping[str, str], port: int) -> None:
     token = secrets.token_urlsafe(16)
     with private_folder() as folder:
         if transport_in(folder) == "tcp":
-            print(OPEN_KERNEL, file=sys.stderr)  # noqa: T201
+            say(OPEN_KERNEL, error=True)
         notebook = folder / "dashboard.ipynb"
         shipped = resources.files("billframes.dashboard").joinpath("dashboard.ipynb")
         notebook.write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
         log = folder / "voila.log"
         with log.open("w") as file, _voila(notebook, port, token, environment, file) as server:
             base = f"http://127.0.0.1:{_port(server, folder, log)}/"
-            print(f"Dashboard at {base}?token={token}  Ctrl-C ends it.", flush=True)  # noqa: T201
+            say(f"Dashboard at {base}?token={token}  Ctrl-C ends it.")
             if server.wait():
                 raise BillframesError(f"The dashboard's server ended. It said: {_last_words(log)}")
 

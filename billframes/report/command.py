@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import os
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from billframes._files import check_out, write
+from billframes._terminal import say
 from billframes.api.client import Client
 from billframes.book import book
 from billframes.book.parts import PART_KEYS
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         _make(args.format, {**more, **parameters}, outs, environment, steps)
     steps.done()
     for path in outs.values():
-        print(path)  # noqa: T201
+        say(path)
     return 0
 
 
@@ -165,7 +165,7 @@ class _Steps:
         self._begun = time.monotonic()
 
     def __call__(self, what: str) -> None:
-        print(f"{time.monotonic() - self._begun:5.1f} s  {what}", file=sys.stderr, flush=True)  # noqa: T201
+        say(f"{time.monotonic() - self._begun:5.1f} s  {what}", error=True)
 
     def done(self) -> None:
         self("Done")

@@ -9,6 +9,7 @@ import pytest
 
 import billframes as bf
 from billframes.cli import main
+from billframes.commands import doctor
 from billframes.settings.connection import KEYRING_SERVICE, config_file
 
 
@@ -59,10 +60,38 @@ def test_a_keyring_that_takes_no_token_is_said_without_it(sandbox, ring, typed, 
 
     monkeypatch.setattr(ring, "set_password", fail)
     typed(sandbox.tokens["full"])
-    assert main(["login", "--base-url", sandbox.base_url]) == 2
-    said = capsys.readouterr().err
-    assert "did not take the token (OSError: can't store ***)" in said
+    assert main(["login", "--base-url", sandbox.base_url]) == 1
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "did not take the token (OSError: can't store ***), so nothing was kept" in said
     assert sandbox.tokens["full"] not in said
+    assert not config_file().exists()
+
+
+def test_a_keyring_that_keeps_nothing_is_no_sign_in(sandbox, ring, typed, monkeypatch, capsys):
+    monkeypatch.setattr(ring, "set_password", lambda *_given: None)
+    typed(sandbox.tokens["full"])
+    assert main(["login", "--base-url", sandbox.base_url]) == 1
+    assert "it holds none afterwards" in capsys.readouterr().err
+    assert not config_file().exists()
+
+
+@pytest.mark.parametrize("before", [None, "the token before"])
+def test_without_a_profile_no_token_is_kept(sandbox, ring, typed, monkeypatch, before):
+    def fail(_self, _to):
+        raise OSError("disk full")
+
+    if before:
+        ring.kept[KEYRING_SERVICE, "default"] = before
+    monkeypatch.setattr("pathlib.Path.replace", fail)
+    typed(sandbox.tokens["full"])
+    assert main(["login", "--base-url", sandbox.base_url]) == 1
+    assert ring.kept == ({(KEYRING_SERVICE, "default"): before} if before else {})
+    assert not config_file().exists()
+
+
+def test_doctor_shows_no_control_characters_and_forges_no_line(capsys):
+    doctor._show("rates", "NO hidden\x1b[1A\nrates          ok visible")
+    assert capsys.readouterr().out == "rates          NO hidden rates          ok visible\n"
 
 
 def test_the_settings_file_is_for_its_owner_alone(sandbox, ring, typed, tmp_path):

@@ -51,7 +51,8 @@ def test_another_account_reads_nothing_of_a_report_with_narratives(environment, 
 @pytest.mark.slow
 def test_another_account_would_hear_a_kernel_on_tcp():
     """The same ears, at a kernel as Jupyter starts it: so the test above can fail."""
-    cells = ["pass", f"print('{SHOWN}'[:])"]
+    # It goes on for a while, because who begins to listen late has missed what was shown before.
+    cells = ["pass", f"import time\nfor _ in range(50):\n    print('{SHOWN}', flush=True)\n    time.sleep(0.1)"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     with contextlib.ExitStack() as stack, public_folder() as folder:
         (folder / "readable").write_text(SHOWN)
