@@ -122,7 +122,7 @@ def decode_page(body: bytes, resource: Resource) -> Page[Any]:
 def _unwrapped(body: bytes, resource: Resource) -> tuple[bytes, Pagination | None] | None:
     """Return the rows of a list that has another wrapper than `data`, and its pagination; None where none is known."""
     try:
-        members = _decoder(dict[str, msgspec.Raw]).decode(body)
+        members = decoder(dict[str, msgspec.Raw]).decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     known = {*WRAPPERS, resource.name.replace("_", "")}
@@ -139,7 +139,7 @@ def _unwrapped(body: bytes, resource: Resource) -> tuple[bytes, Pagination | Non
         return rows, _decode(stated, Pagination, resource.name, resource.id)
     try:
         # It may stand beside the rows.
-        return rows, _decoder(Pagination).decode(body)
+        return rows, decoder(Pagination).decode(body)
     except msgspec.ValidationError:
         pass
     # Without it, a list that is not paged must not hint at further rows.
