@@ -9,10 +9,14 @@ are judged by.
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import json
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+
+from tests.simulation.collations import COLLATIONS, SCRIPTS
 
 START = dt.datetime(2026, 10, 31, 12, tzinfo=dt.UTC)
 FIRST_DAY = dt.date(2026, 1, 1)
@@ -43,7 +47,9 @@ class Setting:
     share of them that others see up to `late_seconds` later, `silent` the share of edits that don't move the modified
     date (and touch nothing a list is sorted by), `purged` the share of records deleted at once while the load runs;
     `streams` asks for billed and unbilled records as two lists and puts them together;
-    `imported` makes the first records all at one instant; `overlap` is the reader's, in seconds.
+    `imported` makes the first records all at one instant; `overlap` is the reader's, in seconds; `collation` is how the
+    server compares text, and `scripts` draws names from many languages. `hidden` records that were served already are
+    deleted while the load runs: each can stand in, in a count, for one that the reader missed.
     """
 
     resource: str = "time_entries"
@@ -63,6 +69,9 @@ class Setting:
     streams: bool = False
     imported: bool = False
     overlap: float = 3.0
+    collation: str = "letters and digits"
+    scripts: bool = False
+    hidden: int = 0
 
 
 @dataclass(slots=True)
@@ -86,6 +95,8 @@ class Model:
         What became visible since `begin`, in order: id and record, None where it was deleted.
     touched : set
         Ids that were written since `begin`.
+    served : set
+        Ids that came in an answer.
     """
 
     setting: Setting
@@ -97,6 +108,8 @@ class Model:
     second: float = 0.0
     random: random.Random = field(init=False)
     made: int = 0
+    served: set[str] = field(default_factory=set)
+    hidden: int = 0
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -119,6 +132,15 @@ class Model:
         number = int(self.setting.changes) + (self.random.random() < self.setting.changes % 1)
         for _ in range(number):
             self.write()
+        if self.hidden < self.setting.hidden and self.random.random() < 0.3:
+            self._hide()
+
+    def _hide(self) -> None:
+        """Delete a record that the reader has already."""
+        there = sorted(self.served & self.rows.keys())
+        if there:
+            self.hidden += 1
+            self._gone(self.random.choice(there))
 
     def write(self, kind: str | None = None) -> None:
         """Write once: mostly inserts and edits, or deletions."""
@@ -180,7 +202,9 @@ class Model:
         meta = {"createdAt": self._instant(second), "modifiedAt": self._instant(second)}
         common = {"clientId": "c", "meta": meta}
         if self.setting.resource in {"clients", "matters"}:
-            text = draw.choice(NAMES) + (f" {draw.randrange(self.setting.names)}" if draw.random() < 0.9 else "")
+            text = draw.choice(SCRIPTS if self.setting.scripts else NAMES) + (
+                f" {draw.randrange(self.setting.names)}" if draw.random() < 0.9 else ""
+            )
             own = {"name": text, "reference": draw.choice([None, "", f"R{draw.randrange(50)}"])}
             return {**common, **own, "clientId": name} if self.setting.resource == "clients" else {
                 **common, **own, "matterId": name, "matterType": "hourly", "archived": False,
@@ -196,7 +220,7 @@ class Model:
             "matterId": "m",
             "userId": "u",
             "date": day,
-            "description": f"{draw.choice(NAMES)} {draw.randrange(99)}",
+            "description": f"{draw.choice(SCRIPTS if self.setting.scripts else NAMES)} {draw.randrange(99)}",
         }
         work["billed"] = draw.random() < 0.5
         if self.setting.resource == "expenses":
@@ -220,10 +244,12 @@ class Model:
         if self.setting.shuffled:
             self.random.shuffle(found)
         for sort in reversed(asked.get("sort", "").split(",")):
-            found.sort(key=lambda row: _key(row, sort.removeprefix("-")), reverse=sort.startswith("-"))
+            key = functools.partial(_key, sort=sort.removeprefix("-"), compared=COLLATIONS[self.setting.collation])
+            found.sort(key=key, reverse=sort.startswith("-"))
         limit = min(int(asked["limit"]), self.setting.granted or 1000)
         offset = int(asked["offset"])
         page = found[offset : offset + limit]
+        self.served.update(map(self._id, page))
         if not self.setting.meta:
             page = [{name: value for name, value in row.items() if name != "meta"} for row in page]
         body = {"data": page, "pagination": {"limit": limit, "offset": offset, "total": len(found)}}
@@ -253,6 +279,7 @@ IDS = {
     "matters": "matterId",
 }
 _PATHS = {"created": "createdAt", "invoicedate": "date", "invoicenumber": "invoiceNumber"}
+_DATES = {"date", "invoicedate"}
 _TIMES: dict[str, dt.datetime] = {}
 
 
@@ -264,11 +291,11 @@ def _time(text: str) -> dt.datetime:
     return _TIMES[text]
 
 
-def _key(row: dict[str, Any], sort: str) -> Any:
-    """Return a key as this server compares it: text without regard to case and punctuation."""
+def _key(row: dict[str, Any], sort: str, compared: Callable[[str], Any]) -> Any:
+    """Return a key as this server compares it."""
     if sort == "created":
         return _time(row["meta"]["createdAt"])
     value = row.get(_PATHS.get(sort, sort))
-    if isinstance(value, float):
+    if isinstance(value, float) or sort in _DATES:
         return value
-    return "".join(each for each in (value or "").casefold() if each.isalnum())
+    return compared(value or "")

@@ -19,6 +19,7 @@ from billframes.api.decoding import decode_page, parse_instant
 from billframes.api.paging import Listing, Loaded, Reader
 from billframes.api.resources import RESOURCES
 from billframes.errors import PagingError
+from tests.simulation.collations import COLLATIONS
 from tests.simulation.model import FIRST_DAY, IDS, Model, Reply, Setting
 
 Query = tuple[tuple[str, str], ...]
@@ -28,6 +29,7 @@ SORTS = {"clients": "name", "matters": "name", "invoices": "invoicedate"}
 
 _TIMES = Setting()
 _NAMES = Setting(resource="clients", rows=200)
+_SCRIPTS = replace(_NAMES, scripts=True, shuffled=True, names=30)
 SETTINGS: tuple[tuple[str, Setting], ...] = (
     ("days, quiet", _TIMES),
     ("days, 0.02 changes a request", replace(_TIMES, changes=0.02)),
@@ -66,6 +68,12 @@ SETTINGS: tuple[tuple[str, Setting], ...] = (
     ("three pages, 0.5 changes", replace(_TIMES, rows=50, changes=0.5, shuffled=True)),
     ("three pages of names, 0.1 changes", replace(_NAMES, rows=50, names=30, changes=0.1, late=0.3)),
     ("one page, 2 changes", replace(_TIMES, rows=15, changes=2)),
+    *((f"{name}, 0.1 changes", replace(_SCRIPTS, collation=name, changes=0.1)) for name in COLLATIONS),
+    *((f"{name}, hidden", replace(_SCRIPTS, collation=name, names=3, hidden=2)) for name in COLLATIONS),
+    ("many scripts, two pages, 0.3 changes", replace(_SCRIPTS, rows=30, changes=0.3, collation="Swedish")),
+    ("many scripts, quiet, long ties", replace(_SCRIPTS, names=2, collation="Danish")),
+    ("many scripts, quiet, in order", replace(_SCRIPTS, collation="PostgreSQL ICU, numeric", shuffled=False)),
+    ("expenses, many scripts, 0.1 changes", replace(_SCRIPTS, resource="expenses", days=3, changes=0.1)),
 )
 
 
@@ -159,7 +167,7 @@ def simulate(seed: int, setting: Setting | None = None) -> Outcome:
     try:
         loaded = reader_of(setting, wire, told, builder, 1 + seed % 8).read(lists_of(setting, query))
     except PagingError:
-        quiet = not setting.changes and not setting.late
+        quiet = not (setting.changes or setting.late or setting.hidden)
         return Outcome(seed, "raised", "raised on a quiet server" if quiet else "")
     return Outcome(seed, loaded.proof, judge(model, before, loaded, builder, query, told), loaded.requests)
 

@@ -25,13 +25,13 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from billframes.api.decoding import parse_instant
-from billframes.api.paging.answers import Answer, Ask
+from billframes.api.paging.answers import Answer
 from billframes.api.paging.cover import read_cover
 from billframes.api.paging.gone import drop_gone
 from billframes.api.paging.held import Held
-from billframes.api.paging.listing import Listing, Query, asked, changed
+from billframes.api.paging.listing import Listing, Query, asked
 from billframes.api.paging.session import Session
+from billframes.api.paging.undated import since
 from billframes.api.paging.windows import read_windows
 from billframes.errors import PagingError
 
@@ -137,7 +137,7 @@ class Catcher:
         stream = self._streams[0]
         # Looking for more than a reload costs is no use.
         budget = len(stream.held) // self._session.page_size + 10
-        return drop_gone(self._session, stream.query, stream.held, missing, budget)
+        return drop_gone(self._session, stream.query, stream.held, missing, budget, self._overlap)
 
     def _catch_up(self) -> bool:
         """Take in what changed since the last mark; tell whether anything did."""
@@ -157,7 +157,7 @@ class Catcher:
         """Ask for what changed since the mark, move the mark, and tell whether nothing can have slipped by."""
         session, created = self._session, self._session.listing.dense_cover
         session.started()
-        ask = self._ask()
+        ask = since(session, self._query, self._mark)
         answer = session.ask(ask)
         self._changed.take(answer)
         if not answer.whole and created:
@@ -171,13 +171,6 @@ class Catcher:
             raise PagingError(f"{session.listing.name}: the server stopped saying what time it is; try again.")
         self._mark = max(self._mark, started - self._overlap)
         return bool(created) or answer.whole
-
-    def _ask(self) -> Ask:
-        own = asked(self._query, "modifiedSince")
-        mark = max(self._mark, parse_instant(own)) if own else self._mark
-        text = mark.astimezone(dt.UTC).replace(tzinfo=None).isoformat() + "Z"
-        query = changed(self._query, modifiedSince=text)
-        return Ask(query, self._session.page_size, narrowed=(("modifiedSince", text),))
 
     def _too_few(self, here: int, there: int) -> PagingError:
         return PagingError(

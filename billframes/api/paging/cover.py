@@ -8,31 +8,32 @@ that stays as it is keeps its key, so once these open intervals cover the whole 
 Why a join needs a key strictly between. Two tiles X and Y leave no gap where `first(Y) < last(X)`: every key is before
 the one or after the other. Equal is not enough, because a group of equal keys may reach beyond both tiles. Dates,
 numbers and instants compare here as they do on the server. Text does not, since nobody knows the server's collation;
-but a key K that occurs in both tiles lies between `first(Y)` and `last(X)` in whatever order the server uses, and where
-it differs from one of the two under every collation the order is strict. Collations differ by case, accents, width and
-punctuation at most, so K differs surely where it does after NFKD, case folding, and leaving out all but letters and
-digits. That two tiles share a record proves nothing: it may have moved.
+but a key K that occurs in both tiles lies between `first(Y)` and `last(X)` in whatever order the server uses, and if
+it differs from one of the two under every collation (see `keys`), the order is strict. That two tiles share a record
+proves nothing: it may have moved.
 
-Where tiles don't join, from drift or a long group of equal keys, another is fetched across the gap, within a budget of
-twice the tiles plus ten; then the next sort is tried; then it is `PagingError`.
+Where tiles don't join, from drift, a long group of equal keys or keys of which nobody knows whether they are equal,
+another is fetched across the gap, within a budget of twice the tiles plus ten; then the next sort is tried; then it is
+`PagingError`. On a quiet list there is a cheaper proof, see `catchup`: once as many records are here as every answer
+counted, the reading can stop for it, and go on if it fails.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from billframes.api.paging.answers import Answer, Ask
 from billframes.api.paging.held import Held
+from billframes.api.paging.keys import surely_differ
 from billframes.api.paging.listing import Query, asked, changed
 from billframes.api.paging.session import Session
 from billframes.errors import PagingError
 
-__all__ = ["Cover", "Tile", "joined", "plain", "read_cover"]
+__all__ = ["Cover", "Covering", "Tile", "joined", "read_cover"]
 
 Key = tuple[Any, ...]
 
@@ -41,31 +42,15 @@ OVERLAP_OF_INSTANTS = 10
 OVERLAP = 0.05
 # Tiles further apart than this many places in the list of tiles are not tried for a join.
 NEAR = 8
+# So many tiles in vain after the same one, and the next sort may do better.
+VAIN = 7
 # Where the next tile is looked for after the list moved, in pages from the last sure one.
 _NEARER = (0.75, 0.5, 0.25, 0.0, -0.5)
 
 
-@lru_cache(maxsize=4096)
-def plain(text: str) -> str:
-    """
-    Reduce text so far that what still differs differs under any collation.
-
-    Examples
-    --------
-    >>> plain("Ångström & Co.") == plain("angstrom co")
-    True
-    """
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    return "".join(each for each in decomposed if each.isalnum())
-
-
 def _differ(one: Key, other: Key) -> bool:
-    """Tell whether two keys differ under any collation."""
-    return any(_reduced(a) != _reduced(b) for a, b in zip(one, other, strict=True))
-
-
-def _reduced(part: Any) -> Any:
-    return plain(part or "") if part is None or isinstance(part, str) else part
+    """Tell whether two keys differ under every collation."""
+    return any(map(surely_differ, one, other))
 
 
 @dataclass(eq=False)
@@ -105,6 +90,22 @@ def read_cover(
     """
     Read a list by key cover.
 
+    Parameters and errors are those of `Covering` and its `read`.
+
+    Returns
+    -------
+    int or None
+        How many records the list has by the server's own count, where it said the same each time.
+    """
+    covering = Covering(session, query, sorts, held, narrowed=narrowed, first=first)
+    covering.read()
+    return covering.count
+
+
+class Covering:
+    """
+    A list read by key cover, under one sort after another.
+
     Parameters
     ----------
     session : Session
@@ -118,34 +119,95 @@ def read_cover(
         The parameters of the query that the reader chose itself.
     first : Answer, optional
         One that came to this query at offset 0, whatever its sort.
-
-    Returns
-    -------
-    int or None
-        How many records the list has by the server's own count, where it said the same each time.
-
-    Raises
-    ------
-    PagingError
-        No sort covers the list within the budget.
     """
-    for sort in sorts:
-        cover = Cover(session, query, sort, held, narrowed)
-        if cover.read(first if asked(query, "sort") == ",".join(sort) else None, first.total if first else None):
-            return cover.count
-    tried = ", then by ".join(",".join(sort) for sort in sorts) or "nothing: no sort fits"
-    raise PagingError(
-        f"{session.listing.name}: pages sorted by {tried} could not be joined without a gap, so the list can't be "
-        "shown to be complete. Too many rows are equal under these sorts, or the list changes too fast: try again when "
-        "fewer people are writing, with a larger page_size, or narrow the list with filters."
-    )
+
+    def __init__(
+        self,
+        session: Session,
+        query: Query,
+        sorts: Sequence[tuple[str, ...]],
+        held: Held,
+        *,
+        narrowed: Query = (),
+        first: Answer | None = None,
+    ) -> None:
+        self._session = session
+        self._held = held
+        self._first = first
+        self._sort = asked(query, "sort")
+        # What covered the list before comes first.
+        self._sorts = tuple(sorted(sorts, key=lambda sort: sort != session.covered_by))
+        self._covers = [Cover(session, query, sort, held, narrowed) for sort in self._sorts]
+        self._place = 0
+
+    @property
+    def count(self) -> int | None:
+        """The list's length, where every answer under the last sort said the same."""
+        return self._covers[self._place].count
+
+    @property
+    def all_counted(self) -> bool:
+        """Whether every answer counted the same, and as many records are here."""
+        totals = set[int]().union(*(cover.totals for cover in self._covers))
+        if self._first is not None:
+            totals.add(self._first.total or 0)
+        return totals == {len(self._held)}
+
+    def look(self) -> bool:
+        """
+        Read by the first sort until the list is covered, or every record that the server counts is here.
+
+        Returns
+        -------
+        bool
+            Whether the list is covered. It may not be although not every record is here: then `read` goes on, for
+            more requests.
+        """
+        self._begin()
+        cover = self._covers[0]
+        return cover.fill(len(cover.tiles) // 2 + 5, lambda: self.all_counted)
+
+    def read(self) -> None:
+        """
+        Read until the list is covered.
+
+        Raises
+        ------
+        PagingError
+            No sort covers the list within the budget.
+        """
+        while self._place < len(self._covers):
+            self._begin()
+            cover = self._covers[self._place]
+            if cover.fill(2 * len(cover.tiles) + 10):
+                self._session.covered_by = self._sorts[self._place]
+                return
+            self._place += 1
+        tried = ", then by ".join(",".join(sort) for sort in self._sorts) or "nothing: no sort fits"
+        raise PagingError(
+            f"{self._session.listing.name}: pages sorted by {tried} could not be joined without a gap, so the list "
+            "can't be shown to be complete. Too many rows may be equal under these sorts, or the list changes too "
+            "fast: try again when fewer people are writing, with a larger page_size, or narrow the list with filters."
+        )
+
+    def _begin(self) -> None:
+        cover, first = self._covers[self._place], self._first
+        if not cover.tiles:
+            same = self._sort == ",".join(self._sorts[self._place])
+            cover.begin(first if same else None, first.total if first else None)
 
 
 class Cover:
     """
     The tiles of one sort, and how far they reach.
 
-    Parameters are those of `read_cover`.
+    Parameters are those of `Covering`.
+
+    Attributes
+    ----------
+    tiles : list of Tile
+    totals : set of int
+        How many records the list has, by each answer.
     """
 
     def __init__(self, session: Session, query: Query, sort: tuple[str, ...], held: Held, narrowed: Query = ()) -> None:
@@ -155,21 +217,26 @@ class Cover:
         self._held = held
         self._sort = sort
         self._instants = sort == ("created",)
-        self._tiles: list[Tile] = []
-        self._totals: set[int] = set()
+        self.tiles: list[Tile] = []
+        self.totals: set[int] = set()
         self._total = 0
         self._whole = False
         self._stuck = False
-        self._spent = 0
+        self._vain = False
 
     @property
     def count(self) -> int | None:
         """The list's length, where every answer said the same."""
-        return self._total if len(self._totals) == 1 else None
+        return self._total if len(self.totals) == 1 else None
 
     def read(self, first: Answer | None = None, expected: int | None = None) -> bool:
+        """Fetch tiles until they cover the list; False where the budget does not reach."""
+        self.begin(first, expected)
+        return self.fill(2 * len(self.tiles) + 10)
+
+    def begin(self, first: Answer | None = None, expected: int | None = None) -> None:
         """
-        Fetch tiles until they cover the list; False where the budget does not reach.
+        Fetch the tiles.
 
         Parameters
         ----------
@@ -185,12 +252,15 @@ class Cover:
         else:
             self._total = expected
         if not self._whole:
-            self._fetch(list(range(self._step if self._tiles else 0, self._total - self._overlap + 1, self._step)))
-        budget = self._spent + 2 * len(self._tiles) + 10
+            self._fetch(list(range(self._step if self.tiles else 0, self._total - self._overlap + 1, self._step)))
+
+    def fill(self, budget: int, enough: Callable[[], bool] = lambda: False) -> bool:
+        """Fetch tiles across what does not join; False where the budget does not reach, or what came is enough."""
         while not self._whole and (gap := self._gap()) is not None:
-            if self._spent >= budget or self._stuck:
+            if budget <= 0 or self._stuck or self._vain or enough():
                 return False
             self._fetch([gap])
+            budget -= 1
         return True
 
     @property
@@ -207,26 +277,25 @@ class Cover:
         page = self._session.page_size
         asks = [Ask(self._query, page, offset, self._narrowed) for offset in offsets]
         self._session.run(asks, lambda _ask, answer: self._keep(answer))
-        self._spent += len(offsets)
 
     def _keep(self, answer: Answer) -> tuple[()]:
         self._held.take(answer)
         self._total = answer.total or 0
-        self._totals.add(self._total)
+        self.totals.add(self._total)
         self._whole = self._whole or answer.whole
         keys = [answer.keys(name) for name in self._sort]
         if self._instants:
             # They compare as they are: nothing is to be learnt from those in between.
             keys = [[*each[:1], *each[-1:]] for each in keys]
         tile = Tile(list(zip(*keys, strict=True)), answer.offset, ends=answer.short)
-        self._tiles.append(tile)
+        self.tiles.append(tile)
         # No tile reaches across a whole one of equal keys.
         self._stuck = self._stuck or (not tile.ends and len(tile.keys) > 1 and tile.keys[0] == tile.keys[-1])
         return ()
 
     def _gap(self) -> int | None:
         """Return the offset of a tile across the first gap; None where there is none."""
-        tiles = sorted((each for each in self._tiles if each.keys), key=lambda each: each.offset)
+        tiles = sorted((each for each in self.tiles if each.keys), key=lambda each: each.offset)
         reached = _reached(tiles)
         if any(each.ends for each in reached):
             return None
@@ -245,6 +314,7 @@ class Cover:
             # The list moved under the tiles: go on from the last sure one, forwards, else nearer to it.
             offset = one.offset + int(_NEARER[one.tried % len(_NEARER)] * self._session.page_size)
         one.tried += 1
+        self._vain = one.tried > VAIN
         return max(0, offset)
 
 

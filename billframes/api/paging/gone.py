@@ -14,17 +14,17 @@ from __future__ import annotations
 import datetime as dt
 
 from billframes.api.paging.answers import Ask
-from billframes.api.paging.cover import read_cover
 from billframes.api.paging.held import Held
 from billframes.api.paging.listing import Query
 from billframes.api.paging.session import Session
+from billframes.api.paging.undated import read_undated
 from billframes.api.paging.windows import within
 from billframes.errors import PagingError
 
 __all__ = ["drop_gone"]
 
 
-def drop_gone(session: Session, query: Query, held: Held, missing: int, budget: int) -> bool:
+def drop_gone(session: Session, query: Query, held: Held, missing: int, budget: int, overlap: dt.timedelta) -> bool:
     """
     Find records that are here and no longer there, and let them go.
 
@@ -37,6 +37,8 @@ def drop_gone(session: Session, query: Query, held: Held, missing: int, budget: 
         How many more are here than there.
     budget : int
         Most requests to spend.
+    overlap : timedelta
+        How far before its time of asking a change is still looked for.
 
     Returns
     -------
@@ -44,9 +46,8 @@ def drop_gone(session: Session, query: Query, held: Held, missing: int, budget: 
         False where it would cost more than that; what was found is let go all the same.
     """
     if session.listing.date_sort is None:
-        again = session.held()
         try:
-            read_cover(session, query, session.listing.covers, again)
+            again = read_undated(session, query, session.held(), overlap).held
         except PagingError:
             return False
         held.drop(held.places.keys() - again.places.keys())

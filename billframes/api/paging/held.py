@@ -122,6 +122,15 @@ class Held:
         column = snake_case(str(self._listing.resource.date))
         return {name: self._value(column, place) for name, place in self.places.items()}
 
+    def newest(self) -> dt.datetime | None:
+        """Return the latest instant at which a record here was changed; None where some do not say."""
+        instants = [self._modified(place) for place in self.places.values()]
+        return max((each for each in instants if each), default=None) if None not in instants else None
+
+    def since(self, mark: dt.datetime) -> set[str]:
+        """Return the ids of records changed after an instant, of those that say when."""
+        return {name for name, place in self.places.items() if (at := self._modified(place)) and at > mark}
+
     def _add(self, block: Block) -> int:
         first = self._end
         self.blocks.append(block)

@@ -27,6 +27,7 @@ from billframes.api.paging.held import Held, Pack
 from billframes.api.paging.listing import Listing, Query
 from billframes.api.paging.pages import read_pages
 from billframes.api.paging.session import Answered, Session, Threads, Wire
+from billframes.api.paging.undated import read_undated
 from billframes.errors import PagingError
 
 __all__ = ["Loaded", "Reader"]
@@ -207,11 +208,18 @@ class _Load:
 
     def _proved(self, instants: list[bool], firsts: list[Answer]) -> str:
         self._session.page_size = max(self._session.page_size, LEAST_PAGE)
+        if len(self._streams) == 1 and not self._session.listing.date_sort:
+            (stream,) = self._streams
+            read = read_undated(self._session, stream.query, stream.held, self._overlap, firsts[0])
+            stream.held = read.held
+            return "snapshot" if read.quiet else self._settled([False], read.count, read.started)
         counted = None
         for stream, answer, instant in zip(self._streams, firsts, instants, strict=True):
             if not instant:
                 counted = walk(self._session, stream.query, stream.held, answer)
-        started = self._session.started()
+        return self._settled(instants, counted, self._session.started())
+
+    def _settled(self, instants: list[bool], counted: int | None, started: dt.datetime | None) -> str:
         queries = [stream.query for stream in self._streams]
         dated = all(stream.held.dated for stream in self._streams)
         if started is None or not dated or not Catcher.can(self._session.listing, queries):

@@ -125,6 +125,11 @@ class Session:
         Most requests under way at once.
     report : callable
         Called after each answer was taken.
+
+    Attributes
+    ----------
+    covered_by : tuple of str, optional
+        The sort by which key cover read a list of this load last.
     """
 
     def __init__(
@@ -142,6 +147,7 @@ class Session:
         self.page_size = page_size
         self.concurrency = concurrency
         self.requests = 0
+        self.covered_by: tuple[str, ...] | None = None
         self._wire = wire
         self._decode = decode
         self._pack = pack
