@@ -14,7 +14,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 
-from billframes.api.decoding import parse_instant
+from billframes.api.decoding import earlier, parse_instant
 from billframes.api.paging.answers import Answer, Ask
 from billframes.api.paging.cover import Covering
 from billframes.api.paging.held import Held
@@ -89,7 +89,7 @@ def _unchanged(session: Session, query: Query, held: Held, mark: dt.datetime) ->
     newest = held.newest() if held.dated else None
     if newest is None or newest >= mark:
         return False
-    ask = since(session, query, newest - dt.timedelta(seconds=1))
+    ask = since(session, query, earlier(newest, dt.timedelta(seconds=1)))
     answer = session.ask(ask)
     found = set(map(session.listing.id_of, answer.records))
     # A server that shows instants cut to seconds may find more than the instants here let expect.
