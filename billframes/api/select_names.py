@@ -107,6 +107,7 @@ class Naming:
         self._request = request
         self._resource = request.resource
         self._trying: Alternate | None = None
+        self._sign = self._reference_comes
         self._refusal: RefusedError | None = None
         self._words = _words(request)
         fixed = "select" in request.extra
@@ -153,14 +154,16 @@ class Naming:
             self._judge(self._trying, records)
             return page
         for each in self._alternates:
-            if self._known.takes(self._resource, each) is None and self._lacks(each, records):
-                self._trying = each
-                raise _OtherNamesError
+            if self._known.takes(self._resource, each) is None:
+                for sign in (self._reference_comes, self._details_come):
+                    if sign(each, records) is False:
+                        self._trying, self._sign = each, sign
+                        raise _OtherNamesError
         return page
 
     def _judge(self, trying: Alternate, records: list[Any]) -> None:
         """Take the alternate or leave it, once a page tells."""
-        came = True if self._refusal else comes(trying.brings, records)
+        came = True if self._refusal else self._sign(trying, records)
         if came is None:
             return
         self._known.learn(self._resource, trying, taken=came)
@@ -168,15 +171,19 @@ class Naming:
         if not came:
             raise _OtherNamesError
 
-    def _lacks(self, alternate: Alternate, records: list[Any]) -> bool:
-        if comes(alternate.brings, records) is False:
-            return True
-        # Some servers drop the whole clause for one name they do not know: then nothing comes that has no id to go by.
-        asked = [name for name in self._words if name in _WITHOUT_ID and name in self._resource.select]
-        replaced = alternate.described in self._words
-        return bool(replaced and records and asked) and not any(
-            getattr(record, snake_case(name), None) is not None for name in asked for record in records
-        )
+    def _reference_comes(self, alternate: Alternate, records: list[Any]) -> bool | None:
+        return comes(alternate.brings, records)
+
+    def _details_come(self, alternate: Alternate, records: list[Any]) -> bool | None:
+        """
+        Tell whether any of the details come that have no id; None where no rows, or no such details, were asked for.
+
+        Where none does, the server may drop the whole clause for one name it does not know.
+        """
+        asked = [name for name in self._words if name in _WITHOUT_ID]
+        if alternate.described not in self._words or not records or not asked:
+            return None
+        return any(getattr(record, snake_case(name)) is not None for name in asked for record in records)
 
     def _refused(self, error: RefusedError) -> None:
         """Go on with other names after a refusal, or raise it."""
@@ -194,7 +201,7 @@ class Naming:
         self._trying, self._refusal = trying, error
 
 
-_WITHOUT_ID = frozenset({"meta", "ledesConfiguration", "contact"})
+_WITHOUT_ID = frozenset({"meta", "ledesConfiguration"})
 
 
 def _words(request: ListRequest) -> tuple[str, ...]:

@@ -211,6 +211,22 @@ def test_a_book_has_the_same_figures(books, name):
     pd.testing.assert_frame_equal(*figures)
 
 
+@pytest.mark.filterwarnings("ignore::billframes.DetailsMissingWarning")
+def test_a_server_without_metadata_has_no_other_names(fake, connect):
+    """No name brings the metadata, so the name that was tried is given up, although the client comes by it too."""
+    fake.answers["/v2/matters"] = paged([matter()])
+    client = connect()
+    for _ in range(2):
+        client.matters(select="matter,meta")
+    assert [request.url.params["select"] for request in fake.requests] == [
+        "matter,meta",
+        "meta,client",
+        "matter,meta",
+        "matter,meta",
+    ]
+    assert dict(client.select_names) == {}
+
+
 def test_profile_names_are_plain_toml(tmp_path):
     from billframes.settings.profiles import keep_select_names
 

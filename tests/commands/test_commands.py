@@ -134,3 +134,19 @@ def test_doctor_says_what_answers_and_from_where(sandbox, monkeypatch, capsys, t
 def test_doctor_fails_where_nothing_answers(capsys):
     assert main(["doctor"]) == 2
     assert "No billing API is configured" in capsys.readouterr().err
+
+
+def test_doctor_keeps_a_servers_other_select_names_if_asked(ring, typed, capsys):
+    from billframes.sandbox import Sandbox, Trouble
+
+    with Sandbox(trouble=Trouble(other_names="strict")) as sandbox:
+        typed(sandbox.tokens["full"])
+        assert main(["login", "--base-url", sandbox.base_url, "--profile", "my firm"]) == 0
+        assert main(["doctor"]) == 0
+        assert "select_names" not in config_file().read_text()
+        assert main(["doctor", "--remember"]) == 0
+        assert "client of matters" in capsys.readouterr().out
+        assert stat.S_IMODE(config_file().stat().st_mode) == 0o600
+        with bf.Client() as client:
+            assert client.select_names["matters"] == ("client",)
+            assert client.matters().attrs["load"]["requests"] == 1
