@@ -25,6 +25,7 @@ from billframes.analysis._checks import within
 from billframes.analysis._frames import Frame, collect_row, flag, nothing, open_frames, take
 from billframes.analysis._group import add_up, attach, base_of, sums, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._loads import need_work_on_invoices, warn_of_work_not_passed
 from billframes.analysis._people import settle
 from billframes.errors import RatesHiddenWarning
 from billframes.periods import Period
@@ -39,12 +40,16 @@ _MEASURES = (*FEES, "_hidden")
 _IDS = frozenset({"user_id", "client_id", "matter_id"})
 
 
-def fees_by(by: By, period: Period, settings: FirmSettings | None, **natives: Any) -> tuple[Frame, tuple[Key, ...]]:
+def fees_by(
+    analysis: str, by: By, period: Period, settings: FirmSettings | None, **natives: Any
+) -> tuple[Frame, tuple[Key, ...]]:
     """
     Add up the fees of final invoices dated in the period over keys.
 
     Parameters
     ----------
+    analysis : str
+        Whose fees, for the words of errors and warnings.
     by : str or list of str, optional
         Keys of the time entries, of matters and of users.
     period : Period
@@ -61,18 +66,19 @@ def fees_by(by: By, period: Period, settings: FirmSettings | None, **natives: An
         its labels and order.
     """
     frames = open_frames(**natives)
+    need_work_on_invoices(analysis, natives, period)
     settings = settle(settings, frames.get("users"))
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
     keys = find_keys(by, sources)
-    fees = _fees(frames, keys, period)
+    fees = _fees(analysis, frames, keys, period)
     warn_of_absent_items(expenses=frames.get("expenses"), fixed_fees=frames.get("fixed_fees"))
     _warn_of_hidden(fees)
     totals = add_up(attach(fees, keys, sources, _MEASURES), keys, _MEASURES)
     return totals.with_columns(worked_amount=nw.when(C("_hidden") == 0).then(C("worked_amount"))), keys
 
 
-def _fees(frames: dict[str, Frame], keys: Sequence[Key], period: Period) -> Frame:
+def _fees(analysis: str, frames: dict[str, Frame], keys: Sequence[Key], period: Period) -> Frame:
     base = base_of(keys)
     own = [name for name in base if not name.startswith("_")]
     time = billable_time(frames["time_entries"], own, ("invoice_date",))
@@ -80,9 +86,9 @@ def _fees(frames: dict[str, Frame], keys: Sequence[Key], period: Period) -> Fram
     keep = [name for name in own if name.startswith("client_")]
     terms = invoice_terms(on_invoices, frames["invoices"], frames.get("expenses"), frames.get("fixed_fees"), keep)
     warn_of_unknown_invoices(on_invoices, terms, period)
-    final = with_times(
-        within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", period), keys, "_invoice_date"
-    )
+    counted = within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", period)
+    warn_of_work_not_passed(analysis, counted)
+    final = with_times(counted, keys, "_invoice_date")
     times = [name for name in base if name.startswith("_")]
     work = _of_time(time.join(final.select("invoice_id", "_per_worth", "_per_hour", "_settled", *times),
                               on="invoice_id", how="inner"))  # fmt: skip

@@ -25,6 +25,7 @@ from billframes.analysis._checks import MATTER_TYPES, within
 from billframes.analysis._frames import Frame, collect_row, flag, mapped, nothing, ratio
 from billframes.analysis._group import add_up, attach, base_of, finish, sums_by_type, with_matter_type, with_times
 from billframes.analysis._keys import UNKNOWN, Key, Sources
+from billframes.analysis._loads import warn_of_work_not_passed
 from billframes.analysis._passes import computed, deferred, lookup
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 from billframes.periods import Period
@@ -90,9 +91,11 @@ def realized(frames: dict[str, Frame], asked: Question) -> Frame:
     terms = invoice_terms(on_invoices, frames["invoices"], frames.get("expenses"), frames.get("fixed_fees"), keep)
     if asked.basis == "work_date":
         work = computed(_followed(time, terms, asked), entries)
+        warn_of_work_not_passed("realization", terms.filter(C("_invoice_state") == "final", C("_gross_hours") > 0))
     else:
         final = within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", asked.period)
         warn_of_unknown_invoices(on_invoices, terms, asked.period)
+        warn_of_work_not_passed("realization", final)
         work = computed(_invoiced(time, final, asked), entries)
         work = nw.concat([work, _beside_work(final, work, asked)]).with_columns(_state=nw.lit("final"))
     _warn(work, asked)

@@ -37,10 +37,13 @@ from billframes.analysis._frames import (
 )
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._loads import need_open_on, need_work_on_invoices
 from billframes.analysis._passes import computed, deferred, grouped
 from billframes.analysis._people import settle
+from billframes.analysis._rows import rows_of
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
-from billframes.periods import DateLike
+from billframes.frames.load_info import load_info
+from billframes.periods import DateLike, Period
 from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "aging"]
@@ -148,10 +151,14 @@ def aging(
     )
     sources = _sources(frames, settle(settings, frames.get("users")))
     keys = find_keys(by, sources)
+    of_invoices = {"client_id": None, "matter_id": None, "invoice_id": None, "invoice_state": "final"}
+    need_open_on("aging", {"invoices": invoices}, day, of_invoices)
     itemized = not set(base_of(keys)).isdisjoint(_ITEM)
     if itemized:
         _check_items(frames, by)
-    _warn_of_past(invoices, day, sources.settings)
+        items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
+        need_work_on_invoices("aging", {"invoices": invoices, **items}, Period(None, day))
+    _warn_of_past(invoices, frames["invoices"], day, sources.settings)
     owed = _owed(frames["invoices"], keys, limits, basis, day)
     measures = (*limits, "total", "overdue", "_overdue_days", "_overdue_debits")
     if itemized:
@@ -199,20 +206,33 @@ def _check_items(frames: dict[str, Frame], by: By) -> None:
     warn_of_absent_items(**given)
 
 
-def _warn_of_past(invoices: Any, day: dt.date, settings: FirmSettings) -> None:
-    """Warn where the frame says that it was loaded after the day asked for."""
-    load = getattr(invoices, "attrs", {}).get("load")
-    time = load.get("time") if isinstance(load, dict) else None
-    if time is None:
+def _warn_of_past(invoices: Any, frame: Frame, day: dt.date, settings: FirmSettings) -> None:
+    """Warn if the frame says that it was loaded after the day asked for, or has records that changed after it."""
+    info, zone = load_info(invoices), zoneinfo.ZoneInfo(settings.time_zone)
+    if info is not None and info.time is not None:
+        since, local = "the day the invoices were loaded", _local(info.time, zone)
+    elif (changed := _last_change(frame)) is not None:
+        since, local = "the day an invoice was last changed", _local(changed, zone)
+    else:
         return
-    loaded = dt.datetime.fromisoformat(str(time))
-    local = loaded.astimezone(zoneinfo.ZoneInfo(settings.time_zone)) if loaded.tzinfo else loaded
-    if local.date() > day:
+    if local > day:
         warn(
-            f"as_of={day} lies before the day the invoices were loaded ({local.date()}): balances are as loaded, "
+            f"as_of={day} lies before {since} ({local}): balances are as loaded, "
             "later payments already taken off. History needs the mirror.",
             IncompleteDataWarning,
         )
+
+
+def _last_change(frame: Frame) -> dt.datetime | None:
+    if "modified_at" not in frame.collect_schema().names():
+        return None
+    row = rows_of(frame.select(C("modified_at").max()))[0]
+    changed: dt.datetime | None = row["modified_at"]
+    return changed if isinstance(changed, dt.datetime) else None
+
+
+def _local(instant: dt.datetime, zone: dt.tzinfo) -> dt.date:
+    return (instant.astimezone(zone) if instant.tzinfo else instant).date()
 
 
 def _owed(invoices: Frame, keys: Sequence[Key], limits: dict[str, float], basis: str, day: dt.date) -> Frame:

@@ -20,6 +20,7 @@ from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, collect_row, flag, open_frames, ratio
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._loads import need_work_on_invoices
 from billframes.analysis._people import settle
 from billframes.errors import RatesHiddenWarning
 from billframes.periods import DateLike, resolve
@@ -138,6 +139,7 @@ def billing_lag(
     """
     period = resolve(start, end)
     frames = open_frames(time_entries=time_entries, invoices=invoices, matters=matters, users=users)
+    need_work_on_invoices("billing_lag", {"invoices": invoices, "time_entries": time_entries}, period)
     settings = settle(settings, frames.get("users"))
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)

@@ -33,6 +33,7 @@ from billframes.analysis._frames import (
     take,
 )
 from billframes.analysis._group import sums
+from billframes.analysis._loads import need_whole_life
 from billframes.analysis._rows import gathered
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 from billframes.settings.firm import FirmSettings
@@ -149,6 +150,8 @@ def budget_burn(
     frames = open_frames(
         time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees, matters=matters
     )
+    items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
+    need_whole_life("budget_burn", {"invoices": invoices, **items}, {"billing_type": "billable"})
     fees = _fees(frames)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])

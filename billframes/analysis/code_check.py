@@ -17,6 +17,7 @@ from billframes._warn import warn
 from billframes.analysis._checks import within
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, mapped, nothing, open_frames, require, take
+from billframes.analysis._loads import ITEM_FILTERS, need_period
 from billframes.analysis._rows import rows_of
 from billframes.errors import IncompleteDataWarning, MissingColumnError
 from billframes.periods import DateLike, Period, resolve
@@ -165,6 +166,8 @@ def code_check(
         codes=codes,
         code_sets=code_sets,
     )
+    natives = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
+    need_period("code_check", natives, period, ITEM_FILTERS)
     items = {name: frames[name] for name in _ITEMS if name in frames}
     for name, frame in items.items():
         _check_columns(frame, name)

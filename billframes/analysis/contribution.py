@@ -132,6 +132,7 @@ def contribution(
     1      Zenith          300.0        300.0   0.25           1.00
     """
     totals, keys = fees_by(
+        "contribution",
         by,
         resolve(start, end),
         settings,

@@ -15,6 +15,7 @@ from billframes.analysis._checks import within
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, mapped, open_frames, require, take
 from billframes.analysis._keys import PEOPLE_AND_MATTERS
+from billframes.analysis._loads import ITEM_FILTERS, need_period
 from billframes.analysis._rows import gathered
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, resolve
@@ -96,6 +97,7 @@ def duplicates(
     # Whole entries come back.
     require(entries, "time_entries", ("time_entry_id", "date", *there))
     period = resolve(start, end)
+    need_period("duplicates", {"time_entries": time_entries}, period, ITEM_FILTERS)
     compared = within(take(entries, "time_entries", ("time_entry_id", "date", *columns)), "date", period)
     numbers = _numbers(_suspects(compared, columns), columns)
     found = entries.with_columns(duplicate_group=mapped("time_entry_id", numbers, None, nw.Float64))

@@ -25,6 +25,7 @@ from billframes.analysis._frames import (
 )
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._loads import need_period, need_whole_life
 from billframes.analysis._people import settle, warn_of_no_rate
 from billframes.analysis._regroup import items_by, stacked
 from billframes.errors import IncompleteDataWarning
@@ -159,6 +160,8 @@ def fixed_fee_realization(
     """
     period = resolve(start, end)
     frames = open_frames(time_entries=time_entries, fixed_fees=fixed_fees, matters=matters, users=users)
+    need_period("fixed_fee_realization", {"fixed_fees": fixed_fees}, period)
+    need_whole_life("fixed_fee_realization", {"time_entries": time_entries}, {"fixed_fee_id": None})
     settings = settle(settings, frames.get("users"))
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)

@@ -11,11 +11,12 @@ from billframes._warn import warn
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, collect_row, inside, open_frames, ratio
 from billframes.analysis._keys import UNKNOWN, By, Sources, find_keys
+from billframes.analysis._loads import need_period
 from billframes.analysis._people import settle
 from billframes.analysis._regroup import ordered, together
 from billframes.analysis.utilization import utilization
 from billframes.errors import IncompleteDataWarning, MissingColumnError
-from billframes.periods import DateLike
+from billframes.periods import DateLike, resolve
 from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "leverage"]
@@ -123,6 +124,7 @@ def leverage(
     0             10.0                 30.0             3.0             2.0
     """
     frames = open_frames(time_entries=time_entries, users=users, matters=matters)
+    need_period("leverage", {"time_entries": time_entries}, resolve(start, end), ("user_id",))
     settings = settle(settings, frames.get("users"))
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)

@@ -14,6 +14,7 @@ from billframes.analysis._capacity import days_here, working_days
 from billframes.analysis._checks import stamp, within
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, open_frames, take
+from billframes.analysis._loads import need_period
 from billframes.analysis._people import settle
 from billframes.analysis._rows import like, rows_of
 from billframes.analysis.utilization import utilization
@@ -127,11 +128,12 @@ def missing_time(
     """
     _check(threshold)
     frames = open_frames(time_entries=time_entries, users=users, matters=matters)
+    period = resolve(start, end)
+    need_period("missing_time", {"time_entries": time_entries}, period, ("user_id",))
     settings = settle(settings, frames.get("users"))
     people: Any = utilization(
         time_entries, start=start, end=end, by="user", users=users, matters=matters, settings=settings, roster=roster
     )
-    period = resolve(start, end)
     entries = frames["time_entries"]
     roll = rows_of(nw.from_native(people).select("user_id", "user_name"))
     rows = list(_missing(roll, _entered(entries, period), period, threshold, settings))

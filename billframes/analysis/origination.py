@@ -123,6 +123,7 @@ def origination(
     """
     more = [by] if isinstance(by, str) else list(by or ())
     totals, keys = fees_by(
+        "origination",
         ["originator", *more],
         resolve(start, end),
         settings,

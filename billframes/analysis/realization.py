@@ -12,6 +12,7 @@ from billframes.analysis._checks import choice, matter_types_of
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import close, open_frames
 from billframes.analysis._keys import By, Sources, find_keys, matter_type_key
+from billframes.analysis._loads import need_work_on_invoices
 from billframes.analysis._people import settle
 from billframes.analysis._realized import Question, realized
 from billframes.periods import DateLike, resolve
@@ -147,6 +148,8 @@ def realization(
         matters=matters,
         users=users,
     )
+    items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
+    need_work_on_invoices("realization", {"invoices": invoices, **items}, period, dated=basis)
     settings = settle(settings, frames.get("users"))
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)

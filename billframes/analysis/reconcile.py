@@ -15,7 +15,9 @@ from billframes._warn import warn
 from billframes.analysis._billing import billable_time, warn_of_absent_items
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import RESIDUE, Frame, close, collect_row, flag, open_frames, take
+from billframes.analysis._loads import need_work_on_invoices
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
+from billframes.periods import Period
 
 __all__ = ["EXPLANATION", "reconcile"]
 
@@ -106,9 +108,11 @@ def reconcile(
     0         i1        1100.0   900.0              -200.0             2
     """
     frames = open_frames(time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees)
+    items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
+    need_work_on_invoices("reconcile", {"invoices": invoices, **items}, Period())
     heads, kept = _heads(frames["invoices"])
-    items = nw.concat([_of_matters(frames[kind], kind) for kind in _AMOUNTS if kind in frames])
-    matters = items.group_by("invoice_id", "matter_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows")])
+    rows = nw.concat([_of_matters(frames[kind], kind) for kind in _AMOUNTS if kind in frames])
+    matters = rows.group_by("invoice_id", "matter_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows")])
     matters = matters.with_columns(matter_count=flag(~C("matter_id").is_null()))
     totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)

@@ -21,6 +21,7 @@ from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, nothing, open_frames, take
 from billframes.analysis._group import add_up, attach, base_of, finish, result_columns, sums, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._loads import ITEM_FILTERS, need_period
 from billframes.analysis._people import settle
 from billframes.analysis._rows import gathered, like
 from billframes.errors import IncompleteDataWarning
@@ -186,6 +187,7 @@ def timekeeping_lag(
     """
     period = resolve(start, end)
     frames = open_frames(time_entries=time_entries, users=users, matters=matters)
+    need_period("timekeeping_lag", {"time_entries": time_entries}, period, ITEM_FILTERS)
     settings = settle(settings, frames.get("users"))
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)

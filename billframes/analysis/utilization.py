@@ -30,10 +30,11 @@ from billframes.analysis._frames import (
 )
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, sums_by_type, with_matter_type, with_times
 from billframes.analysis._keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key
+from billframes.analysis._loads import ITEM_FILTERS, need_period, people_loaded, was_cut
 from billframes.analysis._passes import computed, deferred
 from billframes.analysis._people import settle
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
-from billframes.periods import DateLike, resolve
+from billframes.periods import DateLike, Period, resolve
 from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "utilization"]
@@ -153,8 +154,11 @@ def utilization(
     choice(roster, "roster", ("timekeepers", "active"))
     frames = open_frames(time_entries=time_entries, users=users, matters=matters)
     entries, settings = frames["time_entries"], settle(settings, frames.get("users"))
+    if (loaded := people_loaded(time_entries)) is not None and "users" in frames:
+        frames["users"] = frames["users"].filter(C("user_id").is_in(loaded))
     sources = Sources(frozenset(entries.collect_schema().names()), frames.get("matters"), frames.get("users"), settings)
     keys = find_keys(by, sources)
+    _check_load(time_entries, users, keys, Period(first, last))
     work = _client_hours(_work(entries, keys, sources, first, last), include_fixed_fee, include_probono)
     people = _roster(work, sources, active_only=roster == "active")
     rows = _hours(work, people, keys, settings)
@@ -173,6 +177,19 @@ def _bounded(start: DateLike, end: DateLike | None) -> tuple[dt.date, dt.date]:
             "such as start='2026-10'."
         )
     return period.start, period.end
+
+
+def _check_load(time_entries: Any, users: Any, keys: Sequence[Key], period: Period) -> None:
+    """Refuse or warn where hours were left out that belong to the capacity they are divided by."""
+    divided = all(key.personal for key in keys)
+    need_period("utilization", {"time_entries": time_entries}, period, ("user_id",) if divided else ITEM_FILTERS)
+    if divided and was_cut(time_entries) and not was_cut(users):
+        warn(
+            "utilization: rows of time_entries were taken away after it was loaded, but the capacity is that of "
+            "everyone on the roster, so the ratio can be too low. Load time_entries with user_id=, or pass as users= "
+            "only the people you ask about; to filter by client or matter, group instead (by=).",
+            IncompleteDataWarning,
+        )
 
 
 def _times(keys: Sequence[Key]) -> list[str]:

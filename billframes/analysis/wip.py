@@ -16,6 +16,7 @@ from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, open_frames
 from billframes.analysis._in_progress import KINDS, Question, in_progress
 from billframes.analysis._keys import By, Sources, find_keys, matter_type_key
+from billframes.analysis._loads import need_open_on
 from billframes.analysis._people import settle
 from billframes.errors import MissingColumnError
 from billframes.periods import DateLike
@@ -159,6 +160,10 @@ def wip(
         matters=matters,
         users=users,
     )
+    subsets = dict.fromkeys(("user_id", "matter_id", "client_id"))
+    given = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
+    need_open_on("wip", given, day, subsets if include_prebill else subsets | {"billed": False})
+    need_open_on("wip", {"invoices": invoices}, day, dict.fromkeys(("client_id", "invoice_id")))
     sources = _sources(frames, settle(settings, frames.get("users")))
     kind = matter_type_key(sources, prefer_matters=True)
     if types is not None and kind is None:

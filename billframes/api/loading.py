@@ -33,6 +33,7 @@ from billframes.api.resources import CUSTOM_FIELDS, Resource
 from billframes.api.select_names import Naming, See
 from billframes.errors import PagingError, ParameterError
 from billframes.frames.convert import convert
+from billframes.frames.load_info import attach_load_info
 
 # Parameters by which a list is proved whole; where the caller sets one by `params`, it can't be.
 READERS_OWN = frozenset(
@@ -78,7 +79,7 @@ def load(client: Connection, request: ListRequest, *, to: str, progress: bool | 
     check_rates(table, resource.name)
     if request.limit is not None:
         table = table.slice(0, request.limit)
-    return _finish(table, resource, loaded, when, custom, to)
+    return _finish(table, request, loaded, when, custom, to)
 
 
 def definitions_of(client: Connection, entity: str) -> tuple[CustomColumn, ...]:
@@ -167,21 +168,23 @@ def _fetch_fitting(client: Connection, resource: Resource, query: Query, task: T
 
 def _finish(
     table: pa.Table,
-    resource: Resource,
+    request: ListRequest,
     loaded: Loaded,
     when: dt.datetime | None,
     custom: Sequence[CustomColumn],
     to: str,
 ) -> Any:
     frame = convert(table, to)
-    if to == "pandas":
-        frame.attrs["load"] = {
-            "resource": resource.name,
-            "rows": table.num_rows,
-            "requests": loaded.requests,
-            "proof": loaded.proof,
-            "time": when.isoformat() if when else None,
-        }
-        if resource.entity:
-            frame.attrs["custom_fields"] = {each.column.name: each.attrs for each in custom}
-    return frame
+    if to == "pandas" and request.resource.entity:
+        frame.attrs["custom_fields"] = {each.column.name: each.attrs for each in custom}
+    start, end = request.period.start, request.period.end
+    told = {
+        "resource": request.resource.name,
+        "rows": table.num_rows,
+        "period": {"start": start.isoformat() if start else None, "end": end.isoformat() if end else None},
+        "arguments": dict(request.arguments),
+        "requests": loaded.requests,
+        "proof": loaded.proof,
+        "time": when.isoformat() if when else None,
+    }
+    return attach_load_info(frame, told)

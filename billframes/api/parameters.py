@@ -37,7 +37,8 @@ class ListRequest:
 
     `streams` are the queries to send, one for each combination of list-valued ids, without paging; `asked` the
     values every row must have, by property; `kept` the values of the rows to keep where the server may send others too;
-    `limit` the rows wanted in all; `extra` the names of the caller's own parameters.
+    `limit` the rows wanted in all; `extra` the names of the caller's own parameters; `arguments` what the caller gave
+    that decides which records come, by the loader's names, as JSON has it.
     """
 
     resource: Resource
@@ -49,6 +50,7 @@ class ListRequest:
     limit: int | None
     extra: frozenset[str] = frozenset()
     kept: Mapping[str, frozenset[Any]] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
 def build_request(
@@ -97,7 +99,12 @@ def build_request(
         for described in (True, False)
     )
     own = frozenset(name for name, _ in extra)
-    return ListRequest(resource, streams, frozenset(chosen), order, period, asked, _limit(limit), own, kept)
+    arguments = {name: each if len(each) > 1 else each[0] for name, each in values.items() if each}
+    arguments |= {"modified_since": _instant(modified_since)} if modified_since is not None else {}
+    arguments |= {"params": dict(extra)} if extra else {}
+    rows = _limit(limit)
+    arguments |= {} if rows is None else {"limit": rows}
+    return ListRequest(resource, streams, frozenset(chosen), order, period, asked, rows, own, kept, arguments)
 
 
 def segment(value: Any, name: str) -> str:

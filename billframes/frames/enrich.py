@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes.errors import MissingColumnError, ParameterError
+from billframes.frames.load_info import attach_load_info, told_of
 
 __all__ = ["ENTITIES", "join_details"]
 
@@ -74,7 +75,9 @@ def _join(frame: Any, entity: str, details: Any) -> Any:
         return _join_arrow(frame, right.to_native(), key)
     # Joins need not keep the order of rows, so it is put back.
     joined = left.with_row_index("_place").join(right, on=key, how="left").sort("_place")
-    return joined.select(*left.columns, *added.values()).to_native()
+    result = joined.select(*left.columns, *added.values()).to_native()
+    told = told_of(frame)
+    return attach_load_info(result, told) if told else result
 
 
 def _join_arrow(frame: pa.Table, details: pa.Table, key: str) -> pa.Table:

@@ -17,6 +17,7 @@ from billframes.analysis import aging, realization, utilization, wip
 from billframes.book import Book
 from billframes.book.parts import ITEMS, kept, with_keys
 from billframes.frames.enrich import join_details
+from billframes.frames.load_info import as_whole
 from billframes.widgets._filters import Filters
 from billframes.widgets._state import FilterState, Span
 
@@ -181,11 +182,12 @@ class Sight:
         if not self._clients.criteria:
             return frame
         filters = self._shelf.filters(name)
-        return frame[filters.mask(self._clients)]
+        return as_whole(frame[filters.mask(self._clients)])
 
     def _own(self, items: pd.DataFrame) -> pd.DataFrame:
         """Take the details off again; analyses join what they need."""
-        return items[[name for name in self._book.time_entries.columns.union(_MONEY, sort=False) if name in items]]
+        own = self._book.time_entries.columns.union(_MONEY, sort=False)
+        return as_whole(items[[name for name in own if name in items]])
 
     def _marked(self, result: pd.DataFrame, marks: list[str]) -> pd.DataFrame:
         return kept(result, dict.fromkeys(marks, _YES)).drop(columns=marks)

@@ -1,0 +1,367 @@
+"""Refuse frames that lack records an analysis needs.
+
+A loaded frame says which period and filters it was loaded with (see `billframes.frames.load_info`). What an analysis
+needs is one of three things: every record dated in the period asked for (`need_period`), all work on the invoices it
+counts, whenever it was done (`need_work_on_invoices`), or everything that was open on a day (`need_open_on`).
+
+A load that surely lacks something is refused. A load that begins a good while earlier may be complete, so it only
+gives a warning; one that begins two years earlier gives none. Frames that say nothing of their load are judged by what
+is in them: `warn_of_work_not_passed` compares what invoices bill with the work that was passed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NoReturn
+
+import narwhals.stable.v2 as nw
+
+from billframes._warn import warn
+from billframes.analysis._frames import Frame, collect_row
+from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.frames.load_info import LoadInfo, load_info
+from billframes.periods import Period
+
+__all__ = [
+    "ITEM_FILTERS",
+    "need_open_on",
+    "need_period",
+    "need_whole_life",
+    "need_work_on_invoices",
+    "people_loaded",
+    "warn_of_work_not_passed",
+    "was_cut",
+]
+
+C = nw.col
+
+ITEM_FILTERS = ("user_id", "matter_id", "client_id", "fixed_fee_id", "invoice_id", "billing_type", "billed")
+"""The filters of items: harmless for what looks at each item by itself."""
+
+ITEMS = ("time_entries", "expenses", "fixed_fees")
+# Bills usually carry the work of the month before; older work on them is rare after two years.
+A_MONTH = dt.timedelta(days=31)
+A_YEAR = dt.timedelta(days=366)
+TWO_YEARS = dt.timedelta(days=731)
+# Invoices are written up now and then; by more than a tenth, work is missing.
+WRITE_UP = 1.1
+# A share of the fees below which a warning would say more about rounding than about the load.
+NEGLIGIBLE = 0.005
+_ON_INVOICES = {"billing_type": "billable", "billed": True}
+_OF_INVOICES = ("client_id", "matter_id", "invoice_state", "invoice_id")
+
+
+def need_period(analysis: str, natives: Mapping[str, Any], period: Period, harmless: Collection[str] = ()) -> None:
+    """
+    Refuse loaded frames that lack records dated in a period.
+
+    Parameters
+    ----------
+    analysis : str
+        The analysis, for the error's words.
+    natives : mapping of str to frame
+        The frames by their argument's name, as they were passed in; None is passed over.
+    period : Period
+        Both ends inclusive; None is open.
+    harmless : collection of str
+        Filters that leave out nothing the analysis needs.
+
+    Raises
+    ------
+    ParameterError
+        A load ended before the period does, began after it, or was filtered otherwise.
+    """
+    for name, info in _infos(natives):
+        _refuse_filters(analysis, name, info, dict.fromkeys(harmless))
+        late = info.start is not None and period.start is not None and info.start > period.start
+        early = info.end is not None and period.end is not None and info.end < period.end
+        if late or early:
+            _refuse(
+                analysis,
+                f"needs all {_words(name)} from {_day(period.start)} to {_day(period.end)}, but {name} was loaded "
+                f"for {_span(info)} only",
+                f"Load {name}({_call(period)}), or use bf.book({_call(period)})",
+            )
+
+
+def need_work_on_invoices(
+    analysis: str, natives: Mapping[str, Any], period: Period, *, dated: str = "invoice_date"
+) -> None:
+    """
+    Refuse loaded items that lack work on the invoices counted.
+
+    Parameters
+    ----------
+    analysis : str
+        The analysis, for the error's words.
+    natives : mapping of str to frame
+        `invoices`, `time_entries`, `expenses` and `fixed_fees` as they were passed in; None is passed over.
+    period : Period
+        Both ends inclusive; None is open.
+    dated : {"invoice_date", "work_date"}
+        Whether the period is that of the invoices or of the work.
+
+    Raises
+    ------
+    ParameterError
+        A load was filtered, or its period cuts off work that is on the invoices.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        A load begins less than two years before the first invoice, or ends before the last.
+    """
+    invoices = {"invoices": natives.get("invoices")}
+    items = {name: natives.get(name) for name in ITEMS}
+    if dated == "work_date":
+        need_period(analysis, items, period, (*_ON_INVOICES, "client_id", "invoice_id"))
+    else:
+        need_period(analysis, invoices, period, _OF_INVOICES)
+    clients = _argument(natives.get("invoices"), "client_id")
+    harmless = {"billing_type": "billable", "invoice_id": None} | ({"client_id": clients} if clients else {})
+    harmless |= {"billed": True} if dated == "invoice_date" else {}
+    known = [(name, info) for name, info in _infos(items)]
+    for name, info in known:
+        _refuse_filters(analysis, name, info, harmless)
+    bounded = [(name, info) for name, info in known if info.start or info.end]
+    if bounded:
+        frame, column = ("invoices", "invoice_date") if dated == "invoice_date" else ("time_entries", "date")
+        first, last = _counted(natives.get(frame), column, period)
+        for name, info in bounded:
+            _check_window(analysis, name, info, first, last, dated)
+
+
+def need_open_on(
+    analysis: str, natives: Mapping[str, Any], day: dt.date, harmless: Mapping[str, Any] | None = None
+) -> None:
+    """
+    Refuse loaded frames that lack records which may have been open on a day.
+
+    Parameters
+    ----------
+    analysis : str
+        The analysis, for the error's words.
+    natives : mapping of str to frame
+        The frames by their argument's name, as they were passed in; None is passed over.
+    day : date
+    harmless : mapping of str to Any, optional
+        Filters that leave out nothing the analysis needs, with the value that is harmless; None is any value.
+
+    Raises
+    ------
+    ParameterError
+        A load was filtered otherwise, ended before the day, or began within the year before it.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        A load began within two years before the day.
+    """
+    for name, info in _infos(natives):
+        _refuse_filters(analysis, name, info, harmless or {})
+        if (info.end and info.end < day) or (info.start and info.start > day - A_YEAR):
+            _refuse(
+                analysis,
+                f"needs all {_words(name)} up to {day}, because older ones may still be open, but {name} was loaded "
+                f"for {_span(info)} only",
+                f"Load {name}() without dates, or use bf.book",
+            )
+        if info.start and info.start > day - TWO_YEARS:
+            warn(
+                f"{analysis}: {name} was loaded from {info.start} on, so older {_words(name)} that are still open are "
+                f"not counted. Load {name}() without dates.",
+                IncompleteDataWarning,
+            )
+
+
+def need_whole_life(analysis: str, natives: Mapping[str, Any], harmless: Mapping[str, Any] | None = None) -> None:
+    """
+    Refuse loaded frames that lack records of any day.
+
+    Parameters
+    ----------
+    analysis : str
+        The analysis, for the error's words.
+    natives : mapping of str to frame
+        The frames by their argument's name, as they were passed in; None is passed over.
+    harmless : mapping of str to Any, optional
+        Filters that leave out nothing the analysis needs, with the value that is harmless; None is any value.
+
+    Raises
+    ------
+    ParameterError
+        A load was filtered otherwise, or covers a year or less.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        A load covers more than a year, but not all days.
+    """
+    for name, info in _infos(natives):
+        _refuse_filters(analysis, name, info, harmless or {})
+        last = info.end or (info.time.date() if info.time else None)
+        if info.start is None:
+            continue
+        if last is None or last - info.start < A_YEAR:
+            _refuse(
+                analysis,
+                f"needs all {_words(name)}, whenever they were made, but {name} was loaded for {_span(info)} only",
+                f"Load {name}() without dates, or use bf.book",
+            )
+        warn(
+            f"{analysis}: {name} was loaded from {info.start} on; older {_words(name)} are not counted. "
+            f"Load {name}() without dates.",
+            IncompleteDataWarning,
+        )
+
+
+def people_loaded(time_entries: Any) -> tuple[str, ...] | None:
+    """Return the ids of the only people whose time entries were loaded; None if everyone's were."""
+    info = load_info(time_entries)
+    ids = info.arguments.get("user_id") if info else None
+    return tuple(sorted(_listed(ids))) if ids is not None else None
+
+
+def was_cut(native: Any) -> bool:
+    """Tell whether rows of a loaded frame were taken away after its load."""
+    info = load_info(native)
+    return info is not None and info.rows is not None and len(native) < info.rows
+
+
+def warn_of_work_not_passed(figure: str, terms: Frame) -> None:
+    """
+    Warn of invoices that bill more than the work passed can carry.
+
+    Parameters
+    ----------
+    figure : str
+        The figure that is wrong where work is missing.
+    terms : Frame
+        The invoices counted, a row each (see `invoice_terms`).
+    """
+    worth = C("_worth").fill_null(0.0)
+    known = C("_hidden") == 0
+    over = known & (C("_net") > 0.005) & (C("_net") > worth * WRITE_UP)
+    row = collect_row(
+        terms,
+        count=nw.when(over).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).sum(),
+        excess=nw.when(over).then(C("_net") - worth).otherwise(nw.lit(0.0)).sum(),
+        fees=C("_net").abs().sum(),
+    )
+    if row["excess"] > max(1.0, NEGLIGIBLE * row["fees"]):
+        count = int(row["count"])
+        bill = "1 invoice bills" if count == 1 else f"{count} invoices bill"
+        warn(
+            f"{figure}: {bill} {row['excess']:,.2f} more than the time entries, expenses "
+            "and fixed fees passed can carry, so work on them seems to be missing and the figures are too high. Pass "
+            "all work on these invoices, whenever and by whomever it was done (bf.book loads it).",
+            IncompleteDataWarning,
+        )
+
+
+def _infos(natives: Mapping[str, Any]) -> Iterable[tuple[str, LoadInfo]]:
+    for name, native in natives.items():
+        info = load_info(native) if native is not None else None
+        if info is not None:
+            yield name, info
+
+
+def _refuse_filters(analysis: str, name: str, info: LoadInfo, harmless: Mapping[str, Any]) -> None:
+    """Refuse a load whose filters leave out records; of `harmless`, None is any value."""
+    cutting = [
+        argument
+        for argument, value in info.arguments.items()
+        if not (argument == "limit" and (info.rows or 0) < int(value))
+        and not (argument in harmless and (harmless[argument] is None or _within(value, harmless[argument])))
+    ]
+    if cutting:
+        named = " and ".join(f"{argument}=" for argument in cutting)
+        _refuse(
+            analysis,
+            f"needs all {_words(name)}, but {name} was loaded with {named}",
+            f"Load {name} without {named} and group or filter the result instead (by=), or use bf.book",
+        )
+
+
+def _within(value: Any, wanted: Any) -> bool:
+    """Tell whether a filter lets through all that `wanted` names."""
+    return _listed(wanted) <= _listed(value)
+
+
+def _listed(value: Any) -> set[Any]:
+    return set(value) if isinstance(value, list | tuple | set) else {value}
+
+
+def _check_window(
+    analysis: str, name: str, info: LoadInfo, first: dt.date | None, last: dt.date | None, dated: str
+) -> None:
+    what = "the invoices counted" if dated == "invoice_date" else "invoices with the work counted"
+    if first and info.start and info.start > first - A_MONTH and not (last and last - first > A_YEAR):
+        _refuse(
+            analysis,
+            f"needs all work on {what}, whenever it was done; from {first} on, that includes older work. But {name} "
+            f"was loaded for {_span(info)} only",
+            f"Load {name}() without dates, or use bf.book",
+        )
+    too_late = first and info.start and info.start > first - TWO_YEARS
+    too_early = last and info.end and info.end < last
+    if too_late or too_early:
+        warn(
+            f"{analysis}: {name} was loaded for {_span(info)} only. Other work on {what} is missing, which makes "
+            f"ratios too high. Load {name}() without dates.",
+            IncompleteDataWarning,
+        )
+
+
+def _counted(native: Any, column: str, period: Period) -> tuple[dt.date | None, dt.date | None]:
+    """Return the first and last day that count: those of the period, of the load, or of the rows."""
+    info = load_info(native) or LoadInfo()
+    first, last = period.start or info.start, period.end or info.end
+    if first is None or last is None:
+        ends = _ends(native, column)
+        first, last = first or ends[0], last or ends[1]
+    return first, last
+
+
+def _ends(native: Any, column: str) -> tuple[dt.date | None, dt.date | None]:
+    frame: Any = nw.from_native(native, pass_through=True)
+    if column not in frame.collect_schema().names():
+        return None, None
+    row = frame.select(first=C(column).min(), last=C(column).max())
+    row = row.collect() if isinstance(row, nw.LazyFrame) else row
+    return _as_day(row["first"].to_list()[0]), _as_day(row["last"].to_list()[0])
+
+
+def _as_day(value: Any) -> dt.date | None:
+    if not isinstance(value, dt.date) or value != value:
+        return None
+    return value.date() if isinstance(value, dt.datetime) else value
+
+
+def _argument(native: Any, name: str) -> Any:
+    info = load_info(native) if native is not None else None
+    return info.arguments.get(name) if info else None
+
+
+def _refuse(analysis: str, why: str, instead: str) -> NoReturn:
+    raise ParameterError(f"{analysis} {why}. {instead}.")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _day(day: dt.date | None) -> str:
+    return day.isoformat() if day else "the first"
+
+
+def _span(info: LoadInfo) -> str:
+    if info.start and info.end:
+        return f"{info.start} to {info.end}"
+    return f"days from {info.start} on" if info.start else f"days up to {info.end}"
+
+
+def _call(period: Period) -> str:
+    ends = [f'"{day}"' for day in (period.start, period.end) if day]
+    return ", ".join(ends)

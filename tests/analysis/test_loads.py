@@ -1,0 +1,223 @@
+"""Frames that were loaded for less than an analysis needs are refused, or warned of by the figure's name."""
+
+from __future__ import annotations
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from billframes import analysis
+from billframes.analysis import aging, budget_burn, contribution, realization, utilization, wip
+from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.frames.load_info import as_whole, load_info
+from billframes.settings.firm import FirmSettings
+
+KINDS = ("time_entries", "invoices", "expenses", "fixed_fees")
+MONTH = "2026-10"
+COLUMNS = {"time_entries": "hours", "invoices": "balance", "expenses": "amount", "fixed_fees": "amount"}
+
+
+@pytest.fixture(scope="module")
+def whole(client):
+    """The firm's frames, whole, by kind of frame."""
+    names = (*KINDS, "matters", "users")
+    return {to: {name: getattr(client, name)(to=to) for name in names} for to in ("pandas", "arrow", "polars")}
+
+
+@pytest.fixture(scope="module")
+def of_month(client):
+    """The same, each loaded for one month."""
+    return {to: {name: getattr(client, name)(MONTH, to=to) for name in KINDS} for to in ("pandas", "arrow", "polars")}
+
+
+@pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
+@pytest.mark.parametrize("name", ["realization", "effective_rates", "contribution", "origination", "profitability"])
+def test_work_and_invoices_loaded_for_one_month_are_refused(name, to, whole, of_month):
+    with pytest.raises(ParameterError, match=r"time_entries was loaded for 2026-10-01 to 2026-10-31 only.*bf\.book"):
+        getattr(analysis, name)(**of_month[to], start=MONTH, matters=whole[to]["matters"])
+
+
+@pytest.mark.parametrize("name", ["realization", "profitability"])
+def test_work_of_one_month_lacks_the_rest_of_its_invoices(name, whole, of_month):
+    frames = whole["pandas"] | {"time_entries": of_month["pandas"]["time_entries"]}
+    frames.pop("users")
+    with pytest.raises(ParameterError, match="needs all work on invoices with the work counted"):
+        getattr(analysis, name)(**frames, start=MONTH, basis="work_date")
+
+
+def test_other_analyses_refuse_frames_of_one_month_too(of_month, whole):
+    month, settings = of_month["pandas"], FirmSettings(budgets={"m": 1.0})
+    with pytest.raises(ParameterError, match="reconcile needs all work on the invoices counted"):
+        analysis.reconcile(**month)
+    with pytest.raises(ParameterError, match="billing_lag needs all work on the invoices counted"):
+        analysis.billing_lag(month["time_entries"], month["invoices"], start=MONTH)
+    with pytest.raises(ParameterError, match="budget_burn needs all invoices, whenever they were made"):
+        budget_burn(**month, settings=settings)
+    with pytest.raises(ParameterError, match="fixed_fee_realization needs all time entries"):
+        analysis.fixed_fee_realization(month["time_entries"], month["fixed_fees"], start=MONTH)
+    with pytest.raises(ParameterError, match="aging needs all work on the invoices counted"):
+        items = {name: month[name] for name in ("time_entries", "expenses", "fixed_fees")}
+        aging(whole["pandas"]["invoices"], as_of="2026-10-31", by="matter", **items)
+
+
+@pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
+def test_work_in_progress_of_one_month_is_not_work_in_progress(to, of_month, whole):
+    with pytest.raises(ParameterError, match="wip needs all time entries up to 2026-10-31"):
+        wip(**of_month[to] | {"invoices": whole[to]["invoices"]}, as_of="2026-10-31")
+
+
+@pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
+def test_receivables_of_one_months_invoices_are_not_the_receivables(to, of_month):
+    with pytest.raises(ParameterError, match=r"aging needs all invoices .* Load invoices\(\) without dates"):
+        aging(of_month[to]["invoices"], as_of="2026-10-31")
+
+
+def test_a_filter_that_leaves_work_out_is_refused(client, whole):
+    frames = whole["pandas"]
+    user = frames["users"]["user_id"].iloc[2]
+    others = {name: frames[name] for name in ("invoices", "expenses", "fixed_fees", "matters")}
+    for options in ({"user_id": user}, {"billing_type": "nonBillable"}, {"billed": False}, {"limit": 10}):
+        (name,) = options
+        with pytest.raises(ParameterError, match=f"time_entries was loaded with {name}=. Load time_entries without"):
+            realization(client.time_entries(**options), **others, start=MONTH)
+    with pytest.raises(ParameterError, match="wip needs all invoices .* but invoices was loaded with invoice_state="):
+        items = {name: frames[name] for name in ("time_entries", "expenses", "fixed_fees")}
+        wip(**items, invoices=client.invoices(invoice_state="final"), as_of="2026-10-31")
+
+
+def test_filters_that_leave_out_nothing_needed_are_taken(client, whole):
+    frames = whole["pandas"]
+    others = {name: frames[name] for name in ("expenses", "fixed_fees", "matters")}
+    everything = realization(frames["time_entries"], frames["invoices"], **others, start=MONTH)
+    needed = client.time_entries("2024-01-01", "2026-10-31", billing_type="billable", billed=True)
+    pd.testing.assert_frame_equal(realization(needed, client.invoices(MONTH), **others, start=MONTH), everything)
+    one = frames["invoices"].query("invoice_state == 'final'")["client_id"].mode()[0]
+    own = {name: getattr(client, name)(client_id=one) for name in KINDS}
+    by_client = realization(frames["time_entries"], frames["invoices"], **others, by="client").set_index("client_id")
+    alone = realization(**own, matters=frames["matters"])
+    assert alone["billed_amount"].iloc[0] == pytest.approx(by_client.loc[one, "billed_amount"])
+
+
+def test_a_load_that_begins_some_time_earlier_is_warned_of(client, whole):
+    frames = whole["pandas"]
+    others = {name: frames[name] for name in ("invoices", "expenses", "fixed_fees")}
+    with pytest.warns(
+        IncompleteDataWarning, match="contribution: time_entries was loaded for 2026-01-01 to 2026-10-31"
+    ):
+        contribution(client.time_entries("2026-01-01", "2026-10-31"), **others, start=MONTH)
+    with pytest.warns(IncompleteDataWarning, match="aging: invoices was loaded from 2025-01-01 on, so older invoices"):
+        aging(client.invoices("2025-01-01"), as_of="2026-10-31")
+
+
+def test_one_persons_work_on_whole_invoices_is_warned_of_with_the_amount(whole):
+    frames = whole["pandas"]
+    user = frames["users"]["user_id"].iloc[2]
+    own = frames["time_entries"].query("user_id == @user")
+    others = {name: frames[name] for name in ("invoices", "expenses", "fixed_fees", "matters")}
+    with pytest.warns(
+        IncompleteDataWarning, match=r"realization: \d+ invoices bill [\d,.]+ more than the time entries"
+    ):
+        realization(own, **others, start=MONTH)
+    polars = whole["polars"]
+    others = {name: polars[name] for name in ("invoices", "expenses", "fixed_fees")}
+    with pytest.warns(IncompleteDataWarning, match="contribution: .* more than the time entries"):
+        contribution(polars["time_entries"].filter(pl.col("user_id") == user), **others, start=MONTH)
+
+
+BILLS = (("i1", "2026-10-05", "final", "2026-11-04", "c1", 1000.0, 0.0),)
+WORK = (
+    ("2026-09-01", "u1", "c1", "m1", "billable", 2.0, 600.0, "i1"),
+    ("2026-09-02", "u2", "c1", "m1", "billable", 2.0, 500.0, "i1"),
+)
+
+
+def test_invoices_that_bill_more_than_the_work_passed_are_warned_of_on_every_engine(firm):
+    none, matters = firm.items(), firm.matters()
+    (row,) = firm.rows(realization(firm.entries(*WORK), firm.invoices(*BILLS), none, none, matters=matters))
+    assert row["billing_realization"] == pytest.approx(1000 / 1100)
+    with pytest.warns(IncompleteDataWarning, match=r"realization: 1 invoice bills 400\.00 more than"):
+        realization(firm.entries(WORK[0]), firm.invoices(*BILLS), none, none, matters=matters)
+    with pytest.warns(IncompleteDataWarning, match=r"contribution: 1 invoice bills 400\.00 more than"):
+        contribution(firm.entries(WORK[0]), firm.invoices(*BILLS), none, none)
+
+
+def test_an_invoice_written_up_a_little_is_no_missing_work(firm):
+    none = firm.items()
+    bills = firm.invoices(("i1", "2026-10-05", "final", "2026-11-04", "c1", 1200.0, 0.0))
+    (row,) = firm.rows(realization(firm.entries(*WORK), bills, none, none, matters=firm.matters()))
+    assert row["billing_realization"] == pytest.approx(1200 / 1100)
+
+
+@pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
+def test_one_persons_hours_are_divided_by_that_persons_capacity(client, to, whole):
+    frames = whole[to]
+    users = client.users()
+    user, name = users[["user_id", "name"]].iloc[2]
+    people = {"users": frames["users"], "matters": frames["matters"], "start": MONTH}
+    every = utilization(frames["time_entries"], **people)
+    row = client.time_entries(MONTH, user_id=user, to=to)
+    alone = utilization(row, **people, by=None)
+    rows = {
+        "pandas": lambda each: each,
+        "arrow": lambda each: each.to_pandas(),
+        "polars": lambda each: each.to_pandas(),
+    }
+    every, alone = rows[to](every), rows[to](alone)
+    assert alone["utilization"].tolist() == every.loc[every["user_name"] == name, "utilization"].tolist()
+
+
+def test_hours_cut_by_something_else_are_not_divided_by_the_firms_capacity(client, whole):
+    frames = whole["pandas"]
+    one = frames["time_entries"]["client_id"].iloc[0]
+    people = {"users": frames["users"], "matters": frames["matters"], "start": MONTH}
+    with pytest.raises(ParameterError, match="utilization needs all time entries, .* loaded with client_id="):
+        utilization(client.time_entries(MONTH, client_id=one), **people)
+    by_client = utilization(client.time_entries(MONTH, client_id=one), **people, by="client")
+    assert by_client["capacity_hours"].isna().all()
+    with pytest.warns(IncompleteDataWarning, match="utilization: rows of time_entries were taken away"):
+        utilization(frames["time_entries"].query("client_id == @one"), **people, by=None)
+
+
+def test_hours_of_another_period_than_the_one_loaded_are_refused(client, whole):
+    frames, entries = whole["pandas"], client.time_entries(MONTH)
+    people = {"users": frames["users"], "matters": frames["matters"], "start": "2026-Q4"}
+    for name in ("utilization", "leverage", "missing_time"):
+        with pytest.raises(ParameterError, match=f"{name} needs all time entries from 2026-10-01 to 2026-12-31"):
+            getattr(analysis, name)(entries, **people)
+    for name in ("timekeeping_lag", "duplicates"):
+        with pytest.raises(ParameterError, match=f"{name} needs all time entries from 2026-10-01 to 2026-12-31"):
+            getattr(analysis, name)(entries, start="2026-Q4")
+
+
+def test_balances_changed_after_the_day_asked_for_need_history(firm):
+    header = "invoice_id invoice_date invoice_state due_date client_id amount balance created_at"
+    rows = [("i1", "2026-09-01", "final", "2026-10-01", "c1", 100.0, 100.0, "2026-11-02T08:00:00+00:00")]
+    bills = firm.frame(header, *rows)
+    changed = _renamed(bills, "created_at", "modified_at")
+    aging(changed, as_of="2026-11-02")
+    with pytest.warns(IncompleteDataWarning, match=r"last changed \(2026-11-02\): balances are as loaded"):
+        aging(changed, as_of="2026-10-31")
+
+
+def _renamed(frame, before, after):
+    import narwhals.stable.v2 as nw
+
+    return nw.from_native(frame).rename({before: after}).to_native()
+
+
+def test_a_frame_says_how_it_was_loaded(client):
+    user = client.users()["user_id"].iloc[0]
+    for to in ("pandas", "arrow", "polars"):
+        info = load_info(client.time_entries(MONTH, user_id=[user], billed=True, limit=5, to=to))
+        assert (str(info.start), str(info.end), info.rows) == ("2026-10-01", "2026-10-31", 5)
+        assert info.arguments == {"user_id": user, "billed": True, "limit": 5}
+    assert load_info(client.time_entries(MONTH, to="polars").head(3)) is None
+    assert load_info(pd.DataFrame()) is None
+
+
+def test_a_frame_cut_on_purpose_counts_as_whole(client):
+    entries = client.time_entries(MONTH, billed=True)
+    cut = as_whole(entries.iloc[:10])
+    assert (load_info(cut).rows, load_info(cut).arguments, load_info(cut).start) == (10, {}, None)
+    assert load_info(cut).time == load_info(entries).time
+    assert load_info(entries).rows == len(entries)
