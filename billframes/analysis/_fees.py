@@ -87,7 +87,7 @@ def _fees(analysis: str, frames: dict[str, Frame], keys: Sequence[Key], period: 
     terms = invoice_terms(on_invoices, frames["invoices"], frames.get("expenses"), frames.get("fixed_fees"), keep)
     warn_of_unknown_invoices(on_invoices, terms, period)
     counted = within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", period)
-    warn_of_work_not_passed(analysis, counted)
+    warn_of_work_not_passed(analysis, counted, frames)
     final = with_times(counted, keys, "_invoice_date")
     times = [name for name in base if name.startswith("_")]
     work = _of_time(time.join(final.select("invoice_id", "_per_worth", "_per_hour", "_settled", *times),

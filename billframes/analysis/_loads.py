@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
-from billframes.analysis._frames import Frame, collect_row
+from billframes.analysis._frames import Frame, collect_row, take
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.frames.load_info import LoadInfo, load_info
 from billframes.periods import Period
@@ -229,9 +229,11 @@ def was_cut(native: Any) -> bool:
     return info is not None and info.rows is not None and len(native) < info.rows
 
 
-def warn_of_work_not_passed(figure: str, terms: Frame) -> None:
+def warn_of_work_not_passed(figure: str, terms: Frame, frames: Mapping[str, Frame]) -> None:
     """
     Warn of invoices that bill more than the work passed can carry.
+
+    Invoices of contingency matters are left out, if matters are at hand: what they bring has nothing to do with hours.
 
     Parameters
     ----------
@@ -239,7 +241,11 @@ def warn_of_work_not_passed(figure: str, terms: Frame) -> None:
         The figure that is wrong where work is missing.
     terms : Frame
         The invoices counted, a row each (see `invoice_terms`).
+    frames : mapping of str to Frame
+        The frames passed, `invoices` among them.
     """
+    contingent = _contingent(frames)
+    terms = terms.join(contingent, on="invoice_id", how="anti") if contingent is not None else terms
     worth = C("_worth").fill_null(0.0)
     known = C("_hidden") == 0
     over = known & (C("_net") > 0.005) & (C("_net") > worth * WRITE_UP)
@@ -258,6 +264,18 @@ def warn_of_work_not_passed(figure: str, terms: Frame) -> None:
             "all work on these invoices, whenever and by whomever it was done (bf.book loads it).",
             IncompleteDataWarning,
         )
+
+
+def _contingent(frames: Mapping[str, Frame]) -> Frame | None:
+    """List the invoices of contingency matters; None if nothing tells which these are."""
+    invoices, matters = frames["invoices"], frames.get("matters")
+    if matters is None or not {"matter_id", "matter_type"} <= set(matters.collect_schema().names()):
+        return None
+    if "matter_id" not in invoices.collect_schema().names():
+        return None
+    kinds = take(matters, "matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
+    heads = take(invoices, "invoices", ("invoice_id", "matter_id"))
+    return heads.join(kinds.select("matter_id"), on="matter_id", how="inner").select("invoice_id")
 
 
 def _infos(natives: Mapping[str, Any]) -> Iterable[tuple[str, LoadInfo]]:
@@ -297,7 +315,8 @@ def _check_window(
     analysis: str, name: str, info: LoadInfo, first: dt.date | None, last: dt.date | None, dated: str
 ) -> None:
     what = "the invoices counted" if dated == "invoice_date" else "invoices with the work counted"
-    if first and info.start and info.start > first - A_MONTH and not (last and last - first > A_YEAR):
+    short = info.start is not None and (last is None or info.start > last - A_YEAR)
+    if first and info.start and info.start > first - A_MONTH and short:
         _refuse(
             analysis,
             f"needs all work on {what}, whenever it was done; from {first} on, that includes older work. But {name} "
