@@ -247,8 +247,9 @@ def warn_of_work_not_passed(figure: str, terms: Frame, frames: Mapping[str, Fram
     contingent = _contingent(frames)
     terms = terms.join(contingent, on="invoice_id", how="anti") if contingent is not None else terms
     worth = C("_worth").fill_null(0.0)
-    known = C("_hidden") == 0
-    over = known & (C("_net") > 0.005) & (C("_net") > worth * WRITE_UP)
+    # Time that is worth nothing, or whose worth is hidden, is billed by the hour: nothing tells what it can carry.
+    told = (C("_hidden") == 0) & ((C("_by_worth") > 0) | (C("_by_hours") < 1))
+    over = told & (C("_net") > 0.005) & (C("_net") > worth * WRITE_UP)
     row = collect_row(
         terms,
         count=nw.when(over).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).sum(),

@@ -91,7 +91,9 @@ def realized(frames: dict[str, Frame], asked: Question) -> Frame:
     terms = invoice_terms(on_invoices, frames["invoices"], frames.get("expenses"), frames.get("fixed_fees"), keep)
     if asked.basis == "work_date":
         work = computed(_followed(time, terms, asked), entries)
-        warn_of_work_not_passed("realization", terms.filter(C("_invoice_state") == "final", C("_gross_hours") > 0), frames)
+        warn_of_work_not_passed(
+            "realization", terms.filter(C("_invoice_state") == "final", C("_gross_hours") > 0), frames
+        )
     else:
         final = within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", asked.period)
         warn_of_unknown_invoices(on_invoices, terms, asked.period)

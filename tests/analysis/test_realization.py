@@ -223,7 +223,7 @@ def test_several_originators_share(firm):
 def test_a_key_of_yes_and_no_leaves_the_credit_note_in_a_row_of_its_own(firm):
     entries = firm.frame(
         "date user_id client_id matter_id billing_type hours amount invoice_id billed",
-        ("2026-08-01", "u1", "c1", "m1", "billable", 2.0, 600.0, "i1", True),
+        ("2026-08-01", "u1", "c1", "m1", "billable", 4.0, 1200.0, "i1", True),
     )
     bills = firm.invoices(INVOICES[0], INVOICES[2])
     rows = firm.rows(
