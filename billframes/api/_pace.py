@@ -23,6 +23,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 HORIZON = 120.0
 # A rate is 10 % above the last one that was refused after a minute, and 100 % after three.
 DOUBLES_AFTER = 190.0
+GUESS_DOUBLES_AFTER = 5.0
 # Of a rate of few calls a minute, it takes this many calls.
 LEAST_CALLS = 80
 SLOWER = 0.85
@@ -60,6 +61,7 @@ class Pace:
         # What the server granted: requests at once, and requests a second. None is any number.
         self._at_once: int | None = None
         self._rate: float | None = None
+        self._guessed = False
         self._since = 0.0
         self._grants: deque[float] = deque()
         # Requests sent before the last refusal that counted have an older round, and tell nothing new.
@@ -117,9 +119,9 @@ class Pace:
 
     def _reopen(self, now: float) -> None:
         """Go on after a request that was sent alone was granted."""
-        at_once = self._refusals == 1 and not self._alone and self._rate is None
-        if at_once and now - self._first_refusal <= 3 * FIRST_PAUSE:
-            self._at_once = max(1, self._beside)
+        unpaced = self._rate is None or self._guessed
+        if unpaced and self._refusals == 1 and not self._alone and now - self._first_refusal <= 3 * FIRST_PAUSE:
+            self._at_once, self._rate = max(1, self._beside), None
         else:
             self._rate = self._rate_granted(now)
         self._since, self._refusals = now, 0
@@ -131,7 +133,9 @@ class Pace:
         begins = self._first_refusal - max(refused_for, FIRST_PAUSE)
         recent = [each for each in self._grants if begins <= each < now]
         measured = len(recent) / (now - recent[0]) if recent else 1 / max(refused_for, FIRST_PAUSE)
-        rate = self._rate_by(self._first_refusal)
+        rate = None if self._guessed else self._rate_by(self._first_refusal)
+        # Nothing was granted before: others use the limit too, and how high it is must be found out.
+        self._guessed = rate is None and not recent
         if rate is None:
             return measured / SLACK
         # One refusal of spaced calls says that they come a little too fast, and no more than that.
@@ -140,6 +144,8 @@ class Pace:
     def _rate_by(self, now: float) -> float | None:
         if self._rate is None:
             return None
+        if self._guessed:
+            return self._rate * 2 ** min((now - self._since) / GUESS_DOUBLES_AFTER, 10.0)
         doubles = max(DOUBLES_AFTER, LEAST_CALLS / self._rate)
         return self._rate * (1 + ((now - self._since) / doubles) ** 2)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from billframes._names import snake_case
@@ -52,12 +53,19 @@ class Verbs(Loader):
         if merging:
             present = self._look(path).body
             self._record(present, str(id))
-            body = merged(body, present, list(merging.values()))
+            body = self._merged(body, present, list(merging.values()), str(id))
         settle = None
         if self.resource.detail:
             settle = change_settled(lambda: self._look(path), body, self.resource, str(id))
         response = self._client().send("PUT", path, body, resource=self.resource.name, settle=settle)
         return self._record(response.body, str(id)) if response.body.strip() else None
+
+    def _merged(self, body: bytes, present: bytes, names: list[str], id: str) -> bytes:  # noqa: A002
+        try:
+            return merged(body, present, names)
+        except (msgspec.DecodeError, RecursionError):
+            said = "it holds a value that can't be read and sent back, so nothing was changed."
+        raise DecodeError(f"{self.resource.name}: record {id} breaks the API's description at $.data: {said}")
 
     def _look(self, path: str) -> Response:
         return self._client().fetch(path, resource=self.resource.name)

@@ -139,6 +139,16 @@ def test_a_status_that_is_never_tried_again_does_not_say_so(fake, connect):
     assert "trying again" not in str(raised.value)
 
 
+def test_a_record_that_can_not_be_read_whole_is_not_merged_with(fake, connect):
+    contact = {"companyName": "Ada", "novelty": "huge"}
+    row = {"clientId": "c1", "name": "Ada", "contact": contact, "meta": None}
+    row["meta"] = {"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": "2026-10-01T00:00:00Z"}
+    fake.answers["/v2/clients/c1"] = json.dumps({"data": row}).replace('"huge"', "1e400").encode()
+    with pytest.raises(bf.DecodeError, match=r"^clients: record c1 breaks .* at \$\.data: .*nothing was changed"):
+        connect().clients.update("c1", contact=bf.merge(phone="020 7946 0000"))
+    assert [request.method for request in fake.requests] == ["GET"]
+
+
 def test_a_number_out_of_range_is_told_by_record_and_path(fake, connect):
     page = json.dumps(paged([entry(1), entry(2, hours="huge")])(httpx.Request("GET", "https://billing.test")))
     fake.answers["/v2/time-entries"] = page.replace('"huge"', "1e400").encode()

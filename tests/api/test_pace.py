@@ -138,6 +138,14 @@ def test_calls_are_fewer_at_once_where_the_server_takes_few_and_not_slower():
     assert server.refused <= 10
 
 
+@pytest.mark.parametrize("others", [1, 20])
+def test_a_limit_that_others_have_used_up_is_found_out_quickly(others):
+    server = Limited(300)
+    server.granted.extend([-59.5] * (300 - others + 1) + [-1.0] * (others - 1))
+    assert simulate(server, 250) < 45
+    assert server.refused <= 12
+
+
 def test_calls_become_faster_again_when_the_server_takes_more():
     server, pace = Limited(60), Pace()
     begun = simulate(server, 200, pace=pace)

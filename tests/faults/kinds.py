@@ -164,6 +164,19 @@ def not_json(exchange: Exchange) -> None:
     exchange.send(200, b'{"data": [oops]}')
 
 
+@kind(bf.DecodeError)
+def nested_without_end(exchange: Exchange) -> None:
+    exchange.work()
+    exchange.send(200, b'{"data":' + b"[" * 10_000 + b"]" * 10_000 + b"}")
+
+
+@kind(bf.DecodeError)
+def not_utf_8(exchange: Exchange) -> None:
+    """What is not UTF-8 is where nothing is read from."""
+    status, body = exchange.work()
+    exchange.send(status, b'{"novelty": "\xff", ' + (body or b'{"data": {}}')[1:])
+
+
 def _changed(exchange: Exchange, change: Callable[[Any], None]) -> None:
     """Answer with one thing changed; where nothing is answered with, with a record that is none."""
     status, body = exchange.work()
@@ -218,6 +231,11 @@ def another_offset(exchange: Exchange) -> None:
 def redirect_elsewhere(exchange: Exchange) -> None:
     # The other address of this machine is another host; the server would see whoever followed.
     exchange.send(307, b"", f"Location: http://localhost:{exchange.server.port}/followed")
+
+
+@kind(bf.TransportError, passing=False)
+def redirect_to_no_address(exchange: Exchange) -> None:
+    exchange.send(302, b"", "Location: https://[::elsewhere/")
 
 
 @kind(bf.TransportError)
