@@ -245,9 +245,19 @@ def running(folder, *options, stderr=subprocess.PIPE):
         yield process, int(ready["base_url"].rpartition(":")[2])
 
 
+LOGGED = b"WARNING: Invalid HTTP request received.\n"
+
+
+def send_nonsense(port):
+    """Send what is no request. Its refusal says that the server has taken up all requests sent before it."""
+    with socket.create_connection(("127.0.0.1", port)) as caller:
+        caller.sendall(b"what is this\r\n\r\n")
+        assert caller.recv(12) == b"HTTP/1.1 400"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there is no hangup")
 def test_a_hangup_with_requests_unfinished_leaves_nothing_behind(tmp_path):
-    """Unfinished requests are answered with 503, stderr stays silent, and the temporary firm is removed."""
+    """Unfinished requests are answered with 503, there is no traceback, and the temporary firm is removed."""
     with running(tmp_path, "--latency-ms", "600000") as (process, port):
         assert len(list(tmp_path.iterdir())) == 1
         callers = [socket.create_connection(("127.0.0.1", port)) for _ in range(150)]
@@ -255,13 +265,42 @@ def test_a_hangup_with_requests_unfinished_leaves_nothing_behind(tmp_path):
             each.sendall(b"GET /v2/clients HTTP/1.1\r\nHost: sandbox\r\n\r\n")
         half = socket.create_connection(("127.0.0.1", port))
         half.sendall(b"POST /v2/clients HTTP/1.1\r\nHost: sandbox\r\nContent-Length: 9\r\n\r\n{")
+        send_nonsense(port)
         process.send_signal(signal.SIGHUP)
         # Nobody reads stderr until it is over.
         assert process.wait(30) == 0
-        assert process.stderr.read() == b""
+        assert process.stderr.read() == LOGGED
         assert {each.recv(12) for each in callers} == {b"HTTP/1.1 503"}
         for each in (*callers, half):
             each.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no hangup")
+def test_nohup_is_respected():
+    """A SIGHUP that was ignored before the command started stays ignored."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with command.signals_interrupt():
+            assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) == signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the second Ctrl-C is sent as a signal")
+def test_an_impatient_second_interrupt_still_removes_the_temporary_firm(tmp_path):
+    """Ctrl-C twice does not wait for unfinished requests; the temporary firm is removed all the same."""
+    with running(tmp_path, "--latency-ms", "600000") as (process, port):
+        with socket.create_connection(("127.0.0.1", port)) as caller:
+            caller.sendall(b"GET /v2/clients HTTP/1.1\r\nHost: sandbox\r\n\r\n")
+            send_nonsense(port)
+            process.send_signal(signal.SIGINT)
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(1)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 0
+        assert process.stderr.read() == LOGGED
     assert list(tmp_path.iterdir()) == []
 
 
@@ -277,9 +316,7 @@ def test_a_log_that_nobody_reads_holds_nothing_up(tmp_path):
     os.set_blocking(full, True)
     with running(tmp_path, stderr=full) as (process, port):
         for _ in range(3):
-            with socket.create_connection(("127.0.0.1", port)) as caller:
-                caller.sendall(b"what is this\r\n\r\n")
-                assert caller.recv(12) == b"HTTP/1.1 400"
+            send_nonsense(port)
         assert httpx.get(f"http://127.0.0.1:{port}/v2/health").status_code == 200
         process.terminate()
         assert process.wait(30) == 0
@@ -291,11 +328,9 @@ def test_a_log_that_nobody_reads_holds_nothing_up(tmp_path):
 def test_the_log_is_on_stderr(tmp_path):
     """Where stderr is read, what the server logs is there, a line each."""
     with running(tmp_path) as (process, port):
-        with socket.create_connection(("127.0.0.1", port)) as caller:
-            caller.sendall(b"what is this\r\n\r\n")
-            assert caller.recv(12) == b"HTTP/1.1 400"
+        send_nonsense(port)
         process.terminate()
-        assert process.communicate(timeout=30)[1] == b"WARNING: Invalid HTTP request received.\n"
+        assert process.communicate(timeout=30)[1] == LOGGED
 
 
 def test_the_end_of_the_process_removes_the_temporary_firm(tmp_path):
