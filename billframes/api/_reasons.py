@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 import msgspec
 
+from billframes._terminal import plain
 from billframes.api._outcome import HttpAnswer
 
 __all__ = ["reason_of", "trace_of"]
@@ -41,7 +41,6 @@ _WRAPPERS = ("error", "fault")
 _LISTS = ("errors", "details", "validationerrors", "modelstate")
 _PLACES = ("parameter", "pointer", "field", "property", "propertyname", "path")
 _TITLE = re.compile(r"<title\b[^>]*>(.*?)</title\s*>", re.IGNORECASE | re.DOTALL)
-_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _NOT_JSON = object()
 _TRACE_NAMES = ("requestid", "correlationid", "traceid", "trace")
 
@@ -82,7 +81,7 @@ def trace_of(answer: HttpAnswer) -> str | None:
 def _trace_in(fields: Any) -> str | None:
     if not isinstance(fields, Mapping):
         return None
-    texts = {_plain(name): _text(value) for name, value in fields.items()}
+    texts = {_key(name): _text(value) for name, value in fields.items()}
     for wanted in _TRACE_NAMES:
         for name, text in texts.items():
             # A stack trace is no id, and neither is the vendors' part of a W3C trace.
@@ -120,7 +119,7 @@ def _sentences(value: Any, depth: int = 0) -> Iterator[str]:
         for each in value:
             yield from _sentences(each, depth + 1)
     elif isinstance(value, dict):
-        yield from _of_object({_plain(name): each for name, each in value.items()}, depth)
+        yield from _of_object({_key(name): each for name, each in value.items()}, depth)
 
 
 def _of_object(named: Mapping[str, Any], depth: int) -> Iterator[str]:
@@ -141,14 +140,12 @@ def _of_object(named: Mapping[str, Any], depth: int) -> Iterator[str]:
             yield from _sentences(listed, depth + 1)
 
 
-def _plain(name: Any) -> str:
+def _key(name: Any) -> str:
     return str(name).replace("_", "").replace("-", "").casefold()
 
 
 def _on_one_line(text: str) -> str:
-    """Return text without control characters, which could change what a terminal shows."""
-    start = _ESCAPES.sub(" ", text[: 20 * LONGEST_REASON])
-    return " ".join("".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in start).split())
+    return " ".join(plain(text[: 20 * LONGEST_REASON]).split())
 
 
 def _shortened(text: str, most: int) -> str:

@@ -24,7 +24,6 @@ from billframes.periods import DateLike, Period, resolve
 __all__ = ["ALL_FORMATS", "ListRequest", "build_request", "identifier", "segment"]
 
 ALL_FORMATS = ("pandas", "arrow", "polars")
-LONGEST_SHOWN = 100
 # Quoted, these stay in their segment, but some servers and proxies unquote a path before they split it.
 _LEAVES_SEGMENT = frozenset("/\\%")
 LISTABLE = frozenset({"user_id", "matter_id", "client_id"})
@@ -123,9 +122,7 @@ def segment(value: Any, name: str) -> str:
     """
     id_ = identifier(value, name)
     if not id_.strip(".") or not id_.isprintable() or set(id_) & _LEAVES_SEGMENT:
-        raise ParameterError(
-            f"{name}={_shown(id_)} is not an id; an id looks like 'c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11'."
-        )
+        raise ParameterError(f"{name}={id_!r} is not an id; an id looks like 'c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11'.")
     return quote(id_, safe="")
 
 
@@ -136,10 +133,6 @@ def identifier(value: Any, name: str) -> str:
     if isinstance(value, str) and value.strip():
         return value.strip()
     raise ParameterError(f"{name}={value!r} is no id; it takes a text or a uuid.UUID.")
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…")
 
 
 def _values(name: str, declared: Filter, given: Any) -> list[Any]:
