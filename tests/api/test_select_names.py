@@ -146,13 +146,7 @@ def test_a_refused_alternate_leaves_the_described_names(fake, connect):
     with pytest.warns(bf.DetailsMissingWarning, match="invoice"):
         frame = connect().time_entries(select="")
     assert frame["invoice_id"].tolist() == ["i1"]
-    assert dict(frame.attrs["load"]) | {"time": None} == {
-        "resource": "time_entries",
-        "rows": 1,
-        "requests": 3,
-        "proof": "snapshot",
-        "time": None,
-    }
+    assert (frame.attrs["load"]["requests"], frame.attrs["load"]["proof"]) == (3, "snapshot")
 
 
 def test_a_refusal_for_another_reason_stays_the_servers_own(fake, connect):
