@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import inspect
 import io
 import sys
 
@@ -223,6 +224,19 @@ def test_a_point_before_the_work_is_not_cut_off():
 def test_days_by_hours_stand_in_where_rates_are_hidden():
     ax = plots.billing_lag(anything(2).assign(amount_weighted_lag_days=None))
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Mean entry", "Weighted by hours"]
+
+
+def test_fixed_fees_without_standard_rates_say_what_an_hour_brought():
+    hidden = anything(1).assign(standard_amount=None, fixed_fee_realization=None, effective_rate=250.0)
+    assert words(plots.fixed_fee_realization(hidden)) == ["250 an hour"]
+
+
+@pytest.mark.parametrize("draw", DRAWN)
+def test_each_chart_explains_itself_and_is_called_alike(draw):
+    assert str(inspect.signature(draw)) == "(result: 'Any', ax: 'Axes | None' = None) -> 'Axes'"
+    assert (draw.__module__, draw.__qualname__) == ("billframes.plots", draw.__name__)
+    for part in (f"Draw a result of `billframes.{draw.__name__}`: ", "of any engine.", ">>> result = pd.DataFrame("):
+        assert part in inspect.getdoc(draw)
 
 
 def test_pyplot_is_left_alone():
