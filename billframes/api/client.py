@@ -297,7 +297,7 @@ class Client:
         Loads are proved by what the API's description says of lists. This tells beforehand whether the server keeps to
         it, and what billframes does where it does not; loads hold every answer against what was asked for either way.
         Ten requests read time entries; four find out the `select` names of details that servers name differently. A
-        server with other names takes one request more for each.
+        server with other names, or without these details, takes one or two requests more for each.
 
         Parameters
         ----------

@@ -141,7 +141,7 @@ def _select_names(ask: _Asking) -> Finding:
     unseen = [_words(name) for name, each in came.items() if each is None]
     if unseen:
         return Finding("select names", f"can't be told: no record has what to ask for ({', '.join(unseen)})", None)
-    return Finding("select names", "those of the description bring all details", True)
+    return Finding("select names", "the client of matters and the invoice of items come as described", True)
 
 
 _LACKING = "a load whose details are missing gives a DetailsMissingWarning; select= takes any name"
