@@ -32,6 +32,25 @@ def test_billed_fees_are_the_invoices_less_expenses_and_fixed_fees(book, sql):
     assert total["billed_amount"].sum() == pytest.approx(net / 10_000)
 
 
+def test_what_is_due_on_the_day_of_the_load_is_the_databases(book, sql):
+    day = book.loaded_on("invoices")
+    sums = """
+        select sum(net), sum(net * (amount - balance) / amount) from (
+          select i.amount, i.balance, i.amount
+            - coalesce((select sum(amount) from expense where invoice_id = i.invoice_id), 0)
+            - coalesce((select sum(amount) from fixed_fee where invoice_id = i.invoice_id), 0) as net
+          from invoice i where invoice_state = 'final' and invoice_date between '2026-09-01' and '2026-09-30'
+            and due_date <= ?)
+        """
+    ((billed, settled),) = sql(sums, day.isoformat())
+    types = ("hourly", "fixedFee", "contingency", "probono", "internal")
+    rows = book.realization("user", matter_types=types)
+    assert rows["due_amount"].sum() == pytest.approx(billed / 10_000)
+    assert rows["due_settled_amount"].sum() == pytest.approx(settled / 10_000)
+    (row,) = book.realization(as_of="2026-10-15").to_dict("records")
+    assert 0 < row["due_amount"] < row["billed_amount"]
+
+
 def test_rows_add_up_to_the_whole(book):
     whole = book.realization()
     for by in ("practice_area", "client", "user", "month", "originator", ["responsible", "client"]):

@@ -95,6 +95,7 @@ def invoice_terms(
     expenses: Frame | None,
     fixed_fees: Frame | None,
     keep: Iterable[str] = (),
+    discounts: str = "time",
 ) -> Frame:
     """
     Work out for each invoice how its net billed time fees are spread.
@@ -107,13 +108,17 @@ def invoice_terms(
         Those that were given.
     keep : iterable of str
         More columns of the invoices to keep, where they are there.
+    discounts : {"time", "items"}
+        What bears the difference between an invoice's items and its amount: its time alone, or time and fixed fees in
+        proportion to their worth. Expenses never do.
 
     Returns
     -------
     Frame
         A row an invoice: `invoice_id`, `_invoice_state`, `_invoice_date`, `_total`, `_balance`, `_net`, what an
         entry is billed at for each unit of its worth (`_per_worth`) and for each hour (`_per_hour`), one of the
-        two being 0; `_rest`, the net fees that no entry can take; `_settled`, the part of the invoice settled.
+        two being 0; `_rest`, the net fees that no entry can take; `_settled`, the part of the invoice settled;
+        `_fixed_fees`, what its fixed fees add up to, and `_hidden`, how many of its entries have no amount.
     """
     terms = _heads(invoices, keep)
     if on_invoices is None:
@@ -125,7 +130,7 @@ def invoice_terms(
     filled = [C(name).fill_null(0.0) for name in (*ON_INVOICE, "_expenses", "_fixed_fees")]
     return (
         terms.with_columns(*filled)
-        .with_columns(_net=C("_total") - C("_expenses") - C("_fixed_fees"))
+        .with_columns(_net=_net_fees(discounts))
         .with_columns(_net=nw.when(C("_net").abs() > NO_FEE).then(C("_net")).otherwise(nw.lit(0.0)))
         .with_columns(
             _by_worth=flag((C("_hidden") == 0) & (C("_worth").abs() > RESIDUE * C("_gross_worth"))),
@@ -142,6 +147,17 @@ def invoice_terms(
             .otherwise(nw.lit(0.0)),
         )
     )
+
+
+def _net_fees(discounts: str) -> nw.Expr:
+    """Net billed time fees of an invoice."""
+    fees = C("_total") - C("_expenses")
+    on_time = fees - C("_fixed_fees")
+    if discounts == "time":
+        return on_time
+    worth = C("_worth") + C("_fixed_fees")
+    known = (C("_hidden") == 0) & (worth.abs() > RESIDUE * (C("_gross_worth") + C("_fixed_fees").abs()))
+    return nw.when(known).then(fees * C("_worth") / worth).otherwise(on_time)
 
 
 def billed_at(worth: str = "worth", hours: str = "hours") -> nw.Expr:

@@ -6,6 +6,7 @@ are told apart by state.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,8 +22,8 @@ from billframes.analysis._billing import (
     time_on_invoices,
     warn_of_unknown_invoices,
 )
-from billframes.analysis._checks import MATTER_TYPES, within
-from billframes.analysis._frames import Frame, collect_row, flag, mapped, nothing, ratio
+from billframes.analysis._checks import MATTER_TYPES, stamp, within
+from billframes.analysis._frames import RESIDUE, Frame, collect_row, flag, mapped, nothing, ratio, require
 from billframes.analysis._group import add_up, attach, base_of, finish, sums_by_type, with_matter_type, with_times
 from billframes.analysis._keys import UNKNOWN, Key, Sources
 from billframes.analysis._loads import warn_of_work_not_passed
@@ -43,16 +44,21 @@ _BY_STATE = {
     "prebill_amount": "prebill",
     "unknown_amount": "unknown",
 }
-_AMOUNTS = (*_BY_STATE, "cohort_amount", "left_out_amount", "standard_amount")
+_AMOUNTS = (*_BY_STATE, "cohort_amount", "left_out_amount", "standard_amount", "mixed_amount")
+# Result columns that follow from how the invoices' fees are spread; missing where that is not known.
+_FEES = ("billed_amount", "settled_amount", "due_amount", "due_settled_amount")
 _MEASURES = (
     *_AMOUNTS,
     *(f"_hidden_{name}" for name in _AMOUNTS),
-    "billed_amount",
-    "settled_amount",
+    *_FEES,
+    "_unspread",
     "billable_hours",
     "left_out_hours",
     "left_out_billed_amount",
+    "_left_out_unspread",
 )
+# What is known of an invoice, added up to one number: rows are added up by it, so that it costs one column, not four.
+MIXED, DUE, UNDATED, UNSPREAD = 1, 2, 4, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +71,14 @@ class Question:
     sources: Sources
     kind: Key | None
     matter_types: frozenset[str] | None
+    discounts: str = "time"
+    as_of: dt.date | None = None
 
     @property
     def base(self) -> list[str]:
         """What rows are first added up over."""
         user = ("user_id",) if self.sources.settings.standard_rates else ()
-        return list(dict.fromkeys(["_type", *user, *base_of(self.keys)]))
+        return list(dict.fromkeys(["_type", "_class", *user, *base_of(self.keys)]))
 
     @property
     def counted(self) -> nw.Expr:
@@ -87,8 +95,7 @@ def realized(frames: dict[str, Frame], asked: Question) -> Frame:
     entries = frames["time_entries"]
     time = billable_time(deferred(entries), columns, ("invoice_date",))
     on_invoices = computed(time_on_invoices(time), entries)
-    keep = [name for name in asked.base if name.startswith("client_")]
-    terms = invoice_terms(on_invoices, frames["invoices"], frames.get("expenses"), frames.get("fixed_fees"), keep)
+    terms = _terms(on_invoices, frames, asked)
     if asked.basis == "work_date":
         work = computed(_followed(time, terms, asked), entries)
         warn_of_work_not_passed(
@@ -105,9 +112,32 @@ def realized(frames: dict[str, Frame], asked: Question) -> Frame:
     return _result(totals, asked)
 
 
+def _terms(on_invoices: Frame, frames: dict[str, Frame], asked: Question) -> Frame:
+    """Work out how invoices are spread, and what class each is of."""
+    keep = [name for name in asked.base if name.startswith("client_")]
+    if asked.as_of is not None:
+        require(frames["invoices"], "invoices", ("due_date",))
+        keep.append("due_date")
+    items = frames.get("expenses"), frames.get("fixed_fees")
+    terms = invoice_terms(on_invoices, frames["invoices"], *items, keep, asked.discounts)
+    mixed = C("_fixed_fees").abs() > RESIDUE
+    number = MIXED * flag(mixed)
+    if asked.discounts == "items":
+        number = number + UNSPREAD * flag(mixed & (C("_hidden") > 0))
+    if asked.as_of is not None:
+        number = number + UNDATED * flag(C("due_date").is_null())
+        number = number + DUE * flag(nw.coalesce("due_date", "_invoice_date") <= stamp(asked.as_of))
+    return terms.with_columns(_class=number.cast(nw.Int64))
+
+
+def _is(*bits: int) -> nw.Expr:
+    """Tell whether an invoice is of any of the classes."""
+    return C("_class").is_in([number for number in range(16) if any(number & bit for bit in bits)])
+
+
 def _invoiced(time: Frame, final: Frame, asked: Question) -> Frame:
     """Add up all work on final invoices dated in the period."""
-    terms = final.select("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_date")
+    terms = final.select("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_date", "_class")
     rows = with_times(lookup(time, terms, "invoice_id", "inner"), asked.keys, "_invoice_date")
     return sums_by_type(_rows(rows.with_columns(_fees=billed_at()), asked), asked.base, _ROW)
 
@@ -127,7 +157,7 @@ def _beside_work(final: Frame, work: Frame, asked: Question) -> Frame:
 
 def _followed(time: Frame, terms: Frame, asked: Question) -> Frame:
     """Add up the billable time dated in the period, by the state of the invoice it is on."""
-    columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_state")
+    columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_state", "_class")
     rows = lookup(within(time, "date", asked.period), terms.select(*columns), "invoice_id")
     rows = with_times(rows.with_columns(_state=state_of()), asked.keys, "date")
     billed = nw.when(C("_state") == "final").then(billed_at()).otherwise(nw.lit(0.0))
@@ -151,7 +181,7 @@ def _measured(work: Frame, asked: Question) -> Frame:
 
     counted, final = asked.counted, C("_state") == "final"
     where = {name: counted & (C("_state") == state) for name, state in _BY_STATE.items()}
-    where |= {"cohort_amount": counted, "left_out_amount": ~counted}
+    where |= {"cohort_amount": counted, "left_out_amount": ~counted, "mixed_amount": counted & final & _is(MIXED)}
     rate = mapped("user_id", asked.sources.settings.standard_rates, None, nw.Float64)
     if "user_id" not in asked.base:
         rate = nothing(nw.Float64)
@@ -162,6 +192,10 @@ def _measured(work: Frame, asked: Question) -> Frame:
         _hidden_standard_amount=only(counted & final & rate.is_null(), "_rows"),
         billed_amount=only(counted, "_fees"),
         settled_amount=only(counted, "_paid"),
+        due_amount=only(counted & _is(DUE), "_fees"),
+        due_settled_amount=only(counted & _is(DUE), "_paid"),
+        _unspread=only(counted & _is(UNSPREAD), "_rows"),
+        _left_out_unspread=only(~counted & _is(UNSPREAD), "_rows"),
         billable_hours=only(counted & final, "hours"),
         left_out_hours=only(~counted, "hours"),
         left_out_billed_amount=only(~counted, "_fees"),
@@ -170,12 +204,17 @@ def _measured(work: Frame, asked: Question) -> Frame:
 
 def _result(totals: Frame, asked: Question) -> Frame:
     known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in _AMOUNTS}
+    if asked.discounts == "items":
+        known |= {name: nw.when(C("_unspread") == 0).then(C(name)) for name in _FEES}
+        left_out = nw.when(C("_left_out_unspread") == 0).then(C("left_out_billed_amount"))
+        known["left_out_billed_amount"] = left_out
     totals = (
         totals.with_columns(**known)
         .with_columns(
             write_down_amount=C("worked_amount") - C("billed_amount"),
             billing_realization=ratio("billed_amount", "worked_amount"),
             settlement_ratio=ratio("settled_amount", "billed_amount"),
+            due_settlement_ratio=ratio("due_settled_amount", "due_amount"),
             effective_rate=ratio("billed_amount", "billable_hours"),
             billed_to_worked=ratio("billed_amount", "cohort_amount"),
             worked_to_standard=ratio("worked_amount", "standard_amount"),
@@ -188,6 +227,7 @@ def _result(totals: Frame, asked: Question) -> Frame:
 
 def _columns(asked: Question) -> Sequence[str]:
     of_cohort = ("unbilled_amount", "prebill_amount", "unknown_amount", "cohort_amount", "billed_to_worked")
+    of_due = ("due_amount", "due_settled_amount", "due_settlement_ratio")
     of_standard = ("standard_amount", "worked_to_standard", "billed_to_standard")
     return (
         "worked_amount",
@@ -204,6 +244,8 @@ def _columns(asked: Question) -> Sequence[str]:
         "left_out_hours",
         "left_out_amount",
         "left_out_billed_amount",
+        "mixed_amount",
+        *(of_due if asked.as_of is not None else ()),
     )
 
 
@@ -214,6 +256,8 @@ def _warn(work: Frame, asked: Question) -> None:
         hidden=C("_hidden").sum(),
         unknown=nw.when(C("_state") == "unknown").then(C("_rows")).otherwise(nw.lit(0.0)).sum(),
         untyped=nw.when(C("_type") == UNKNOWN).then(C("_rows")).otherwise(nw.lit(0.0)).sum(),
+        undated=nw.when(C("_state") == "final", _is(UNDATED)).then(C("_rows")).otherwise(nw.lit(0.0)).sum(),
+        unspread=nw.when(C("_state") == "final", _is(UNSPREAD)).then(C("_rows")).otherwise(nw.lit(0.0)).sum(),
     )
     say_unknown(int(count["unknown"]), "counted in unknown_amount")
     if count["hidden"]:
@@ -222,6 +266,7 @@ def _warn(work: Frame, asked: Question) -> None:
             "what they are worth, and realization, is missing where they count.",
             RatesHiddenWarning,
         )
+    _warn_of_invoices(int(count["undated"]), int(count["unspread"]))
     every_type = asked.matter_types is not None and asked.matter_types >= frozenset(MATTER_TYPES)
     if count["untyped"] and not every_type:
         verb = "counted" if asked.matter_types is None or UNKNOWN in asked.matter_types else "left out"
@@ -229,4 +274,19 @@ def _warn(work: Frame, asked: Question) -> None:
             f"{int(count['untyped'])} time entries are on matters of unknown type; they are {verb}. "
             "Pass matters= (the loader matters(), archived ones too).",
             IncompleteDataWarning,
+        )
+
+
+def _warn_of_invoices(undated: int, unspread: int) -> None:
+    if undated:
+        warn(
+            f"{undated} billable time entries are on final invoices without a due date; the invoice date stands in for "
+            "it in what is due.",
+            IncompleteDataWarning,
+        )
+    if unspread:
+        warn(
+            f"{unspread} billable time entries are on final invoices that also bill fixed fees and have time without "
+            'an amount (the credential lacks read.rates); with discounts="items" what they were billed at is missing.',
+            RatesHiddenWarning,
         )

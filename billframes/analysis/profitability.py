@@ -36,13 +36,15 @@ EXPLANATION = Explanation(
     denominator="net billed time fees and fixed fees on final invoices",
     left_out=(
         "expenses, on either side",
-        "fees not on a final invoice",
+        "fees not on a final invoice: `unbilled_amount` is the worth of the period's time that is on no invoice yet",
+        "by invoice date, the link between the two sides: fees are of the invoices dated in the period, hours of the "
+        'work done in it, which is different work unless `basis="work_date"`',
         "hours of people without a cost rate: in `uncosted_hours`, and cost, profit and margin are missing",
     ),
     cannot_tell=("what people cost: the settings' `cost_rates` say it", "cost rates of the past: one rate a person"),
 )
 
-_COST = ("total_hours", "cost_amount", "uncosted_hours", "_uncosted")
+_COST = ("total_hours", "cost_amount", "uncosted_hours", "_uncosted", "unbilled_amount", "_hidden")
 _MEASURES = ("billed_amount", "fixed_fee_amount", *_COST)
 _COLUMNS = (
     "billed_amount",
@@ -53,6 +55,7 @@ _COLUMNS = (
     "profit_amount",
     "margin_ratio",
     "uncosted_hours",
+    "unbilled_amount",
 )
 
 
@@ -86,6 +89,10 @@ def profitability(
     Fees are the net billed time fees of `realization` (of all matter types) and the fixed fees, both on final
     invoices only. Cost is every hour dated in the period, whatever its billing type and matter, times the person's
     cost rate: non-billable and internal time costs, too. Expenses are on neither side.
+
+    By invoice date, fees and hours are of different work: fees are of the invoices dated in the period, hours of the
+    work done in it. `basis="work_date"` compares the fees of the period's work with its own cost, as far as it is
+    billed; `unbilled_amount` is what is not billed yet.
 
     Parameters
     ----------
@@ -125,6 +132,8 @@ def profitability(
         - `profit_amount`: fees - cost
         - `margin_ratio`: profit ÷ fees; missing without fees
         - `uncosted_hours`: hours of people without a cost rate
+        - `unbilled_amount`: worth of the billable time dated in the period that is on no invoice: its hours are in the
+          cost and its fees are not yet there; missing where rates are hidden
 
     Raises
     ------
@@ -214,15 +223,19 @@ def _cost(entries: Frame, asked: _Question) -> Frame:
     """Add up the cost of all hours dated in the period."""
     rates = asked.sources.settings.cost_rates
     own = [name for name in base_of(asked.keys) if not name.startswith("_")]
-    dated = within(take(entries, "time_entries", ("date", "user_id", "hours", *own)), "date", asked.period)
+    columns = ("date", "user_id", "hours", "billing_type", "amount", "invoice_id", *own)
+    dated = within(take(entries, "time_entries", columns), "date", asked.period)
     rate = mapped("user_id", rates, None, nw.Float64)
     rows = with_times(dated.with_columns(_rate=rate, total_hours=C("hours")), asked.keys, "date")
+    unbilled = C("invoice_id").is_null() & (C("billing_type") == "billable")
     free = ~C("_rate").is_null() | (C("hours") == 0)
     warn_of_no_rate(rows.filter(~free), "cost", "cost, profit and margin are missing where they count")
     rows = rows.with_columns(
         cost_amount=(C("hours") * C("_rate")).fill_null(0.0),
         uncosted_hours=nw.when(~free).then(C("hours")).otherwise(nw.lit(0.0)),
         _uncosted=flag(~free),
+        unbilled_amount=nw.when(unbilled).then(C("amount").fill_null(0.0)).otherwise(nw.lit(0.0)),
+        _hidden=flag(unbilled & C("amount").is_null() & (C("hours") != 0)),
     )
     return _added(rows, asked, _COST)
 
@@ -237,6 +250,7 @@ def _result(totals: Frame, keys: Sequence[Key]) -> Frame:
         totals.with_columns(
             fees_amount=C("billed_amount") + C("fixed_fee_amount"),
             cost_amount=nw.when(C("_uncosted") == 0).then(C("cost_amount")),
+            unbilled_amount=nw.when(C("_hidden") == 0).then(C("unbilled_amount")),
         )
         .with_columns(profit_amount=C("fees_amount") - C("cost_amount"))
         .with_columns(margin_ratio=ratio("profit_amount", "fees_amount"))

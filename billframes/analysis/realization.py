@@ -8,7 +8,7 @@ from typing import Literal, cast
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis._billing import warn_of_absent_items
-from billframes.analysis._checks import choice, matter_types_of
+from billframes.analysis._checks import choice, matter_types_of, read_date
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import close, open_frames
 from billframes.analysis._keys import By, Sources, find_keys, matter_type_key
@@ -35,9 +35,11 @@ def realization(
     users: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
     matter_types: Collection[str] | None = None,
+    discounts: Literal["time", "items"] = "time",
+    as_of: DateLike | None = None,
 ) -> IntoFrameT:
     """
-    Billed ÷ worked: what the work on final invoices was billed at, by what it is worth at its rates.
+    Billed ÷ worth of billed work: what the work on final invoices was billed at, by its worth at its rates.
 
     An invoice's net billed time fees are its amount less its expenses and fixed fees. They are spread over its
     billable entries in proportion to `amount` (over hours where amounts are hidden or add up to nothing), and
@@ -71,16 +73,24 @@ def realization(
     matter_types : collection of str, optional
         Types of matter that count. "Unknown" is what has none, credit notes among it, and is implied where all
         five types are named. All but contingency, pro bono and internal by default.
+    discounts : {"time", "items"}
+        What bears the difference between an invoice's items and its amount: its time alone, so that fixed fees are
+        billed in full; or time and fixed fees in proportion to their worth. Expenses are billed in full either way.
+        The two differ only on invoices that bill both (`mixed_amount`).
+    as_of : str or date, optional
+        Adds what was billed on invoices due on or before this day: of recent invoices little is settled yet, and no
+        fault of theirs. Balances are as loaded, so give the day of the load.
 
     Returns
     -------
     frame
         Of the kind passed in, sorted by label: the keys and, as float64, money unrounded,
 
-        - `worked_amount`: worth of the billable time on the final invoices counted; missing where rates are hidden
+        - `worked_amount`: worth of billed work, which is the billable time on the final invoices counted; missing where
+          rates are hidden
         - `billed_amount`: net billed time fees
-        - `write_down_amount`: worked - billed; negative is a write-up
-        - `billing_realization`: billed ÷ worked; missing for 0 ÷ 0, as on invoices of fixed fees only
+        - `write_down_amount`: worth - billed; negative is a write-up
+        - `billing_realization`: billed ÷ worth; missing for 0 ÷ 0, as on invoices of fixed fees only
         - `settled_amount`: net billed time fees * (amount - balance) ÷ amount of each invoice, 0 where the amount
           is 0; payments, credits and write-offs can't be told apart
         - `settlement_ratio`: settled ÷ billed
@@ -88,11 +98,17 @@ def realization(
         - `billable_hours`: hours on those invoices
         - `effective_rate`: billed ÷ hours, known with rates hidden, too
         - with `basis="work_date"`: `unbilled_amount`, `prebill_amount` (on a draft, review or approved invoice),
-          `unknown_amount` (on an invoice not among those passed), `cohort_amount` (these and worked), and
-          `billed_to_worked` (billed ÷ cohort)
+          `unknown_amount` (on an invoice not among those passed), `cohort_amount` (fees worked: these
+          and the worth of billed work), and `billed_to_worked` (billed ÷ fees worked)
         - with standard rates: `standard_amount` (hours at standard rates; missing where someone has none),
           `worked_to_standard`, `billed_to_standard`
         - `left_out_hours`, `left_out_amount`, `left_out_billed_amount`: time on matters whose type does not count
+        - `mixed_amount`: the part of `worked_amount` on invoices that also bill fixed fees
+        - with `as_of`: `due_amount` and `due_settled_amount`, the parts of `billed_amount` and `settled_amount` on
+          invoices due on or before that day, and `due_settlement_ratio`, their ratio
+
+        With `discounts="items"`, what was billed is missing where invoices that also bill fixed fees have time without
+        an amount.
 
     Raises
     ------
@@ -107,7 +123,8 @@ def realization(
         Billable entries have no amount: what needs it is missing.
     IncompleteDataWarning
         Entries name an invoice that was not passed (by invoice date: unless the entry's own `invoice_date` says
-        it is of another period), matter types are unknown, or expenses or fixed fees were not passed.
+        it is of another period), matter types are unknown, expenses or fixed fees were not passed, or, with `as_of`,
+        final invoices have no due date (the invoice date stands in).
         On lazy frames this runs two small queries (by originator three); the result stays lazy.
 
     Examples
@@ -139,6 +156,8 @@ def realization(
     1           240.0              0.75                  0.6
     """
     choice(basis, "basis", ("invoice_date", "work_date"))
+    choice(discounts, "discounts", ("time", "items"))
+    day = None if as_of is None else read_date(as_of, "as_of")
     period, types = resolve(start, end), matter_types_of(matter_types)
     frames = open_frames(
         time_entries=time_entries,
@@ -153,7 +172,8 @@ def realization(
     settings = settle(settings, frames.get("users"))
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
-    asked = Question(basis, period, find_keys(by, sources), sources, matter_type_key(sources), types)
+    keys, kind = find_keys(by, sources), matter_type_key(sources)
+    asked = Question(basis, period, keys, sources, kind, types, discounts, day)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
     return cast("IntoFrameT", close(realized(frames, asked), time_entries))
 
@@ -166,7 +186,8 @@ EXPLANATION = Explanation(
         "`overall_realization` = `billing_realization` × `settlement_ratio`"
     ),
     numerator=(
-        "`billed_amount`: net billed time fees, which are the invoice's amount less its expenses and fixed fees, "
+        "`billed_amount`: net billed time fees, which are the invoice's amount less its expenses and fixed fees (with "
+        '`discounts="items"`, time bears only its share of a discount; `mixed_amount` shows where that matters), '
         "spread over its billable entries in proportion to `amount` (to hours where amounts are hidden). They follow "
         "each entry's own matter, client and user."
     ),
@@ -184,7 +205,8 @@ EXPLANATION = Explanation(
     ),
     cannot_tell=(
         "Payments from credits and write-offs: `settled_amount` is what is no longer open, whatever settled it, so it "
-        "is not called collected.",
+        "is not called collected. Of recent invoices little is settled yet: with `as_of=`, `due_settlement_ratio` is "
+        "of invoices due by then.",
         "Hours as billed, and which entry a write-down was for: it is spread over the whole invoice.",
         "Standard rates; the firm's settings can give them (`standard_amount`).",
     ),

@@ -161,14 +161,17 @@ _UTILIZATION = (
 )
 _MONEY = _sums(
     "money",
-    worked_amount=("Worked", "Worth of the billable time on the invoices counted, at its rates."),
+    worked_amount=("Worth of billed work", "Worth, at its rates, of the billable time on the invoices counted."),
     billed_amount=("Billed", "Net billed time fees: invoices less their expenses and fixed fees."),
-    write_down_amount=("Written down", "Worked − billed; negative is a write-up."),
+    write_down_amount=("Written down", "Worth of billed work − billed; negative is a write-up."),
+    mixed_amount=("Worth beside fixed fees", "Worth of the work on invoices that also bill fixed fees."),
+    due_amount=("Billed and due", "The part of billed on invoices due on or before the day asked for."),
+    due_settled_amount=("Settled of due", "The part of billed and due that is no longer open."),
     settled_amount=("Settled", "The part of billed that is no longer open, whatever settled it."),
     unbilled_amount=("Unbilled", "Worth of what is on no invoice."),
     prebill_amount=("On prebills", "Worth of what is on a draft, review or approved invoice."),
     unknown_amount=("On unknown invoices", "Worth of what is on invoices that were not passed."),
-    cohort_amount=("All worked", "Worth of all billable time of the period, invoiced or not."),
+    cohort_amount=("Fees worked", "Worth of all billable time dated in the period, invoiced or not."),
     standard_amount=("At standard rates", "Hours × standard rates; missing where someone has none."),
     left_out_amount=("Worth left out", "Worth of time on matters whose type does not count."),
     left_out_billed_amount=("Billed left out", "What time on matters whose type does not count was billed at."),
@@ -198,15 +201,20 @@ _MONEY = _sums(
 )
 _REALIZATION = _ratios(
     "ratio",
-    billing_realization=("Billing realization", "billed_amount / worked_amount", "Billed ÷ worked."),
+    billing_realization=("Billing realization", "billed_amount / worked_amount", "Billed ÷ worth of billed work."),
     settlement_ratio=("Settlement", "settled_amount / billed_amount", "Settled ÷ billed."),
+    due_settlement_ratio=("Settlement of due", "due_settled_amount / due_amount", "Settled of due ÷ billed and due."),
     overall_realization=(
         "Overall realization",
         "settled_amount / worked_amount",
         "Billing realization × settlement.",
     ),
-    billed_to_worked=("Billed to worked", "billed_amount / cohort_amount", "Billed ÷ all worked."),
-    worked_to_standard=("Worked to standard", "worked_amount / standard_amount", "Worked ÷ at standard rates."),
+    billed_to_worked=("Billed to worked", "billed_amount / cohort_amount", "Billed ÷ fees worked."),
+    worked_to_standard=(
+        "Worth to standard",
+        "worked_amount / standard_amount",
+        "Worth of billed work ÷ at standard rates.",
+    ),
     billed_to_standard=("Billed to standard", "billed_amount / standard_amount", "Billed ÷ at standard rates."),
     fixed_fee_realization=(
         "Fixed-fee realization",
@@ -227,7 +235,11 @@ _RATES = _ratios(
         "billed_amount / billable_hours or fee_amount / linked_hours",
         "Fees ÷ hours: what an hour brought.",
     ),
-    worked_rate=("Rate of the work", "worked_amount / billable_hours", "Worked ÷ hours: what an hour is worth."),
+    worked_rate=(
+        "Rate of the work",
+        "worked_amount / billable_hours",
+        "Worth of billed work ÷ hours: what an hour is worth.",
+    ),
     standard_rate=("Standard rate", "standard_amount / billable_hours", "Standard ÷ hours, of who did the work."),
 )
 _PEOPLE = (
@@ -269,7 +281,7 @@ _LAGS = (
     *_sums(
         "days",
         total_lag_days=("Days in all", "Days from work to invoice, of all entries."),
-        amount_days=("Days × worked", "Days from work to invoice × worth."),
+        amount_days=("Days × worth", "Days from work to invoice × worth."),
         hour_days=("Days × hours", "Days from work to invoice × hours."),
     ),
     *_ratios(

@@ -28,8 +28,10 @@ class MoneyAnalyses(BookFrames):
         start, end : date-like, optional
             Another period than the book's.
         **options
-            Any other argument of `billframes.realization`, such as basis="work_date".
+            Any other argument of `billframes.realization`, such as basis="work_date". `as_of`, the day up to which
+            invoices are due, is the day the invoices were loaded if it is not given.
         """
+        options = {"as_of": self.loaded_on("invoices"), **options}
         return self._of_invoices(realization, by, start, end, options)
 
     def effective_rates(

@@ -52,12 +52,12 @@ utilization = Chart(
 realization = Chart(
     "realization",
     bars,
-    "Worked and billed fees",
-    {"worked_amount": "Worked", "billed_amount": "Billed"},
+    "Worth of billed work and fees billed",
+    {"worked_amount": "Worth of billed work", "billed_amount": "Billed"},
     ["{billing_realization}"],
     hidden="worked_amount",
-    instead={"title": "Billed fees", "words": ["{billed_amount:axis}"]},
-    shows="billed fees (dark) on worked fees (pale), and their ratio.",
+    instead={"title": "Fees billed", "words": ["{billed_amount:axis}"]},
+    shows="billed fees (dark) on the worth of the same work (pale), and their ratio.",
     more=f"{_MONTHS} With rates hidden only billed fees are drawn.",
     example={
         "month": ["2026-09", "2026-10"],
@@ -65,7 +65,7 @@ realization = Chart(
         "billed_amount": [800.0, -50.0],
         "billing_realization": [0.8, None],
     },
-    gives=(["80.0%", "–"], "Worked and billed fees by month"),
+    gives=(["80.0%", "–"], "Worth of billed work and fees billed by month"),
 ).function
 effective_rates = Chart(
     "effective_rates",

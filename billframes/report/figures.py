@@ -63,7 +63,7 @@ _WORK = (
 )
 _BILLING = (
     ("Fees billed", "money", "billed_amount", ""),
-    ("Worth of the work billed", "money", "worked_amount", ""),
+    ("Worth of billed work", "money", "worked_amount", ""),
     ("Written down", "money", "write_down_amount", ""),
     ("Billing realization", "ratio", "billing_realization", ""),
     ("Settlement of the month’s fees", "ratio", "settlement_ratio", "*"),

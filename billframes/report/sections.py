@@ -123,7 +123,7 @@ def _hours(month: Month, rows: pd.DataFrame, total: pd.DataFrame) -> Section:
 
 def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart: bool = True) -> Section:
     """
-    Show worked, billed and settled fees of the invoices dated in the month.
+    Show what the invoices dated in the month billed, the worth of that work, and what is settled.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart
     by : str
         "practice_area", "client", "user", "responsible", "originator" or "matter".
     top : int
-        How many rows are named, by most worked (most billed where rates are hidden); all others are one row.
+        How many rows are named, by most worth of work (most billed where rates are hidden); all others are one row.
     chart : bool
         Whether a chart stands above the table.
     """
@@ -142,7 +142,9 @@ def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart
     return _section(
         f"Realization by {what}",
         tables=[_table(f"Fees by {what}", what, label, REALIZATION, rows, total)] if len(rows) else [],
-        chart=_chart(plots.realization, rows, f"Worked and billed fees by {what}", _tall(rows)) if chart else "",
+        chart=_chart(plots.realization, rows, f"Worth of billed work and fees billed by {what}", _tall(rows))
+        if chart
+        else "",
         notes=words.realization(total, what, brief=not chart),
         empty=f"No final invoice is dated in {month.name}.",
     )
@@ -163,11 +165,11 @@ def receivables(month: Month, *, top: int = 10) -> Section:
 
 
 def trends(month: Month) -> Section:
-    """Show twelve months of hours and utilization, and of worked and billed fees and realization."""
+    """Show twelve months of hours and utilization, and of fees billed, the worth of that work and realization."""
     rows = month.by_month.iloc[1:].rename_axis("month").reset_index()
     hours = tuple(each for each in HOURS_TREND if not month.choice or each.name == "client_hours")
     named = rows.assign(month=[month_name(pd.Timestamp(f"{each}-01"), short=True) for each in rows["month"]])
-    charts = [("Worked and billed fees and billing realization", plots.realization, FEES_TREND)]
+    charts = [("Worth of billed work, fees billed and billing realization", plots.realization, FEES_TREND)]
     if not month.choice:
         charts.insert(0, ("Client hours, available hours and utilization", plots.utilization, HOURS_TREND))
     return Section(

@@ -27,15 +27,16 @@ __all__ = [
 _HEADLINES = (
     "Fees worked is the worth of the month’s billable time at the rates on the entries. Fees billed is what time was "
     "billed at on final invoices dated in the month, whenever it was worked: the invoice less its expenses and fixed "
-    "fees. The two are about different work, so one is not a ratio of the other; billing realization compares fees "
-    "billed with the worth of the very work they are for.",
+    "fees. They cover different work, so don’t divide one by the other. Billing realization divides fees billed by "
+    "the worth of billed work, which is the worth of the time on the same invoices.",
     "* As things stand today. Earlier months have had longer to be invoiced and settled, so a difference from them "
     "is no change, and none is shown.",
     "† The API holds today’s balances and no past ones, so there is nothing to compare with.",
 )
 BY_MONTH = (
-    "Client and available hours belong to the month the work was done in; worked, billed and settled fees to the month "
-    "of the invoice. Settled is as balances stand today, so the latest months are not done yet."
+    "Client and available hours belong to the month the work was done in; fees billed, the worth of that work and "
+    "settled fees to the month of the invoice. Settled is as balances stand today, so the latest months are not done "
+    "yet."
 )
 _RECEIVABLES = (
     "Open balances of final invoices, by days past their due date; one due on the day itself is current. "
@@ -101,10 +102,10 @@ def realization(total: pd.DataFrame, what: str, *, brief: bool = False) -> list[
         same = "The same invoices and figures as in the table before, so both have the same total."
         return [f"{same} {left_out(total)}"]
     return [
-        "Final invoices dated in the month, with all the work on them. Worked is the worth of their billable time, "
-        "billed what it was billed at, written down the difference (negative: a write-up). Billing realization is "
-        "billed ÷ worked; settlement is the part of the billed fees that is no longer open today ÷ billed. Fixed fees "
-        "and expenses are not in these figures."
+        "Final invoices dated in the month, with all the work on them. Worth of billed work is what their billable "
+        "time is worth at its rates, billed what it was billed at, written down the difference (negative: a write-up). "
+        "Billing realization is billed ÷ worth of billed work; settlement is the part of the billed fees that is no "
+        "longer open today ÷ billed. Fixed fees and expenses are not in these figures."
         + ("" if what == "client" else f" Unassigned is what has no {what}, such as credit notes."),
         left_out(total),
     ]

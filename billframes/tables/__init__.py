@@ -28,6 +28,9 @@ __all__ = [
     "wip",
 ]
 
+_OF_DUE = ("due_amount", "due_settled_amount", "due_settlement_ratio")
+_OF_COHORT = ("unbilled_amount", "prebill_amount", "cohort_amount", "billed_to_worked")
+
 utilization = TableOf(
     "utilization",
     "Utilization",
@@ -49,12 +52,11 @@ realization = TableOf(
         "effective_rate",
         "settled_amount",
         "settlement_ratio",
-        "unbilled_amount",
-        "prebill_amount",
-        "cohort_amount",
-        "billed_to_worked",
+        *_OF_DUE,
+        "mixed_amount",
+        *_OF_COHORT,
     ),
-    where_there=("unbilled_amount", "prebill_amount", "cohort_amount", "billed_to_worked"),
+    where_there=(*_OF_DUE, "mixed_amount", *_OF_COHORT),
 )
 reconcile = TableOf(
     "reconcile",
@@ -165,7 +167,9 @@ profitability = TableOf(
         "profit_amount",
         "margin_ratio",
         "uncosted_hours",
+        "unbilled_amount",
     ),
+    where_there=("unbilled_amount",),
 )
 budget_burn = TableOf(
     "budget_burn",

@@ -155,7 +155,11 @@ REALIZATION = View(
     order="billed_amount",
     columns=(
         Column("billable_hours", "Hours", "hours"),
-        *_money(("worked_amount", "Worked"), ("billed_amount", "Billed"), ("write_down_amount", "Written down")),
+        *_money(
+            ("worked_amount", "Worth of billed work"),
+            ("billed_amount", "Billed"),
+            ("write_down_amount", "Written down"),
+        ),
         Column("billing_realization", "Realization", "ratio"),
         Column("settlement_ratio", "Settled", "ratio"),
     ),
@@ -163,7 +167,7 @@ REALIZATION = View(
     rows=_invoiced,
     date="invoice_date",
     listed=("invoice_number", "invoice_date", *_WORK),
-    amount=Column("amount", "worked", "money"),
+    amount=Column("amount", "worth of billed work", "money"),
     meaning="Final invoices dated in the period, with all the work on them whenever done. Contingency, pro bono and "
     "internal matters are left out. Under filters other than clients’, credits and fees that no entry carries belong "
     "to nobody and are not shown.",

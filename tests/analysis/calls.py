@@ -168,6 +168,8 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "realization by client and month": call(realization, *WORK, by=["client", "month"], settings=SETTINGS),
     "realization by work date": call(realization, *WORK, by="matter", basis="work_date", start="2026-10"),
     "realization of the firm": call(realization, *WORK, basis="work_date"),
+    "realization of what is due": call(realization, *WORK, by="matter", discounts="items", as_of="2026-11-10"),
+    "realization of due work": call(realization, *WORK, basis="work_date", discounts="items", as_of="2026-11-10"),
     "aging by client": call(aging, "invoices", as_of="2026-11-15", by="client"),
     "aging by matter and user": call(aging, *WORK, as_of="2026-11-15", by=["matter", "user"]),
     "aging by practice area": call(aging, *WORK, as_of="2026-11-15", by=["practice_area", "quarter"]),

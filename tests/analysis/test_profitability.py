@@ -48,6 +48,7 @@ def test_the_worked_table(firm):
             "profit_amount": 550.0,
             "margin_ratio": 550 / 1300,
             "uncosted_hours": 0.0,
+            "unbilled_amount": -100.0,
         }
     )
 
@@ -64,6 +65,16 @@ def test_all_rows_re_add_whatever_the_key(firm):
         rows = asked(firm, by=by)
         assert sum(row["fees_amount"] for row in rows) == pytest.approx(1300.0), by
         assert sum(row["cost_amount"] for row in rows) == pytest.approx(750.0), by
+        assert sum(row["unbilled_amount"] for row in rows) == -100.0, by
+
+
+def test_work_of_the_period_that_is_on_no_invoice_is_shown(firm):
+    """Its hours are in the cost on either basis; what is on the draft i3 is on an invoice."""
+    assert [row["unbilled_amount"] for row in asked(firm, basis="work_date", by="client")] == [0.0, -100.0, 0.0]
+    hidden = (*WORK[:-1], (*WORK[-1][:6], None, None))
+    with pytest.warns(RatesHiddenWarning):
+        rows = asked(firm, hidden, basis="work_date", by="client")
+    assert [row["unbilled_amount"] for row in rows] == [0.0, None, 0.0]
 
 
 def test_each_key_has_its_fees_and_its_cost(firm):

@@ -21,7 +21,8 @@ COLUMNS = [
     "effective_rate",
 ]
 COHORT = ["unbilled_amount", "prebill_amount", "unknown_amount", "cohort_amount", "billed_to_worked"]
-LEFT_OUT = ["left_out_hours", "left_out_amount", "left_out_billed_amount"]
+LEFT_OUT = ["left_out_hours", "left_out_amount", "left_out_billed_amount", "mixed_amount"]
+DUE = ["due_amount", "due_settled_amount", "due_settlement_ratio"]
 
 # i1 covers two matters, i2 is a draft, i3 a credit note, i4 all fixed fee, i6 has contingency work on it.
 WORK = (
@@ -62,9 +63,52 @@ def test_the_worked_table(firm):
     assert list(row.values()) == pytest.approx(
         [
             1800.0, 1400.0, 400.0, 1400 / 1800, 950.0, 950 / 1400, 950 / 1800, 7.0, 200.0,
-            1.0, 300.0, 300.0,
+            1.0, 300.0, 300.0, 1200.0,
         ]
     )  # fmt: skip
+
+
+def test_only_invoices_that_are_due_should_be_settled(firm):
+    """i1 was due on the 20th and half of it is open. If i6 has no due date, its own date stands in."""
+    bills = [("i1", "2026-10-05", "final", "2026-10-20", "c1", 1500.0, 750.0), *INVOICES[1:]]
+    (row,) = realized(firm, bills=bills, as_of="2026-10-20")
+    assert list(row) == COLUMNS + LEFT_OUT + DUE
+    assert [row[name] for name in DUE] == pytest.approx([1000.0, 500.0, 0.5])
+    (early,) = realized(firm, bills=bills, as_of="2026-10-19")
+    assert [early[name] for name in DUE] == [0.0, 0.0, None]
+    bills[-1] = ("i6", "2026-10-30", "final", None, "c1", 900.0, 0.0)
+    with pytest.warns(IncompleteDataWarning, match="2 billable time entries are on final invoices without a due date"):
+        (later,) = realized(firm, bills=bills, as_of="2026-10-30")
+    assert [later[name] for name in DUE] == pytest.approx([1600.0, 1100.0, 1100 / 1600])
+
+
+def test_a_discount_falls_on_time_or_on_time_and_fixed_fees_alike(firm):
+    """i1 bills 1,200 of time and 400 of fixed fees at 1,400: at 1,000 and 400, or at seven eighths of both."""
+    of_time = {row["matter_name"]: row["billed_amount"] for row in realized(firm, by="matter")}
+    alike = {row["matter_name"]: row["billed_amount"] for row in realized(firm, by="matter", discounts="items")}
+    assert of_time == pytest.approx({"Sale": 1100.0, "Lease": 500.0, "Contingent": 0.0, "Unassigned": -200.0})
+    assert alike == pytest.approx({"Sale": 1125.0, "Lease": 525.0, "Contingent": 0.0, "Unassigned": -200.0})
+    (row,) = realized(firm, discounts="items")
+    assert (row["worked_amount"], row["mixed_amount"]) == (1800.0, 1200.0)
+    assert row["settled_amount"] == pytest.approx(975.0)
+
+
+def test_a_fixed_fees_own_discount_is_no_time_s(firm):
+    bill = ("i4", "2026-10-25", "final", "2026-11-04", "c3", 800.0, 0.0)
+    assert realized(firm, (), [bill])[0]["billed_amount"] == -100.0
+    assert realized(firm, (), [bill], discounts="items")[0]["billed_amount"] == 0.0
+
+
+def test_a_discount_on_items_of_hidden_worth_is_missing(firm):
+    """Ben's hidden hour on i1 hides how time and fixed fees share; i6 has no fixed fees and is known."""
+    work = [(*row[:6], None, row[7]) if row[1] == "u2" and row[7] == "i1" else row for row in WORK]
+    with pytest.warns(RatesHiddenWarning) as told:
+        rows = {row["user_name"]: row for row in realized(firm, work, by="user", discounts="items")}
+    assert "2 billable time entries are on final invoices that also bill fixed fees" in str(told[1].message)
+    for name in ("Ada", "Ben"):
+        assert [rows[name][each] for each in ("billed_amount", "settled_amount", "billing_realization")] == [None] * 3
+    assert rows["Ben"]["left_out_billed_amount"] == 300.0
+    assert rows["Unassigned"]["billed_amount"] == -200.0
 
 
 def test_by_user_the_credit_note_is_unassigned(firm):
@@ -96,9 +140,10 @@ def test_an_invoice_over_several_matters_follows_each_entry(firm):
      "matter_cf_tier", "cf_office", "billing_type", ["user", "client", "month"], "matter_id", "client_name"],
 )  # fmt: skip
 def test_rows_re_add_by_every_key(firm, by):
-    for basis in ("invoice_date", "work_date"):
-        (total,) = realized(firm, basis=basis)
-        rows = realized(firm, by=by, basis=basis, users=firm.users())
+    for basis, discounts in (("invoice_date", "time"), ("work_date", "items")):
+        options = {"basis": basis, "discounts": discounts, "as_of": "2026-11-04"}
+        (total,) = realized(firm, **options)
+        rows = realized(firm, by=by, users=firm.users(), **options)
         for name in total:
             if not name.endswith(("realization", "ratio", "rate", "_worked")):
                 assert sum(row[name] for row in rows) == pytest.approx(total[name], rel=1e-9), name
@@ -273,6 +318,8 @@ def test_absent_expenses_and_matters_are_warned_about(pandas_firm):
     ("options", "message"),
     [
         ({"by": "usr"}, "Did you mean 'user'"),
+        ({"discounts": "fees"}, "discounts='fees' is not known"),
+        ({"as_of": "2026-10"}, "as_of='2026-10' is not a date"),
         ({"basis": "work"}, "basis='work' is not known.*'work_date'"),
         ({"matter_types": ["hurly"]}, "Did you mean 'hourly'"),
         ({"matter_types": []}, "matter_types"),

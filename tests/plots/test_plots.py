@@ -116,7 +116,7 @@ def test_money_on_an_axis_is_short(fees):
 def test_hidden_rates_leave_billed_fees(fees):
     ax = plots.realization(fees.assign(worked_amount=None, billing_realization=None))
     assert words(ax) == ["90k", "−500", "210k"]
-    assert ax.get_title(loc="left") == "Billed fees by month"
+    assert ax.get_title(loc="left") == "Fees billed by month"
 
 
 def test_receivables_are_stacked_by_age_and_credits_lie_left_of_zero(owed):

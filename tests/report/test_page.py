@@ -104,7 +104,7 @@ FROM part
 def test_fees_billed_and_realization_are_the_databases(ask, rows):
     worked, billed, settled = ask(NET)
     assert figure(rows, "Fees billed") == money(billed)
-    assert figure(rows, "Worth of the work billed") == money(worked)
+    assert figure(rows, "Worth of billed work") == money(worked)
     assert figure(rows, "Written down") == money(worked - billed)
     assert figure(rows, "Billing realization") == f"{billed / worked:.1%}"
     assert figure(rows, "Settlement of the month’s fees") == f"{settled / billed:.1%}"

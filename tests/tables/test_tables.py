@@ -55,7 +55,7 @@ def test_numbers_are_formatted_and_the_total_is_of_sums(fees):
     assert headings(table)[:6] == [
         "Client",
         "Billable hours",
-        "Worked",
+        "Worth of billed work",
         "Written down",
         "Billed",
         "Billing realization",
@@ -85,7 +85,11 @@ def test_a_key_with_mark_up_in_its_name_is_escaped(fees):
 def test_the_title_says_what_is_shown_and_the_note_what_it_means(fees):
     shown = page(tables.realization(fees))
     assert shown.select_one(".gt_title").get_text() == "Realization by client"
-    assert shown.select_one(".gt_sourcenote").get_text().startswith("billing realization = billed ÷ worked; ")
+    assert (
+        shown.select_one(".gt_sourcenote")
+        .get_text()
+        .startswith("billing realization = billed ÷ worth of billed work; ")
+    )
 
 
 def test_a_table_is_the_same_each_time(fees):
