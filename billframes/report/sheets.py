@@ -130,9 +130,7 @@ def _hours(sheet: Sheet) -> Sheet:
 def _twelve_months(month: Month) -> Sheet:
     rows = month.by_month.iloc[1:].rename_axis("month").reset_index()
     measures = tuple(each for each in (*HOURS_TREND, *FEES_TREND) if rows[each.name].notna().any())
-    meaning = (
-        "Hours belong to the month of the work; billed fees, their work’s worth and settled fees to the invoice’s."
-    )
+    meaning = "Hours belong to the month of the work; billed fees, their worth and settled fees to the invoice’s."
     return Sheet("Twelve months", (meaning,), ("month",), measures, rows, rows.iloc[:0])
 
 
