@@ -24,7 +24,7 @@ from billframes.analysis._billing import (
 from billframes.analysis._checks import within
 from billframes.analysis._frames import Frame, collect_row, flag, nothing, open_frames, take
 from billframes.analysis._group import add_up, attach, base_of, sums, with_times
-from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._keys import By, Key, find_keys, sources_of
 from billframes.analysis._loads import need_work_on_invoices, warn_of_work_not_passed
 from billframes.analysis._people import settle
 from billframes.errors import RatesHiddenWarning
@@ -56,7 +56,7 @@ def fees_by(
         Of invoice dates, both ends inclusive.
     settings : FirmSettings, optional
     **natives
-        The frames `time_entries`, `invoices`, `expenses`, `fixed_fees`, `matters` and `users`, those given.
+        The frames `time_entries`, `invoices`, `expenses`, `fixed_fees`, `matters`, `users` and `clients`, those given.
 
     Returns
     -------
@@ -67,9 +67,9 @@ def fees_by(
     """
     frames = open_frames(**natives)
     need_work_on_invoices(analysis, natives, period)
-    settings = settle(settings, frames.get("users"))
+    settings = settle(settings, frames)
     rows = frozenset(frames["time_entries"].collect_schema().names())
-    sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
+    sources = sources_of(frames, rows, settings)
     keys = find_keys(by, sources)
     fees = _fees(analysis, frames, keys, period)
     warn_of_absent_items(expenses=frames.get("expenses"), fixed_fees=frames.get("fixed_fees"))

@@ -56,6 +56,7 @@ LOADERS = {
     "invoices": "invoices()",
     "matters": "matters()",
     "users": "users()",
+    "clients": "clients()",
 }
 SELECTS = {
     "client_name": "client",

@@ -75,6 +75,7 @@ def attach(
     """
     frame = _join(frame, sources.matters, "matters", "matter_id", _wanted(keys, "matter"))
     frame = _join(frame, sources.users, "users", "user_id", _wanted(keys, "user"))
+    frame = _join(frame, sources.clients, "clients", "client_id", _wanted(keys, "client"))
     if "user_id" in base_of(keys):
         frame = frame.with_columns(_set_role=mapped("user_id", sources.settings.roles, None, nw.String))
     if any(key.by_originator for key in keys):

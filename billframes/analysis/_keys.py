@@ -11,7 +11,7 @@ from billframes.analysis._frames import LOADERS, SELECTS, Frame
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.settings.firm import FirmSettings
 
-__all__ = ["PEOPLE_AND_MATTERS", "TIMES", "UNASSIGNED", "UNKNOWN", "By", "Key", "Sources", "find_keys"]
+__all__ = ["PEOPLE_AND_MATTERS", "TIMES", "UNASSIGNED", "UNKNOWN", "By", "Key", "Sources", "find_keys", "sources_of"]
 
 UNASSIGNED = "Unassigned"
 UNKNOWN = "Unknown"
@@ -36,12 +36,13 @@ _ALIASES = {column: name for name, pair in PEOPLE_AND_MATTERS.items() for column
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where keys may come from: the columns of the rows themselves, and the matters and users frames."""
+    """Where keys may come from: the columns of the rows themselves, and the matters, users and clients frames."""
 
     rows: frozenset[str]
     matters: Frame | None
     users: Frame | None
     settings: FirmSettings
+    clients: Frame | None = None
 
     @property
     def of_matters(self) -> frozenset[str]:
@@ -53,6 +54,11 @@ class Sources:
         """Columns of the users frame; none where it was not given."""
         return _columns(self.users)
 
+    @property
+    def of_clients(self) -> frozenset[str]:
+        """Columns of the clients frame; none where it was not given."""
+        return _columns(self.clients)
+
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -60,8 +66,8 @@ class Key:
     One thing to group by.
 
     `columns` are the result's: id and label, or a value alone. `base` are the columns of the rows that it is
-    derived from. `matter` and `user` map a temporary name to the column of the matters or users frame that is
-    joined on. `parts` tell what each result column is made of: the first of these that is not missing.
+    derived from. `matter`, `user` and `client` map a temporary name to the column of the matters, users or clients
+    frame that is joined on. `parts` tell what each result column is made of: the first of these that is not missing.
     """
 
     columns: tuple[str, ...]
@@ -69,6 +75,7 @@ class Key:
     parts: tuple[tuple[str, ...], ...]
     matter: Mapping[str, str] = field(default_factory=dict)
     user: Mapping[str, str] = field(default_factory=dict)
+    client: Mapping[str, str] = field(default_factory=dict)
     missing: str = UNASSIGNED
 
     @property
@@ -85,6 +92,11 @@ class Key:
     def by_originator(self) -> bool:
         """Whether rows are split over the matter's originators."""
         return self.columns[0] == "originator_id"
+
+
+def sources_of(frames: Mapping[str, Frame], rows: frozenset[str], settings: FirmSettings) -> Sources:
+    """Return where keys may come from, of the frames that were given."""
+    return Sources(rows, frames.get("matters"), frames.get("users"), settings, frames.get("clients"))
 
 
 def find_keys(by: By, sources: Sources) -> tuple[Key, ...]:
@@ -136,7 +148,8 @@ def _pair(name: str, sources: Sources) -> Key:
         base = tuple(column for column in columns if column in sources.rows)
         user = {"_user_label": "name"} if name == "user" and "name" in sources.of_users else {}
         matter = {"_matter_label": "name"} if name == "matter" and "name" in sources.of_matters else {}
-        return Key(columns, base, ((id_,), (*user, *matter, *base[1:])), matter, user)
+        client = {"_client_label": "name"} if name == "client" and "name" in sources.of_clients else {}
+        return Key(columns, base, ((id_,), (*user, *matter, *client, *base[1:])), matter, user, client)
     if id_ in sources.of_matters:
         matter = {f"_joined_{column}": column for column in columns if column in sources.of_matters}
         return Key(columns, ("matter_id",), ((f"_joined_{id_}",), tuple(matter)[1:]), matter)
@@ -159,25 +172,27 @@ def _role(sources: Sources) -> Key:
 
 
 def _plain(name: str, sources: Sources) -> Key:
-    """Find a column of the rows, of matters or of users; these two also under the names `enrich` gives them."""
+    """Find a column of the rows, of matters, users or clients; of these also under the names `enrich` gives them."""
     if name in sources.rows:
         return Key((name,), (name,), ((name,),))
-    in_matters = {name, name.removeprefix("matter_")} & sources.of_matters
-    in_users = {name, name.removeprefix("user_")} & sources.of_users
-    if in_matters and in_users:
-        raise ParameterError(f"by={name!r} is a column of matters and of users; say matter_{name} or user_{name}.")
-    joined = {f"_joined_{name}": column for column in in_matters | in_users}
-    if in_matters:
-        return Key((name,), ("matter_id",), (tuple(joined),), matter=joined)
-    if in_users:
-        return Key((name,), ("user_id",), (tuple(joined),), user=joined)
+    columns = {"matter": sources.of_matters, "user": sources.of_users, "client": sources.of_clients}
+    found = {each: {name, name.removeprefix(f"{each}_")} & there for each, there in columns.items()}
+    found = {each: names for each, names in found.items() if names}
+    if len(found) > 1:
+        raise ParameterError(
+            f"by={name!r} is a column of {' and of '.join(f'{each}s' for each in found)}; "
+            f"say {' or '.join(f'{each}_{name}' for each in found)}."
+        )
+    for each, (column, *_) in found.items():
+        joined = {f"_joined_{name}": column}
+        return Key((name,), (f"{each}_id",), (tuple(joined),), **{each: joined})
     return _unknown(name, sources)
 
 
 def _unknown(name: str, sources: Sources) -> NoReturn:
-    known = [*SHORT_NAMES, *sorted(sources.rows | sources.of_matters | sources.of_users)]
-    absent = [f"{each}=" for each in ("matters", "users") if getattr(sources, each) is None]
-    more = f", and columns of {' and '.join(absent)} where these are passed" if absent else ""
+    known = [*SHORT_NAMES, *sorted(sources.rows | sources.of_matters | sources.of_users | sources.of_clients)]
+    absent = [f"{each}=" for each in ("matters", "users", "clients") if getattr(sources, each) is None]
+    more = f", and columns of {', '.join(absent)} where these are passed" if absent else ""
     raise ParameterError(
         f"by={name!r} is neither a short name nor a column.{closest(name, known)} It takes {', '.join(known)}{more}."
     )

@@ -36,7 +36,7 @@ from billframes.analysis._frames import (
     take,
 )
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
-from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._keys import By, Key, Sources, find_keys, sources_of
 from billframes.analysis._loads import need_open_on, need_work_on_invoices
 from billframes.analysis._passes import computed, deferred, grouped
 from billframes.analysis._people import settle
@@ -66,6 +66,7 @@ def aging(
     fixed_fees: IntoFrameT | None = None,
     matters: IntoFrameT | None = None,
     users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -95,6 +96,8 @@ def aging(
         The invoices' items, all of them, for keys of matters and users.
     matters, users : frame, optional
         With `matter_id` or `user_id` and what `by` names.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights`, `roles`, and the time zone in which the load's day is told.
 
@@ -148,8 +151,9 @@ def aging(
         fixed_fees=fixed_fees,
         matters=matters,
         users=users,
+        clients=clients,
     )
-    sources = _sources(frames, settle(settings, frames.get("users")))
+    sources = _sources(frames, settle(settings, frames))
     keys = find_keys(by, sources)
     of_invoices = {"client_id": None, "matter_id": None, "invoice_id": None, "invoice_state": "final"}
     need_open_on("aging", {"invoices": invoices}, day, of_invoices)
@@ -193,7 +197,7 @@ def _sources(frames: dict[str, Frame], settings: FirmSettings) -> Sources:
     """Keys come from the invoice, but matter and user from its items: an invoice names one matter of several."""
     columns = frozenset(frames["invoices"].collect_schema().names())
     own = frozenset(name for name in columns if not name.startswith(("matter_", "user_")))
-    return Sources(own | set(_ITEM), frames.get("matters"), frames.get("users"), settings)
+    return sources_of(frames, own | set(_ITEM), settings)
 
 
 def _check_items(frames: dict[str, Frame], by: By) -> None:

@@ -19,7 +19,7 @@ from billframes.analysis._days import days_of
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, collect_row, flag, open_frames, ratio
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
-from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._keys import By, Key, find_keys, sources_of
 from billframes.analysis._loads import need_work_on_invoices
 from billframes.analysis._people import settle
 from billframes.errors import RatesHiddenWarning
@@ -69,6 +69,7 @@ def billing_lag(
     end: DateLike | None = None,
     matters: IntoFrameT | None = None,
     users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -86,6 +87,8 @@ def billing_lag(
         First and last day of the invoices, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
     matters, users : frame, optional
         What else `by` names.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights` split by originator.
 
@@ -138,11 +141,11 @@ def billing_lag(
     0      2.0           20.0                      12.0                     15.0
     """
     period = resolve(start, end)
-    frames = open_frames(time_entries=time_entries, invoices=invoices, matters=matters, users=users)
+    frames = open_frames(time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients)
     need_work_on_invoices("billing_lag", {"invoices": invoices, "time_entries": time_entries}, period)
-    settings = settle(settings, frames.get("users"))
+    settings = settle(settings, frames)
     rows = frozenset(frames["time_entries"].collect_schema().names())
-    sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
+    sources = sources_of(frames, rows, settings)
     keys = find_keys(by, sources)
     base = base_of(keys)
     own = [name for name in base if not name.startswith("_")]

@@ -34,6 +34,7 @@ from billframes.analysis._frames import (
 )
 from billframes.analysis._group import sums
 from billframes.analysis._loads import need_whole_life
+from billframes.analysis._people import warn_of_strangers
 from billframes.analysis._rows import gathered
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 from billframes.settings.firm import FirmSettings
@@ -120,7 +121,7 @@ def budget_burn(
         Billable entries have no amount: what they used on no final invoice is missing, and fees of final invoices are
         spread over hours.
     IncompleteDataWarning
-        The budgets name a matter that the matters frame lacks, items name an invoice that was not passed, or
+        The settings name a matter that the matters frame lacks, items name an invoice that was not passed, or
         expenses or fixed fees were not passed.
         Lazy frames are added up by matter for this; the result stays lazy.
 
@@ -144,19 +145,19 @@ def budget_burn(
       matter_name  budget_amount  used_amount  remaining_amount  budget_burn
     0        Sale         2000.0       1100.0             900.0         0.55
     """
-    budgets = dict(settings.budgets) if settings is not None else {}
-    if not budgets:
+    if settings is None or not (budgets := dict(settings.budgets)):
         raise ParameterError("budget_burn needs budgets: pass settings=FirmSettings(budgets={matter_id: amount}).")
     frames = open_frames(
         time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees, matters=matters
     )
     items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_whole_life("budget_burn", {"invoices": invoices, **items}, {"billing_type": "billable"})
+    warn_of_strangers(settings, frames)
     fees = _fees(frames)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
     _warn(used)
-    rows = _with_all_budgets(_named(used, frames.get("matters")), budgets, frames.get("matters"))
+    rows = _with_all_budgets(_named(used, frames.get("matters")), budgets)
     return cast("IntoFrameT", close(_result(rows, budgets, _unbudgeted(used, budgets)), time_entries))
 
 
@@ -218,19 +219,11 @@ def _named(used: Frame, matters: Frame | None) -> Frame:
     return nw.concat([used.with_columns(matter_name=nothing(nw.String)), listed])
 
 
-def _with_all_budgets(rows: Frame, budgets: dict[str, float], matters: Frame | None) -> Frame:
+def _with_all_budgets(rows: Frame, budgets: dict[str, float]) -> Frame:
     """Keep the matters with a budget; those that no frame has get a row of no work."""
     rows = rows.filter(C("matter_id").is_in(list(budgets)))
     totals = rows.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
     absent = sorted(set(budgets) - _ids(totals))
-    unlisted = sorted(set(budgets) - _ids(take(matters, "matters", ("matter_id",)))) if matters is not None else []
-    if unlisted:
-        few = ", ".join(unlisted[:10])
-        warn(
-            f"settings.budgets name {len(unlisted)} matters that are not among those passed: {few}. "
-            "Load all matters, archived ones too, or correct the ids.",
-            IncompleteDataWarning,
-        )
     # A sum over no keys is one row on every engine, also of an empty frame.
     empty = totals.select(*[C(name).sum() * 0.0 for name in _MEASURES])
     extra = [

@@ -55,6 +55,7 @@ def contribution(
     end: DateLike | None = None,
     matters: IntoFrameT | None = None,
     users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -79,6 +80,8 @@ def contribution(
         First and last day of the invoices' dates, inclusive, None is open; or a whole period as `start`.
     matters, users : frame, optional
         With `matter_id` or `user_id` and what `by` names.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights` and `roles`.
 
@@ -142,6 +145,7 @@ def contribution(
         fixed_fees=fixed_fees,
         matters=matters,
         users=users,
+        clients=clients,
     )
     return cast("IntoFrameT", close(_with_shares(finish(totals, keys, _AMOUNTS), keys), time_entries))
 

@@ -49,6 +49,7 @@ def effective_rates(
     end: DateLike | None = None,
     matters: IntoFrameT | None = None,
     users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
     matter_types: Collection[str] | None = None,
 ) -> IntoFrameT:
@@ -70,6 +71,8 @@ def effective_rates(
         First and last day, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
     matters, users : frame, optional
         With `matter_id` and `matter_type`, or `user_id` and `name`, and what else `by` names.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `standard_rates` add the standard columns.
     matter_types : collection of str, optional
@@ -120,6 +123,7 @@ def effective_rates(
         end=end,
         matters=matters,
         users=users,
+        clients=clients,
         settings=settings,
         matter_types=matter_types,
     )

@@ -24,7 +24,7 @@ from billframes.analysis._frames import (
     take,
 )
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
-from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._keys import By, Key, Sources, find_keys, sources_of
 from billframes.analysis._loads import need_period, need_whole_life
 from billframes.analysis._people import settle, warn_of_no_rate
 from billframes.analysis._regroup import items_by, stacked
@@ -88,6 +88,7 @@ def fixed_fee_realization(
     end: DateLike | None = None,
     matters: IntoFrameT | None = None,
     users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -110,6 +111,8 @@ def fixed_fee_realization(
         First and last day of the fees, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
     matters, users : frame, optional
         What else `by` names.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `standard_rates`, money an hour by user. Without them what needs them is missing.
 
@@ -159,12 +162,14 @@ def fixed_fee_realization(
     0      3000.0           300.0                   0.75                500.0
     """
     period = resolve(start, end)
-    frames = open_frames(time_entries=time_entries, fixed_fees=fixed_fees, matters=matters, users=users)
+    frames = open_frames(
+        time_entries=time_entries, fixed_fees=fixed_fees, matters=matters, users=users, clients=clients
+    )
     need_period("fixed_fee_realization", {"fixed_fees": fixed_fees}, period)
     need_whole_life("fixed_fee_realization", {"time_entries": time_entries}, {"fixed_fee_id": None})
-    settings = settle(settings, frames.get("users"))
+    settings = settle(settings, frames)
     rows = frozenset(frames["time_entries"].collect_schema().names())
-    sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
+    sources = sources_of(frames, rows, settings)
     asked = _Question(period, find_keys(by, sources), sources)
     time, fees = _time(frames["time_entries"], asked), _fees(frames["fixed_fees"], asked)
     parts = _parts(time, fees, asked)

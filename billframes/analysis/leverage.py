@@ -10,7 +10,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._warn import warn
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, collect_row, inside, open_frames, ratio
-from billframes.analysis._keys import UNKNOWN, By, Sources, find_keys
+from billframes.analysis._keys import UNKNOWN, By, Sources, find_keys, sources_of
 from billframes.analysis._loads import need_period
 from billframes.analysis._people import settle
 from billframes.analysis._regroup import ordered, together
@@ -46,6 +46,7 @@ def leverage(
     end: DateLike | None = None,
     by: By = None,
     users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     matters: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
     include_fixed_fee: bool = True,
@@ -74,6 +75,8 @@ def leverage(
         entries tell roles.
     matters : frame, optional
         With `matter_id` and `matter_type`; needed where the entries have no `matter_type`.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `roles` go before those of the users list; the calendar tells who was there.
     include_fixed_fee, include_probono, roster
@@ -123,11 +126,11 @@ def leverage(
        principal_hours  non_principal_hours  hours_leverage  heads_leverage
     0             10.0                 30.0             3.0             2.0
     """
-    frames = open_frames(time_entries=time_entries, users=users, matters=matters)
+    frames = open_frames(time_entries=time_entries, users=users, matters=matters, clients=clients)
     need_period("leverage", {"time_entries": time_entries}, resolve(start, end), ("user_id",))
-    settings = settle(settings, frames.get("users"))
+    settings = settle(settings, frames)
     rows = frozenset(frames["time_entries"].collect_schema().names())
-    sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
+    sources = sources_of(frames, rows, settings)
     _check_roles(sources)
     keys = find_keys(by, sources)
     names = [by] if isinstance(by, str) else list(by or ())
@@ -137,6 +140,7 @@ def leverage(
         end=end,
         by=[*names, "user", "role"],
         users=users,
+        clients=clients,
         matters=matters,
         settings=settings,
         include_fixed_fee=include_fixed_fee,

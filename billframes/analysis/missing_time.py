@@ -130,7 +130,7 @@ def missing_time(
     frames = open_frames(time_entries=time_entries, users=users, matters=matters)
     period = resolve(start, end)
     need_period("missing_time", {"time_entries": time_entries}, period, ("user_id",))
-    settings = settle(settings, frames.get("users"))
+    settings = settle(settings, frames)
     people: Any = utilization(
         time_entries, start=start, end=end, by="user", users=users, matters=matters, settings=settings, roster=roster
     )

@@ -43,6 +43,7 @@ def origination(
     start: DateLike | None = None,
     end: DateLike | None = None,
     users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -69,6 +70,8 @@ def origination(
         First and last day of the invoices' dates, inclusive, None is open; or a whole period as `start`.
     users : frame, optional
         With `user_id` and `name`: the names of originators.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights`, which add up to 1 for each matter.
 
@@ -133,5 +136,6 @@ def origination(
         fixed_fees=fixed_fees,
         matters=matters,
         users=users,
+        clients=clients,
     )
     return cast("IntoFrameT", close(finish(totals, keys, FEES), time_entries))

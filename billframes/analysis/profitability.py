@@ -17,7 +17,7 @@ from billframes.analysis._checks import MATTER_TYPES, choice, within
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, flag, inside, mapped, open_frames, ratio, take
 from billframes.analysis._group import add_up, attach, base_of, finish, result_columns, sums, with_times
-from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._keys import By, Key, Sources, find_keys, sources_of
 from billframes.analysis._people import settle, warn_of_no_rate
 from billframes.analysis._regroup import items_by, ordered, together
 from billframes.analysis.realization import realization
@@ -81,6 +81,7 @@ def profitability(
     end: DateLike | None = None,
     matters: IntoFrameT | None = None,
     users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -116,6 +117,8 @@ def profitability(
         First and last day, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
     matters, users : frame, optional
         What else `by` names.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `cost_rates`, money an hour by user.
 
@@ -180,11 +183,12 @@ def profitability(
         "fixed_fees": fixed_fees,
         "matters": matters,
         "users": users,
+        "clients": clients,
     }
     frames = open_frames(**natives)
-    settings = settle(settings, frames.get("users"))
+    settings = settle(settings, frames)
     rows = frozenset(frames["time_entries"].collect_schema().names())
-    sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
+    sources = sources_of(frames, rows, settings)
     asked = _Question(basis, period, find_keys(by, sources), sources)
     parts = [_billed(natives, by, asked), _cost(frames["time_entries"], asked)]
     if "fixed_fees" in frames:

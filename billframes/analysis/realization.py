@@ -11,7 +11,7 @@ from billframes.analysis._billing import warn_of_absent_items
 from billframes.analysis._checks import choice, matter_types_of, read_date
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import close, open_frames
-from billframes.analysis._keys import By, Sources, find_keys, matter_type_key
+from billframes.analysis._keys import By, find_keys, matter_type_key, sources_of
 from billframes.analysis._loads import need_work_on_invoices
 from billframes.analysis._people import settle
 from billframes.analysis._realized import Question, realized
@@ -33,6 +33,7 @@ def realization(
     end: DateLike | None = None,
     matters: IntoFrameT | None = None,
     users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
     matter_types: Collection[str] | None = None,
     discounts: Literal["time", "items"] = "time",
@@ -68,6 +69,8 @@ def realization(
         First and last day, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
     matters, users : frame, optional
         With `matter_id` and `matter_type`, or `user_id`, `name` and `role`, and what else `by` names.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `standard_rates` add the standard columns; `originator_weights` split by originator.
     matter_types : collection of str, optional
@@ -166,12 +169,13 @@ def realization(
         fixed_fees=fixed_fees,
         matters=matters,
         users=users,
+        clients=clients,
     )
     items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_work_on_invoices("realization", {"invoices": invoices, **items}, period, dated=basis)
-    settings = settle(settings, frames.get("users"))
+    settings = settle(settings, frames)
     rows = frozenset(frames["time_entries"].collect_schema().names())
-    sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
+    sources = sources_of(frames, rows, settings)
     keys, kind = find_keys(by, sources), matter_type_key(sources)
     asked = Question(basis, period, keys, sources, kind, types, discounts, day)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)

@@ -20,7 +20,7 @@ from billframes.analysis._days import days_of
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, nothing, open_frames, take
 from billframes.analysis._group import add_up, attach, base_of, finish, result_columns, sums, with_times
-from billframes.analysis._keys import By, Key, Sources, find_keys
+from billframes.analysis._keys import By, Key, Sources, find_keys, sources_of
 from billframes.analysis._loads import ITEM_FILTERS, need_period
 from billframes.analysis._people import settle
 from billframes.analysis._rows import gathered, like
@@ -120,6 +120,7 @@ def timekeeping_lag(
     end: DateLike | None = None,
     by: By = "user",
     users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     matters: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
@@ -136,6 +137,8 @@ def timekeeping_lag(
         What to group by; None gives one row.
     users, matters : frame, optional
         What else `by` names.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `time_zone` tells on which day an instant falls; UTC without them.
 
@@ -186,11 +189,11 @@ def timekeeping_lag(
     0      3.0              2.0           8.4           0.333       0.333
     """
     period = resolve(start, end)
-    frames = open_frames(time_entries=time_entries, users=users, matters=matters)
+    frames = open_frames(time_entries=time_entries, users=users, matters=matters, clients=clients)
     need_period("timekeeping_lag", {"time_entries": time_entries}, period, ITEM_FILTERS)
-    settings = settle(settings, frames.get("users"))
+    settings = settle(settings, frames)
     rows = frozenset(frames["time_entries"].collect_schema().names())
-    sources = Sources(rows, frames.get("matters"), frames.get("users"), settings)
+    sources = sources_of(frames, rows, settings)
     keys = find_keys(by, sources)
     groups, types = _groups(_histogram(frames["time_entries"], keys, sources, period), keys)
     _warn_of_unknown(groups)
@@ -211,7 +214,9 @@ def _histogram(entries: Frame, keys: Sequence[Key], sources: Sources, period: Pe
         sums(with_times(part, keys, "date").with_columns(_entries=nw.lit(1.0)), base_of(wider), _ROW)
         for part in (lagged, unknown)
     ]
-    joined = Sources(sources.rows, _eager(sources.matters), _eager(sources.users), sources.settings)
+    joined = Sources(
+        sources.rows, _eager(sources.matters), _eager(sources.users), sources.settings, _eager(sources.clients)
+    )
     rows = [attach(each, wider, joined, _ROW) for each in counts]
     return cast("nw.DataFrame[Any]", add_up(nw.concat(rows), wider, _ROW)).to_arrow()
 

@@ -29,7 +29,7 @@ from billframes.analysis._frames import (
     take,
 )
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, sums_by_type, with_matter_type, with_times
-from billframes.analysis._keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key
+from billframes.analysis._keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key, sources_of
 from billframes.analysis._loads import ITEM_FILTERS, need_period, people_loaded, was_cut
 from billframes.analysis._passes import computed, deferred
 from billframes.analysis._people import settle
@@ -61,6 +61,7 @@ def utilization(
     end: DateLike | None = None,
     by: By = "user",
     users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     matters: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
     include_fixed_fee: bool = True,
@@ -91,6 +92,8 @@ def utilization(
         With `user_id`, `name` and `role`: who is on the roster, also without hours.
     matters : frame, optional
         With `matter_id` and `matter_type`; needed where the entries have no `matter_type`.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         The calendar, people's hours, leave and targets.
     include_fixed_fee : bool
@@ -152,11 +155,11 @@ def utilization(
     first, last = _bounded(start, end)
     last = last if as_of is None else min(last, read_date(as_of, "as_of"))
     choice(roster, "roster", ("timekeepers", "active"))
-    frames = open_frames(time_entries=time_entries, users=users, matters=matters)
-    entries, settings = frames["time_entries"], settle(settings, frames.get("users"))
+    frames = open_frames(time_entries=time_entries, users=users, matters=matters, clients=clients)
+    entries, settings = frames["time_entries"], settle(settings, frames)
     if (loaded := people_loaded(time_entries)) is not None and "users" in frames:
         frames["users"] = frames["users"].filter(C("user_id").is_in(loaded))
-    sources = Sources(frozenset(entries.collect_schema().names()), frames.get("matters"), frames.get("users"), settings)
+    sources = sources_of(frames, frozenset(entries.collect_schema().names()), settings)
     keys = find_keys(by, sources)
     _check_load(time_entries, users, keys, Period(first, last))
     work = _client_hours(_work(entries, keys, sources, first, last), include_fixed_fee, include_probono)

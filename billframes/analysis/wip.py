@@ -15,7 +15,7 @@ from billframes.analysis._checks import bucket_names, matter_types_of, read_date
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, open_frames
 from billframes.analysis._in_progress import KINDS, Question, in_progress
-from billframes.analysis._keys import By, Sources, find_keys, matter_type_key
+from billframes.analysis._keys import By, Sources, find_keys, matter_type_key, sources_of
 from billframes.analysis._loads import need_open_on
 from billframes.analysis._people import settle
 from billframes.errors import MissingColumnError
@@ -55,6 +55,7 @@ def wip(
     matter_types: Collection[str] | None = None,
     matters: IntoFrameT | None = None,
     users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -89,6 +90,8 @@ def wip(
         types by default.
     matters, users : frame, optional
         With `matter_id` or `user_id` and what `by` names.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights` and `roles`.
 
@@ -159,12 +162,13 @@ def wip(
         invoices=invoices,
         matters=matters,
         users=users,
+        clients=clients,
     )
     subsets = dict.fromkeys(("user_id", "matter_id", "client_id"))
     given = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_open_on("wip", given, day, subsets if include_prebill else subsets | {"billed": False})
     need_open_on("wip", {"invoices": invoices}, day, dict.fromkeys(("client_id", "invoice_id")))
-    sources = _sources(frames, settle(settings, frames.get("users")))
+    sources = _sources(frames, settle(settings, frames))
     kind = matter_type_key(sources, prefer_matters=True)
     if types is not None and kind is None:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
@@ -174,4 +178,4 @@ def wip(
 
 def _sources(frames: dict[str, Frame], settings: FirmSettings) -> Sources:
     columns = [frames[name].collect_schema().names() for name in KINDS if name in frames]
-    return Sources(frozenset().union(*columns), frames.get("matters"), frames.get("users"), settings)
+    return sources_of(frames, frozenset().union(*columns), settings)

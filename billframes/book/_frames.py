@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from billframes.analysis._keys import SHORT_NAMES
 from billframes.api.client import Client
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period, resolve
@@ -77,6 +78,14 @@ class BookFrames:
     def client_balances(self) -> pd.DataFrame:
         """What all clients owe today, as the server adds it up."""
         return self._client.client_balances()
+
+    def _details(self, by: By) -> dict[str, Any]:
+        """Return the frames that keys are found in, clients only if `by` needs them, and the settings."""
+        details = {"matters": self.matters, "users": self.users, "settings": self.settings}
+        names = [by] if isinstance(by, str) else list(by or ())
+        own = {*SHORT_NAMES, *self.time_entries.columns, *self.matters.columns, *self.users.columns}
+        others = [name for name in names if name.removeprefix("matter_").removeprefix("user_") not in own]
+        return details | ({"clients": self.clients} if others else {})
 
     def _span(self, start: DateLike | None, end: DateLike | None) -> tuple[Any, Any]:
         span = self.period if start is None and end is None else resolve(start, end)

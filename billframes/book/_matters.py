@@ -35,9 +35,7 @@ class MatterAnalyses(BookFrames):
             by=by,
             start=first,
             end=last,
-            matters=self.matters,
-            users=self.users,
-            settings=self.settings,
+            **self._details(by),
         )
         return result
 
@@ -64,10 +62,7 @@ class MatterAnalyses(BookFrames):
             by=by,
             start=first,
             end=last,
-            matters=self.matters,
-            users=self.users,
-            settings=self.settings,
-            **options,
+            **{**self._details(by), **options},
         )
         return result
 
@@ -88,8 +83,6 @@ class MatterAnalyses(BookFrames):
             by=by,
             start=first,
             end=last,
-            matters=self.matters,
-            users=self.users,
-            settings=self.settings,
+            **self._details(by),
         )
         return result

@@ -105,6 +105,6 @@ class MoneyAnalyses(BookFrames):
             by=by,
             start=first,
             end=last,
-            **{"matters": self.matters, "users": self.users, "settings": self.settings, **options},
+            **{**self._details(by), **options},
         )
         return result

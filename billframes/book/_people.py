@@ -47,10 +47,7 @@ class PeopleAnalyses(BookFrames):
             start=first,
             end=last,
             by=by,
-            users=self.users,
-            matters=self.matters,
-            settings=self.settings,
-            **options,
+            **{**self._details(by), **options},
         )
         return result
 
@@ -88,10 +85,7 @@ class PeopleAnalyses(BookFrames):
             start=first,
             end=last,
             by=by,
-            users=self.users,
-            matters=self.matters,
-            settings=self.settings,
-            **options,
+            **{**self._details(by), **options},
         )
         return result
 
@@ -113,9 +107,7 @@ class PeopleAnalyses(BookFrames):
             start=first,
             end=last,
             by=by,
-            users=self.users,
-            matters=self.matters,
-            settings=self.settings,
+            **self._details(by),
         )
         return result
 
@@ -145,10 +137,7 @@ class PeopleAnalyses(BookFrames):
             start=first,
             end=last,
             threshold=threshold,
-            users=self.users,
-            matters=self.matters,
-            settings=self.settings,
-            **options,
+            **{**self._details(None), **options},
         )
         return result
 

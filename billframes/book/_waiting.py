@@ -36,10 +36,10 @@ class WaitingAnalyses(BookFrames):
                 "time_entries": self.time_entries,
                 "expenses": self.expenses,
                 "fixed_fees": self.fixed_fees,
-                "matters": self.matters,
+                **self._details(by),
                 **options,
             }
-        if self.settings is not None or by not in (None, "client"):
+        elif self.settings is not None:
             options = {"settings": self.settings, "users": self.users, **options}
         result: pd.DataFrame = aging(self.invoices, as_of=self.day(as_of), by=by, **options)
         return result
@@ -63,7 +63,7 @@ class WaitingAnalyses(BookFrames):
             self.invoices,
             as_of=self.day(as_of),
             by=by,
-            **{"matters": self.matters, "users": self.users, "settings": self.settings, **options},
+            **{**self._details(by), **options},
         )
         return result
 

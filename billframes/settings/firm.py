@@ -9,7 +9,7 @@ import datetime as dt
 import math
 import tomllib
 import zoneinfo
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, Self, TypedDict
@@ -46,7 +46,9 @@ class FirmSettings:
     """
     A firm's own facts, which analyses take as `settings=`.
 
-    Users are named by id or by e-mail address; e-mail addresses need the users frame beside the settings.
+    Users are named by id or by e-mail address; e-mail addresses need the users frame beside the settings. Analyses warn
+    of users and matters that are named here and missing from the users or matters frame passed to them; on lazy frames
+    that is one small query for each of the two.
 
     Parameters
     ----------
@@ -141,6 +143,35 @@ class FirmSettings:
         named = [user for name in _BY_USER for user in getattr(self, name)]
         named += [user for weights in self.originator_weights.values() for user in weights]
         return frozenset(user.lower() for user in named if "@" in user)
+
+    @property
+    def named(self) -> dict[str, dict[str, list[str]]]:
+        """The users and matters that the settings name, by "users" and "matters", each with the keys that name it."""
+        users: dict[str, list[str]] = {}
+        matters: dict[str, list[str]] = {}
+        for key in _BY_USER:
+            for user in getattr(self, key):
+                users.setdefault(user, []).append(key)
+        for key in ("budgets", "originator_weights"):
+            for matter in getattr(self, key):
+                matters.setdefault(matter, []).append(key)
+        for user in {user for weights in self.originator_weights.values() for user in weights}:
+            users.setdefault(user, []).append("originator_weights")
+        return {"users": users, "matters": matters}
+
+    def without(self, users: Collection[str]) -> Self:
+        """
+        Leave out what is said of some users.
+
+        Parameters
+        ----------
+        users : collection of str
+            Their ids. Weights of originators stay, because they add up to 1.
+        """
+        changes: dict[str, Any] = {
+            key: {user: value for user, value in getattr(self, key).items() if user not in users} for key in _BY_USER
+        }
+        return replace(self, **changes)
 
     def by_id(self, ids: Mapping[str, str]) -> Self:
         """

@@ -18,6 +18,7 @@ from billframes.book import Book
 from billframes.book.parts import ITEMS, kept, with_keys
 from billframes.frames.enrich import join_details
 from billframes.frames.load_info import as_whole
+from billframes.settings.firm import FirmSettings
 from billframes.widgets._filters import Filters
 from billframes.widgets._state import FilterState, Span
 
@@ -100,9 +101,17 @@ class Sight:
             by=by,
             users=users,
             matters=self._book.matters,
-            settings=self._book.settings,
+            settings=self._settings_of(users),
         )
         return result
+
+    def _settings_of(self, users: pd.DataFrame) -> FirmSettings | None:
+        """Return the settings without those of the firm's other people, who are filtered and not unknown."""
+        settings, everyone = self._book.settings, self._book.users
+        if settings is None or len(users) == len(everyone):
+            return settings
+        ids = dict(zip(everyone["email"].str.lower(), everyone["user_id"], strict=True))
+        return settings.by_id(ids).without(set(everyone["user_id"]) - set(users["user_id"]))
 
     def realization(self, by: Any) -> pd.DataFrame:
         """Realization of the work let through, on final invoices dated in the period."""
@@ -118,6 +127,7 @@ class Sight:
             by=with_keys(by, [_KEPT] if self._marking else []),
             start=self.start,
             end=self.end,
+            as_of=self._shelf.today,
             matters=self._book.matters,
             users=self._book.users,
             settings=self._book.settings,

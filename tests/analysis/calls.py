@@ -5,6 +5,7 @@ A new analysis joins with a line in `CALLS`.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -42,10 +43,13 @@ SETTINGS = FirmSettings(
     targets={"u1": {"hours": 1800, "period": "year"}},
     standard_rates={"u1": 400.0, "u2": 250.0},
     cost_rates={"u1": 150.0, "u2": 100.0, "u3": 60.0},
-    budgets={"m1": 5000.0, "m2": 0.0, "m5": 400.0, "m7": 100.0},
+    budgets={"m1": 5000.0, "m2": 0.0, "m5": 400.0},
     originator_weights={"m5": {"u1": 0.25, "u2": 0.75}},
     time_zone="America/New_York",
 )
+
+
+STRANGERS = dataclasses.replace(SETTINGS, budgets={**SETTINGS.budgets, "m7": 100.0}, roles={"u8": "attorney"})
 
 
 def rich(firm: Any) -> Frames:
@@ -101,6 +105,7 @@ def rich(firm: Any) -> Frames:
             ledes_code_set_ids=[["ACT", "LIT"], ["LIT", "LOST"], [], None, ["LIT"]],
         ),
         "users": firm.users(),
+        "clients": firm.clients(),
         "codes": firm.frame(
             "code_type code code_set_id selectable",
             ("activity", "A101", "ACT", True),
@@ -152,6 +157,16 @@ BILLS = ("invoices", "expenses", "fixed_fees")
 ITEMS = ("time_entries", *BILLS)
 WORK = (*ITEMS, *PEOPLE)
 
+# Every analysis that takes keys, by a custom field of clients.
+BY_CLIENT: tuple[tuple[Callable[..., Any], tuple[str, ...], dict[str, Any]], ...] = (
+    *((each, WORK, {}) for each in (realization, contribution, effective_rates, origination, profitability)),
+    *((each, WORK, {"as_of": "2026-11-15"}) for each in (aging, wip)),
+    *((each, ("time_entries", *PEOPLE), {"start": "2026-10"}) for each in (utilization, leverage)),
+    (timekeeping_lag, ("time_entries", *PEOPLE), {}),
+    (billing_lag, ("time_entries", "invoices", *PEOPLE), {}),
+    (fixed_fee_realization, ("time_entries", "fixed_fees", *PEOPLE), {}),
+)
+
 # Every key on some analysis, and every analysis by no key and by several.
 CALLS: dict[str, Callable[[Frames], Any]] = {
     "utilization by user": call(utilization, "time_entries", *PEOPLE, start="2026-10", settings=SETTINGS),
@@ -185,7 +200,8 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "origination": call(origination, *WORK, start="2026-10", settings=SETTINGS),
     "origination by client": call(origination, *WORK, by="client"),
     "effective rates by user": call(effective_rates, *WORK, settings=SETTINGS),
-    "budget burn": call(budget_burn, *ITEMS, "matters", settings=SETTINGS),
+    "budget burn": call(budget_burn, *ITEMS, "matters", settings=STRANGERS),
+    "utilization of strangers": call(utilization, "time_entries", *PEOPLE, start="2026-10", settings=STRANGERS),
     "budget burn without matters": call(budget_burn, *ITEMS, settings=SETTINGS),
     "normalized balances": call(normalize_balances, "client_balances"),
     "leverage of the firm": call(leverage, "time_entries", *PEOPLE, start="2026-10"),
@@ -201,6 +217,12 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "missing time": call(
         missing_time, "time_entries", *PEOPLE, start="2026-10-01", end="2026-10-09", settings=SETTINGS
     ),
+    **{
+        f"{function.__name__} by industry": call(
+            function, *frames, "clients", by=["client_cf_industry", "client"], **more
+        )
+        for function, frames, more in BY_CLIENT
+    },
     "duplicates": call(duplicates, "time_entries", by=["user", "matter", "description"]),
     "no duplicates": call(duplicates, "time_entries"),
     "code check": call(code_check, "time_entries", "matters", "codes", "code_sets"),
@@ -231,17 +253,19 @@ ON_CLUSTERS = (
 # How many small queries a call runs on lazy frames, each of one row, as its documentation says; calls that are not here
 # collect more, as theirs says.
 QUERIES = {
-    "utilization by user": 1,
+    "utilization by user": 3,
     "utilization by role and month": 1,
-    "realization by client and month": 2,
-    "realization by originator": 3,
+    "realization by client and month": 4,
+    "realization by originator": 5,
+    "realization by industry": 2,
     "aging by client": 1,
     "aging by matter and user": 1,
-    "wip by originator": 2,
+    "wip by originator": 4,
+    "wip by industry": 1,
     "reconcile": 2,
     "normalized balances": 1,
     "billing lag by client": 2,
-    "origination": 3,
-    "effective rates by user": 2,
+    "origination": 5,
+    "effective rates by user": 4,
     "leverage of the firm": 2,
 }

@@ -169,6 +169,14 @@ class Firm:
         )
         return self.make(arrow(columns | more))
 
+    def clients(self) -> Any:
+        return self.frame(
+            "client_id name reference cf_industry cf_tier",
+            ("c1", "Acme", "A-1", "Steel", "A"),
+            ("c2", "Acme", "A-2", None, "B"),
+            ("c3", "Zenith", "Z-1", "Banking", "A"),
+        )
+
     def users(self) -> Any:
         return self.frame(
             "user_id name role email cf_office",
