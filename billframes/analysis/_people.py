@@ -56,8 +56,8 @@ def warn_of_strangers(settings: FirmSettings, frames: Mapping[str, Frame]) -> No
                 few = ", ".join(f"{each} ({', '.join(named[each])})" for each in absent[:_LISTED])
                 more = f" and {len(absent) - _LISTED} more" if len(absent) > _LISTED else ""
                 warn(
-                    f"settings name {len(absent)} {name} that are not among those passed: {few}{more}. They have no "
-                    f"effect. Load all {name}, archived ones too, or correct the ids.",
+                    f"settings name {len(absent)} {name} that are not among those passed: {few}{more}. "
+                    f"Load all {name}, archived ones too, or correct the ids.",
                     IncompleteDataWarning,
                 )
 

@@ -166,7 +166,7 @@ def test_by_work_date_time_is_followed_to_its_invoice(firm):
     assert row["worked_amount"] == row["billed_amount"] == 1100.0
     assert [row[name] for name in COHORT] == pytest.approx([200.0, 300.0, 0.0, 1600.0, 1100 / 1600])
     assert row["settled_amount"] == 600.0
-    assert [row[name] for name in LEFT_OUT] == pytest.approx([1.0, 300.0, 300.0])
+    assert [row[name] for name in LEFT_OUT] == pytest.approx([1.0, 300.0, 300.0, 0.0])
 
 
 def test_an_invoice_that_was_not_passed_is_unknown(firm):

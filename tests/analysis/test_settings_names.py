@@ -41,7 +41,7 @@ def test_users_and_matters_are_named_with_their_tables(firm):
     settings = FirmSettings(
         budgets={"m1": 10, "m7": 10}, originator_weights={"m7": {"u1": 0.5, "u7": 0.5}}, roles={"u7": "attorney"}
     )
-    assert [message.partition(". They")[0] for message in asked(firm, settings, start="2026-10")] == [
+    assert [message.partition(". Load")[0] for message in asked(firm, settings, start="2026-10")] == [
         "settings name 1 users that are not among those passed: u7 (roles, originator_weights)",
         "settings name 1 matters that are not among those passed: m7 (budgets, originator_weights)",
     ]

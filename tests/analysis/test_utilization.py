@@ -161,7 +161,8 @@ def test_the_calendar_of_the_settings(firm):
         user_end={"u9": "2026-10-02"},
         leave={"u2": ["2026-10-19", ("2026-10-24", "2026-10-27")]},
     )
-    rows = by_user(firm, settings=settings)
+    with pytest.warns(IncompleteDataWarning, match=r"settings name 1 users .*: u9 \(user_end\)"):
+        rows = by_user(firm, settings=settings)
     assert rows["Ada"]["capacity_hours"] == 21 * 4.0
     assert rows["Ben"]["capacity_hours"] == (10 - 1 - 2) * 8.0
     assert rows["Guest"]["capacity_hours"] == 8.0
@@ -178,7 +179,7 @@ def test_targets_are_prorated_by_working_days(firm):
     """2026 has 261 working days, the first half of October 11 of its 22."""
     settings = FirmSettings(targets={"u1": {"hours": 1305, "period": "year"}, "u2": {"hours": 110, "period": "month"}})
     rows = by_user(firm, settings=settings)
-    assert list(rows["Ada"])[-2:] == ["target_hours", "pace"]
+    assert list(rows["Ada"])[-3:] == ["target_hours", "pace", "idle_capacity_hours"]
     assert rows["Ada"]["target_hours"] == pytest.approx(110.0)
     assert rows["Ada"]["pace"] == pytest.approx(78.0 / 110.0)
     assert rows["Guest"]["target_hours"] is None
