@@ -185,7 +185,8 @@ def _plain(name: str, sources: Sources) -> Key:
         )
     for each, (column, *_) in found.items():
         joined = {f"_joined_{name}": column}
-        return Key((name,), (f"{each}_id",), (tuple(joined),), **{each: joined})
+        matter, user, client = (joined if each == entity else {} for entity in columns)
+        return Key((name,), (f"{each}_id",), (tuple(joined),), matter, user, client)
     return _unknown(name, sources)
 
 
