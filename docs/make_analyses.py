@@ -17,6 +17,7 @@ from typing import Any
 import billframes.analysis as analyses
 from billframes.analysis._explanation import Explanation
 from billframes.analysis.explain import explanations
+from billframes.analysis.glossary import GLOSSARY
 from billframes.analysis.vocabulary import UNITS, Measure, measure
 
 PAGE = Path(__file__).parent / "analyses.md"
@@ -32,6 +33,10 @@ def begin(name: str) -> str:
 
 def page(text: str) -> str:
     """Return the page with its generated parts made anew, and a section for each analysis that has none."""
+    if begin("glossary") in text:
+        before, rest = text.split(begin("glossary"))
+        words = _wrapped(GLOSSARY._repr_markdown_())
+        text = f"{before}{begin('glossary')}\n\n{words}\n\n{END}{rest.partition(END)[2]}"
     for each in explanations():
         if begin(each.name) not in text:
             text = text.replace(NEW, f"## {each.title}\n\n{begin(each.name)}\n{END}\n\n{NEW}")
@@ -43,9 +48,10 @@ def page(text: str) -> str:
 def section(explanation: Explanation) -> str:
     """Return the generated part of one analysis: its question, call, definition and columns."""
     function = getattr(analyses, explanation.name)
-    blocks = [f"*{explanation.question}*", f"`{_call(function)}`", f"**{explanation.formula}**"]
+    blocks = [f"*{explanation.question}*", explanation.summary, f"*Example.* {explanation.example}"]
+    blocks += [f"`{_call(function)}`", f"**{explanation.formula}**"]
     for heading, texts in explanation.parts.items():
-        if heading != "Formula":
+        if heading not in {"In short", "Example", "Formula"}:
             listed = "\n".join(f"- {text}" for text in texts)
             blocks.append(f"**{heading}**: {texts[0]}" if len(texts) == 1 else f"**{heading}**\n\n{listed}")
     return "\n\n".join([*map(_wrapped, blocks), _table(columns_of(function))])

@@ -25,8 +25,12 @@ class Explanation:
         The function's name.
     question : str
         What a partner asks when reaching for it, one sentence.
+    summary : str
+        Two sentences: what it does, and what it is for or must not be mistaken for.
+    example : str
+        One worked example, with the figures of the function's own example.
     formula : str
-        One line, such as "billed ÷ worked".
+        One line, such as "billed ÷ worth".
     numerator, denominator : str
         What is counted above and below the line; empty where the analysis is no ratio.
     left_out : tuple of str
@@ -37,6 +41,8 @@ class Explanation:
 
     name: str
     question: str
+    summary: str
+    example: str
     formula: str
     numerator: str = ""
     denominator: str = ""
@@ -58,7 +64,8 @@ class Explanation:
             "This API can’t tell": self.cannot_tell,
         }
         said = {heading: tuple(_sentence(text) for text in texts if text) for heading, texts in parts.items()}
-        return {"Formula": (self.formula,)} | {heading: texts for heading, texts in said.items() if texts}
+        first = {"In short": (self.summary,), "Example": (self.example,), "Formula": (self.formula,)}
+        return first | {heading: texts for heading, texts in said.items() if texts}
 
     def __repr__(self) -> str:
         lines = [self.title, "=" * len(self.title), *textwrap.wrap(self.question, _WIDTH)]
@@ -68,7 +75,7 @@ class Explanation:
                 first = "  - " if len(texts) > 1 else "  "
                 rest = " " * len(first)
                 lines += textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=rest)
-        return "\n".join([*lines, "", f"In full: help(bf.{self.name})"])
+        return "\n".join([*lines, "", f"In full: help(bf.{self.name}); special words: bf.explain('glossary')"])
 
     def _repr_markdown_(self) -> str:
         blocks = [f"### {self.title}", self.question]

@@ -350,6 +350,14 @@ def _shares(frames: dict[str, Frame], by: list[str]) -> tuple[Frame, Frame | Non
 EXPLANATION = Explanation(
     name="aging",
     question="Who owes what, and for how long has it been due?",
+    summary=(
+        "It adds up the open balances of final invoices by the days since their due date. It shows what is "
+        "late and how late it is, for the firm, each client or each matter."
+    ),
+    example=(
+        "On 31 October, an invoice of 100 due that day is current, and one of 50 due on 1 October is in "
+        "`1-30`. The total is 150, of which 50 is overdue."
+    ),
     formula=(
         'days past due = `as_of` − due date (with `basis="invoice_date"`, days since the invoice\'s date); '
         "`overdue` = what is at least one day past due"

@@ -33,6 +33,14 @@ C = nw.col
 EXPLANATION = Explanation(
     name="billing_lag",
     question="How many days pass from doing the work to invoicing it?",
+    summary=(
+        "It counts the days from the work to the date of its final invoice. The weighted figures give large "
+        "entries more say than small ones."
+    ),
+    example=(
+        "Work worth 900 waited 10 days and work worth 100 waited 30 days: 20 days on average, and 12 days "
+        "weighted by amount."
+    ),
     formula="Σ (invoice date − work date) ÷ entries; weighted: Σ (days × amount) ÷ Σ amount",
     numerator="days from the work's date to the date of its final invoice, of billable entries",
     denominator="entries; their amount, or their hours, for the weighted figures",

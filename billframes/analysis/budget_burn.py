@@ -44,6 +44,14 @@ __all__ = ["EXPLANATION", "budget_burn"]
 EXPLANATION = Explanation(
     name="budget_burn",
     question="How much of the budget of each matter is used up?",
+    summary=(
+        "It compares the fees of each matter, billed and not yet billed, with the budget in the firm's "
+        "settings. The whole life of the matter counts."
+    ),
+    example=(
+        "Of a budget of 2000, fees of 800 are billed and work worth 300 is not: 1100 is used, which is 55%, "
+        "and 900 remains."
+    ),
     formula="(net billed fees + prebill + unbilled time) ÷ budget",
     numerator="net billed time fees and fixed fees on final invoices; time and fixed fees on prebills, and unbilled "
     "time, at their worth",

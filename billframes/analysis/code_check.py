@@ -29,6 +29,14 @@ C = nw.col
 EXPLANATION = Explanation(
     name="code_check",
     question="Which items on LEDES matters have codes that the client's system would refuse?",
+    summary=(
+        "It lists time entries, expenses and fixed fees whose LEDES codes a client's billing system would "
+        "refuse. Only matters with LEDES enabled are checked."
+    ),
+    example=(
+        "A matter requires activity and task codes from its code sets. An entry with the task code L100, "
+        "which nobody may select, is one finding; an entry without an activity code is another."
+    ),
     formula="a row an item and field whose code is missing, unknown, outside the code sets or not selectable",
     left_out=("items on matters without LEDES billing",),
     cannot_tell=("codes of expenses and fixed fees from lists: the API gives them with single records only",),

@@ -25,6 +25,14 @@ __all__ = ["EXPLANATION", "contribution"]
 EXPLANATION = Explanation(
     name="contribution",
     question="Who, or which clients or matters, do the billed fees come from?",
+    summary=(
+        "It shows where the fees on final invoices come from, and what share of all fees each row has. Rows "
+        "are sorted from large to small."
+    ),
+    example=(
+        "Acme's invoice of 1000 has 700 of time, a fixed fee of 200 and expenses of 100, so its fees are 900. "
+        "Zenith is billed 300. Acme has 75% of all fees and Zenith 25%."
+    ),
     formula="fees ÷ all fees",
     numerator="net billed time fees and fixed fees on final invoices dated in the period",
     denominator="the same of all rows together",

@@ -27,6 +27,14 @@ C = nw.col
 EXPLANATION = Explanation(
     name="duplicates",
     question="Which time looks as if it was entered twice?",
+    summary=(
+        "It lists time entries that agree in person, matter, date, hours and description. Case, spaces and "
+        "punctuation make no difference."
+    ),
+    example=(
+        'Of three calls on one day, two have 0.5 hours and the description "Call with court"; the one with '
+        "0.7 hours is not listed."
+    ),
     formula="same person, matter, date, hours and description, apart from case, spaces and punctuation",
     left_out=("time entered twice in other words: group by less, such as `by=['user', 'matter', 'date', 'hours']`",),
     cannot_tell=("whether it was entered twice or done twice",),

@@ -23,8 +23,13 @@ __all__ = ["EXPLANATION", "effective_rates"]
 EXPLANATION = Explanation(
     name="effective_rates",
     question="What do we really get billed for an hour, and what was its rate?",
-    formula="billed ÷ hours, beside worked ÷ hours",
-    numerator="net billed time fees (billed), and worth of the time at its rates (worked), as in `realization`",
+    summary=(
+        "It divides billed fees by the hours they were billed for: what an hour really brought. Beside it "
+        "stands the rate at which that hour was recorded."
+    ),
+    example=("Four hours recorded at 250 an hour are worth 1000. Billed at 800, they bring 200 an hour."),
+    formula="billed ÷ hours, beside worth of billed work ÷ hours",
+    numerator="net billed time fees (billed), and worth of billed work, as in `realization`",
     denominator="hours of the billable time on the final invoices counted",
     left_out=(
         "Time on contingency, pro bono and internal matters, in `left_out_hours`, `left_out_amount` and "

@@ -7,14 +7,15 @@ without one can't be added unnoticed.
 from __future__ import annotations
 
 import sys
-from typing import overload
+from typing import Literal, overload
 
 import billframes.analysis as analyses
 from billframes._names import closest
 from billframes.analysis._explanation import Explanation, as_html
+from billframes.analysis.glossary import GLOSSARY, Glossary, Term, term
 from billframes.errors import ParameterError
 
-__all__ = ["Explanations", "explain", "explanations"]
+__all__ = ["Explanations", "explain", "explanation_of", "explanations"]
 
 
 class Explanations(tuple[Explanation, ...]):
@@ -25,7 +26,9 @@ class Explanations(tuple[Explanation, ...]):
     def __repr__(self) -> str:
         width = max(len(each.name) for each in self)
         lines = [f"{each.name:<{width}}  {each.question}" for each in self]
-        return "\n".join([*lines, "", f"More on one: bf.explain({self[0].name!r})"])
+        return "\n".join(
+            [*lines, "", f"More on one: bf.explain({self[0].name!r}); special words: bf.explain('glossary')"]
+        )
 
     def _repr_markdown_(self) -> str:
         return "\n".join(f"- `{each.name}`: {each.question}" for each in self)
@@ -41,49 +44,62 @@ class Explanations(tuple[Explanation, ...]):
 
 def explanations() -> Explanations:
     """Collect what every public analysis says of itself, in alphabetical order."""
-    return Explanations(_of(name) for name in sorted(analyses.__all__))
+    return Explanations(explanation_of(name) for name in sorted(analyses.__all__))
 
 
 @overload
 def explain(name: None = None) -> Explanations: ...
 @overload
-def explain(name: str) -> Explanation: ...
-def explain(name: str | None = None) -> Explanation | Explanations:
+def explain(name: Literal["glossary"]) -> Glossary: ...
+@overload
+def explain(name: str) -> Explanation | Term: ...
+def explain(name: str | None = None) -> Explanation | Explanations | Glossary | Term:
     """
-    Say what an analysis means: formula, numerator, denominator, what is left out, what this API can't tell.
+    Say what an analysis or a special word means.
 
     Parameters
     ----------
     name : str, optional
-        An analysis, such as "realization"; None lists all of them.
+        An analysis, such as "realization"; a special word, such as "worth" or "lock-up"; or "glossary" for all special
+        words. None lists all analyses.
 
     Returns
     -------
-    Explanation or Explanations
-        Text that shows itself in a terminal and in a notebook, and whose parts are attributes: `question`,
-        `formula`, `numerator`, `denominator`, `left_out`, `cannot_tell`. The list is a tuple of them.
+    Explanation, Term, Glossary or Explanations
+        Text that shows itself in a terminal and in a notebook. The parts of an explanation are attributes: `question`,
+        `summary`, `example`, `formula`, `numerator`, `denominator`, `left_out`, `cannot_tell`; those of a special word
+        are `name` and `meaning`. The lists are tuples of these. A name of both is the analysis.
 
     Raises
     ------
     ParameterError
-        No analysis has that name.
+        No analysis and no special word has that name.
 
     Examples
     --------
     >>> bf.explain("utilization").formula
     '`utilization` = `client_hours` ÷ `capacity_hours`'
+    >>> bf.explain("unbilled")
+    Unbilled
+      On no invoice at all.
     """
     if name is None:
         return explanations()
-    if name not in analyses.__all__:
+    if name in analyses.__all__:
+        return explanation_of(name)
+    found = GLOSSARY if name == "glossary" else term(name)
+    if found is None:
         known = sorted(analyses.__all__)
+        words = [*known, *(each.name for each in GLOSSARY)]
         raise ParameterError(
-            f"name={name!r} is no analysis.{closest(name, known)} It takes {', '.join(map(repr, known))}, or nothing "
-            "for a list of what each answers."
+            f"name={name!r} is neither an analysis nor a special word.{closest(name, words)} It takes "
+            f"{', '.join(map(repr, known))}, a word of bf.explain('glossary'), or nothing for a list of what each "
+            "analysis answers."
         )
-    return _of(name)
+    return found
 
 
-def _of(name: str) -> Explanation:
+def explanation_of(name: str) -> Explanation:
+    """Return what the analysis of this name says of itself."""
     explanation: Explanation = sys.modules[getattr(analyses, name).__module__].EXPLANATION
     return explanation

@@ -39,6 +39,11 @@ C = nw.col
 EXPLANATION = Explanation(
     name="fixed_fee_realization",
     question="Do fixed fees bring what the hours under them would have brought at standard rates?",
+    summary=(
+        "It compares fixed fees with what the hours under them are worth at the firm's standard rates. The "
+        "effective rate, fee ÷ hours, needs no rates."
+    ),
+    example=("A fee of 3000 for 10 hours with a standard rate of 400 brings 300 an hour, which is 75% of standard."),
     formula="fixed fees ÷ linked hours at standard rates; effective rate: fixed fees ÷ linked hours",
     numerator="fixed fees dated in the period that have linked time, billed or not",
     denominator="all hours linked to these fees, whenever worked, at the settings' standard rates; or the hours",

@@ -15,6 +15,14 @@ __all__ = ["EXPLANATION", "lockup"]
 EXPLANATION = Explanation(
     name="lockup",
     question="For how many days are we financing our clients?",
+    summary=(
+        "It tells how many days of fees are tied up in work that is not invoiced yet and in invoices that are "
+        "not paid yet. Contingency work in progress is left out and shown."
+    ),
+    example=(
+        "With fees of 730000 a year, work in progress of 100000 is 50 days and receivables of 60000 are 30 "
+        "days: the lock-up is 80 days."
+    ),
     formula="(work in progress + receivables) ÷ fees × days",
     numerator="work in progress, without contingency matters, and open receivables on a day",
     denominator="fees billed in the days up to that day, a year by default",

@@ -27,6 +27,14 @@ __all__ = ["EXPLANATION", "missing_time"]
 EXPLANATION = Explanation(
     name="missing_time",
     question="On which working days has who entered less time than expected?",
+    summary=(
+        "It lists working days on which a timekeeper entered less time than a threshold. By default the "
+        "threshold is half of the person's hours a day."
+    ),
+    example=(
+        "Ada has 3 of 8 hours on Thursday and 0 on Friday. Both are below the threshold of 4 hours: 5 and 8 "
+        "hours are missing."
+    ),
     formula="hours entered on a working day < threshold",
     left_out=("weekends, holidays, leave, days before a person's start or after their end",),
     cannot_tell=(

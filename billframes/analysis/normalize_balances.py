@@ -23,6 +23,14 @@ __all__ = ["EXPLANATION", "normalize_balances"]
 EXPLANATION = Explanation(
     name="normalize_balances",
     question="What does each client owe, and for how long, as the server adds it up?",
+    summary=(
+        "It turns the two sets of balance fields that servers send into the columns of `aging`. Figures that "
+        "contradict each other are reported and not converted."
+    ),
+    example=(
+        "Of 100 owed, 70 is overdue: 30 for more than 30 days and 10 for more than 90. So 30 is current, 40 "
+        "is in `1-30`, 20 in `31-60` and 10 in `91+`."
+    ),
     formula="set A as it is; of set B, the difference between one number of days and the next",
     left_out=("Buckets of clients whose set B figures rise from one to the next: missing, with a warning.",),
     cannot_tell=("Weighted days overdue: balances come added up.", "The day that the server counts days to."),

@@ -19,8 +19,17 @@ __all__ = ["EXPLANATION", "origination"]
 EXPLANATION = Explanation(
     name="origination",
     question="What fees came from the matters that each of us brought in?",
+    summary=(
+        "It credits the fees of each matter to the people who brought it in. Several originators share "
+        "equally, or by the weights in the firm's settings."
+    ),
+    example=(
+        "Ada and Ben brought in a matter billed at 800, so each is credited with 400. With weights of 0.75 "
+        "and 0.25 it is 600 and 200."
+    ),
     formula="fees of each matter × its originator's part",
-    numerator="worked, billed and settled time fees and fixed fees on final invoices dated in the period",
+    numerator="billed time fees, the worth of that work, what is settled, and fixed fees, on final invoices dated in "
+    "the period",
     left_out=(
         "Expenses: they are no fees.",
         "Fees of matters without originators, and credit notes, are in the row `Unassigned`.",

@@ -31,6 +31,14 @@ C = nw.col
 EXPLANATION = Explanation(
     name="profitability",
     question="What is left of the fees when the people who did the work are paid?",
+    summary=(
+        "It subtracts the cost of the hours worked from the fees billed. By invoice date the two are of "
+        'different work; `basis="work_date"` compares the fees of the period\'s work with its own cost.'
+    ),
+    example=(
+        "Time fees of 800 and a fixed fee of 200 are 1000. The 5 hours worked cost 120 each, 600 together, so "
+        "400 is left: a margin of 40%."
+    ),
     formula="(billed time fees + fixed fees − hours × cost rates) ÷ (billed time fees + fixed fees)",
     numerator="net billed time fees and fixed fees on final invoices, less all hours worked × cost rates",
     denominator="net billed time fees and fixed fees on final invoices",

@@ -185,6 +185,14 @@ def realization(
 EXPLANATION = Explanation(
     name="realization",
     question="How much of what the work is worth was billed, and how much of that is settled?",
+    summary=(
+        "It compares what time was billed at with what that time is worth at its rates. The difference is "
+        "what was written down, and settlement tells how much of the billed fees is no longer open."
+    ),
+    example=(
+        "An invoice of 900 has expenses of 100, so its time is billed at 800. The time is worth 1000: a "
+        "realization of 80%. A quarter of the invoice, 225, is open, so settlement is 75%."
+    ),
     formula=(
         "`billing_realization` = `billed_amount` ÷ `worked_amount`; "
         "`overall_realization` = `billing_realization` × `settlement_ratio`"

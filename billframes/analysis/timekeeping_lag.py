@@ -35,6 +35,14 @@ C = nw.col
 EXPLANATION = Explanation(
     name="timekeeping_lag",
     question="How many days after the work is time entered?",
+    summary=(
+        "It counts the days from the work to the day the entry was made, in the firm's time zone. Late "
+        "entries are often incomplete ones."
+    ),
+    example=(
+        "Of 3 entries for 1 October, one was made on the same day, one 2 days later and one 10 days later: "
+        "the median is 2 days, and a third came more than a week late."
+    ),
     formula="day of entry in the firm's time zone − work date; its median, 90th percentile and shares",
     numerator="entries at most 0, at most 1, and more than 7 days late",
     denominator="entries whose time of entry is known",

@@ -329,6 +329,14 @@ def _result(rows: Frame, keys: Sequence[Key], settings: FirmSettings) -> Frame:
 EXPLANATION = Explanation(
     name="utilization",
     question="How much of the time people had for work went into work for clients?",
+    summary=(
+        "It divides the hours worked for clients by the hours people had available. Available hours follow "
+        "from working days, hours a day, and leave in the firm's settings."
+    ),
+    example=(
+        "October 2026 has 22 working days of 8 hours, which is 176 hours. Ada worked 132 hours for clients: "
+        "75%. Ben worked 0: 0%."
+    ),
     formula="`utilization` = `client_hours` ÷ `capacity_hours`",
     numerator=(
         "`client_hours`: hours of billable and fixed-fee entries dated in the period, except on internal matters. "

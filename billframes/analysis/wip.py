@@ -27,6 +27,14 @@ __all__ = ["EXPLANATION", "wip"]
 EXPLANATION = Explanation(
     name="wip",
     question="How much work is done and not yet invoiced, and how old is it?",
+    summary=(
+        "It adds up the work that is not on a final invoice yet, at its worth, by the days since it was done. "
+        "Work on drafts counts and is shown as prebill."
+    ),
+    example=(
+        "On 31 October, work of 1 October worth 300 and expenses of 50 are on no invoice. Work of September "
+        "worth 600 is on an invoice of November, which was a prebill on that day. The total is 950."
+    ),
     formula="worth of time + expenses + fixed fees up to a day, less what is on final invoices up to that day",
     left_out=(
         "Non-billable time.",

@@ -12,7 +12,7 @@ import pandas as pd
 
 from billframes import tables
 from billframes.analysis._explanation import Explanation
-from billframes.analysis.explain import explain
+from billframes.analysis.explain import explanation_of
 from billframes.analysis.vocabulary import Measure, measure, title_of_key
 from billframes.report.month import Month
 from billframes.report.tables import FEES_TREND, HOURS_TREND, NARRATIVES
@@ -95,7 +95,7 @@ def _figures(month: Month) -> Iterator[Sheet]:
 
 
 def _of(table: TableOf, name: str, month: Month, rows: pd.DataFrame, total: pd.DataFrame | None) -> Sheet:
-    said = explain(table.analysis)
+    said = explanation_of(table.analysis)
     rows = month.named(rows)
     measures = table.measures(rows)
     labels = table.keys or tuple(column for column in map(str, rows.columns) if _is_label(column))
@@ -111,6 +111,9 @@ def _of(table: TableOf, name: str, month: Month, rows: pd.DataFrame, total: pd.D
 
 def _parts(said: Explanation) -> Iterator[str]:
     for heading, texts in said.parts.items():
+        # Among the firm's own figures, those of an example could be taken for theirs.
+        if heading == "Example":
+            continue
         yield from (f"{heading}: {in_words(text)}" for text in texts)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from billframes.analysis._reading import Rows, rows_of
-from billframes.analysis.explain import explain
+from billframes.analysis.explain import explanation_of
 from billframes.analysis.totals import total_of
 from billframes.analysis.vocabulary import BUCKET, MEASURES, Measure, measure, title_of_key
 from billframes.errors import ParameterError
@@ -104,7 +104,7 @@ class TableOf:
     @property
     def definition(self) -> str:
         """The analysis' formula in the words of the headings."""
-        return in_words(explain(self.analysis).formula)
+        return in_words(explanation_of(self.analysis).formula)
 
     def _read(self, result: Any) -> Rows:
         needs = [name for name in self.columns if name not in {BUCKETS, *self.where_there}]
