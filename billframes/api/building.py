@@ -61,6 +61,10 @@ class Block:
         value = self.columns[column][row].as_py()
         return self.codes[column].value(value) if column in self.codes else value
 
+    def values(self, column: str) -> list[Any]:
+        """Return one value of each, of a column that is kept as it is."""
+        return self.columns[column].to_pylist()  # type: ignore[no-any-return]
+
 
 class Builder:
     """

@@ -41,11 +41,13 @@ def ducet(text: str) -> tuple[int, ...]:
     return tuple(element[0] for element in elements if element and element[0])
 
 
+@lru_cache(maxsize=200_000)
 def shifted(text: str) -> tuple[int, ...]:
     """Return the primary weights without those of spaces and punctuation: ICU with alternate=shifted."""
     return ducet("".join(each for each in text if unicodedata.category(each)[0] in "LMN"))
 
 
+@lru_cache(maxsize=200_000)
 def numeric(text: str) -> tuple[Any, ...]:
     """Return PostgreSQL's ICU at primary strength with numeric ordering: runs of digits count by their value."""
     key: list[tuple[int, int]] = []
@@ -54,11 +56,18 @@ def numeric(text: str) -> tuple[Any, ...]:
     return tuple(key)
 
 
+@lru_cache(maxsize=200_000)
+def letters_and_digits(text: str) -> str:
+    """Return text without case, spaces and punctuation."""
+    return "".join(each for each in text.casefold() if each.isalnum())
+
+
 def nocase(text: str) -> str:
     """Return SQLite's NOCASE: ASCII letters without case, everything else as it is."""
     return re.sub("[A-Z]", lambda letter: letter[0].lower(), text)
 
 
+@lru_cache(maxsize=200_000)
 def latin1_general_ci_ai(text: str) -> str:
     """Return SQL Server's Latin1_General_CI_AI: no case, accents, width or kana; hyphens and apostrophes pass."""
     return _folded(text.translate(_SQL_SERVER)).replace("-", "").replace("'", "").rstrip()
@@ -98,7 +107,7 @@ def _tailored(rules: dict[str, str]) -> Callable[[str], str]:
 # Letters after z, in their order.
 _A, _B, _C = "\U000e0001", "\U000e0002", "\U000e0003"
 COLLATIONS: dict[str, Callable[[str], Any]] = {
-    "letters and digits": lambda text: "".join(each for each in text.casefold() if each.isalnum()),
+    "letters and digits": letters_and_digits,
     "DUCET, utf8mb4_0900_ai_ci": ducet,
     "DUCET, shifted": shifted,
     "PostgreSQL ICU, numeric": numeric,

@@ -3,7 +3,10 @@
 A walk over windows or tiles has every record that stayed as it was. One that changed meanwhile may have moved from
 where nobody had looked yet to where somebody had. `modifiedSince` finds it, asked from the server's time before the
 walk less an overlap for clocks, replicas and commits that become visible late; asked again from each round's own
-beginning until one answer is short, because one answer is one instant. Then the result is *complete*. A longer answer
+beginning until one answer is short, because one answer is one instant. Then the result is *complete*. A longer list of
+changes is one instant, too, if it brings nothing new and as many records as its first answer counted: each of them was
+known before that answer and is still the same after it, so it was the same at that instant, and there was no other. So
+a load ends although more than a page was changed just before it. A longer answer
 about time entries is read by key cover sorted by creation and needs no other round: a record stays among the changed,
 and the instant of its creation never changes, so no edit can move it out of sight while the changed are read.
 
@@ -26,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from billframes.api.paging.answers import Answer
-from billframes.api.paging.cover import read_cover
+from billframes.api.paging.cover import Covering, read_cover
 from billframes.api.paging.gone import drop_gone
 from billframes.api.paging.held import Held
 from billframes.api.paging.listing import Listing, Query, asked
@@ -147,7 +150,7 @@ class Catcher:
                 return self._news() > before
         raise PagingError(
             f"{self._session.listing.name}: records change faster than they can be read, so the list can't be shown to "
-            "be complete. Try again when fewer people are writing, or ask for a shorter period."
+            f"be complete. Try again when fewer people are writing, or {self._session.listing.smaller}."
         )
 
     def _news(self) -> int:
@@ -155,22 +158,42 @@ class Catcher:
 
     def _round(self) -> bool:
         """Ask for what changed since the mark, move the mark, and tell whether nothing can have slipped by."""
-        session, created = self._session, self._session.listing.dense_cover
+        session = self._session
         session.started()
         ask = since(session, self._query, self._mark)
         answer = session.ask(ask)
-        self._changed.take(answer)
-        if not answer.whole and created:
-            read_cover(session, ask.query, (created,), self._changed)
-        elif not answer.whole:
-            walk(session, ask.query, self._changed, answer)
+        sure = answer.whole
+        if sure:
+            self._changed.take(answer)
+        else:
+            sure = self._longer(ask.query, answer)
         if self._apart:
             self._streams[0].held.adopt(self._changed, self._apart)
         started = session.started()
         if started is None:
             raise PagingError(f"{session.listing.name}: the server stopped saying what time it is; try again.")
         self._mark = max(self._mark, started - self._overlap)
-        return bool(created) or answer.whole
+        return sure
+
+    def _longer(self, query: Query, first: Answer) -> bool:
+        """Read changes that are more than a page; tell whether nothing can have slipped by."""
+        session, created = self._session, self._session.listing.dense_cover
+        if created:
+            read_cover(session, query, (created,), self._changed)
+            return True
+        read, before = session.held(), self._changed.news
+        if session.listing.date_sort:
+            read_windows(session, query, read, first)
+            self._changed.adopt(read)
+        else:
+            covering = Covering(session, query, session.listing.covers, read, first=first)
+            covered = covering.look()
+            self._changed.adopt(read)
+            if not covered and (self._changed.news > before or len(read) != first.total):
+                covering.read()
+                self._changed.adopt(read)
+        # As many as the first answer counted, each known from before it: they are what was there at that instant.
+        return self._changed.news == before and len(read) == first.total
 
     def _too_few(self, here: int, there: int) -> PagingError:
         return PagingError(

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -61,6 +61,13 @@ class Tile:
     offset: int = 0
     ends: bool = False
     tried: int = 0
+    _joins: dict[Tile, bool] = field(default_factory=dict)
+
+    def joins(self, other: Tile) -> bool:
+        """Tell, having looked once, whether another follows without a gap."""
+        if other not in self._joins:
+            self._joins[other] = joined(self, other)
+        return self._joins[other]
 
     @cached_property
     def known(self) -> frozenset[Key]:
@@ -325,7 +332,7 @@ def _reached(tiles: list[Tile]) -> list[Tile]:
     while waiting:
         place = waiting.pop()
         for near in range(max(0, place - NEAR), min(len(tiles), place + NEAR + 1)):
-            if near not in reached and joined(tiles[place], tiles[near]):
+            if near not in reached and tiles[place].joins(tiles[near]):
                 reached.add(near)
                 waiting.append(near)
     return [tiles[place] for place in sorted(reached)]

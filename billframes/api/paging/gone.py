@@ -12,6 +12,7 @@ while the list was read again, comes back with the next catch-up, whose mark is 
 from __future__ import annotations
 
 import datetime as dt
+from itertools import accumulate
 
 from billframes.api.paging.answers import Ask
 from billframes.api.paging.held import Held
@@ -71,29 +72,28 @@ class _Search:
             return True
         if self._session.requests >= self._end:
             return False
-        here = self._here(low, high)
-        if len(here) < self._session.page_size:
-            return self._compare(low, high, here)
-        days = sorted(here.values())
-        middle = days[len(days) // 2]
-        if middle == days[0]:
-            middle = next((day for day in days if day > middle), middle)
-        if middle == days[0]:
+        days = self._held.days()
+        counts = days.counts(low, high)
+        number = sum(count for _, count in counts)
+        if number < self._session.page_size:
+            return self._compare(low, high, days.within(low, high))
+        # The first day by whose beginning half of them are over; the second one at least.
+        over = list(accumulate(count for _, count in counts))
+        place = next((place for place, so_far in enumerate(over) if so_far >= number / 2), 0)
+        place = max(1, place)
+        if place >= len(counts):
             return False
+        middle = counts[place][0]
         before = middle - dt.timedelta(days=1)
         query, narrowed = within(self._query, low, before)
-        earlier = sum(day < middle for day in days) - self._session.count(query, narrowed)
+        earlier = over[place - 1] - self._session.count(query, narrowed)
         return self.look(low, before, earlier) and self.look(middle, high, missing - earlier)
 
-    def _here(self, low: dt.date | None, high: dt.date | None) -> dict[str, dt.date]:
-        first, last = low or dt.date.min, high or dt.date.max
-        return {name: day for name, day in self._held.days().items() if first <= day <= last}
-
-    def _compare(self, low: dt.date | None, high: dt.date | None, here: dict[str, dt.date]) -> bool:
+    def _compare(self, low: dt.date | None, high: dt.date | None, here: set[str]) -> bool:
         query, narrowed = within(self._query, low, high)
         answer = self._session.ask(Ask(query, self._session.page_size, narrowed=narrowed))
         if not answer.whole:
             return False
-        self._held.drop(here.keys() - {self._session.listing.id_of(record) for record in answer.records})
+        self._held.drop(here - {self._session.listing.id_of(record) for record in answer.records})
         self._held.take(answer)
         return True

@@ -16,7 +16,7 @@ from billframes._names import snake_case
 from billframes.api.paging.answers import Answer
 from billframes.api.paging.listing import Listing
 
-__all__ = ["Block", "Held", "Pack"]
+__all__ = ["Block", "Days", "Held", "Pack"]
 
 
 class Block(Protocol):
@@ -29,8 +29,37 @@ class Block(Protocol):
     def value(self, column: str, row: int) -> Any:
         """Return one value of one of them."""
 
+    def values(self, column: str) -> Sequence[Any]:
+        """Return one value of each."""
+
 
 Pack: TypeAlias = Callable[[Sequence[Any]], Block]
+
+
+class Days:
+    """Which records are on which day."""
+
+    def __init__(self) -> None:
+        self._ids: dict[dt.date, set[str]] = {}
+        self._day: dict[str, dt.date] = {}
+
+    def put(self, name: str, day: dt.date | None) -> None:
+        """Put a record on a day, and on no other; None takes it away."""
+        before = self._day.pop(name, None)
+        if before is not None:
+            self._ids[before].discard(name)
+        if day is not None:
+            self._day[name] = day
+            self._ids.setdefault(day, set()).add(name)
+
+    def counts(self, low: dt.date | None, high: dt.date | None) -> list[tuple[dt.date, int]]:
+        """Return how many records each day from `low` to `high` has, of those that have any; None is open."""
+        first, last = low or dt.date.min, high or dt.date.max
+        return sorted((day, len(ids)) for day, ids in self._ids.items() if first <= day <= last and ids)
+
+    def within(self, low: dt.date | None, high: dt.date | None) -> set[str]:
+        """Return the records of days from `low` to `high`."""
+        return set().union(*(self._ids[day] for day, _ in self.counts(low, high)))
 
 
 class Held:
@@ -61,6 +90,8 @@ class Held:
         self.places: dict[str, int] = {}
         self.news = 0
         self.dated = listing.meta
+        self._index: Days | None = None
+        self._moved: set[str] = set()
 
     def __len__(self) -> int:
         return len(self.places)
@@ -80,6 +111,7 @@ class Held:
             place = fresh.pop(name)
             self._replace(name, place, self._listing.modified(records[place - first]))
         self.places |= fresh
+        self._moved.update(fresh if self._index else ())
         self.news += len(fresh)
 
     def adopt(self, other: Held, only: Mapping[str, frozenset[str]] | None = None) -> None:
@@ -103,12 +135,14 @@ class Held:
                 self._replace(name, place + moved, self._modified(place + moved))
             else:
                 self.places[name] = place + moved
+                self._moved.add(name)
                 self.news += 1
 
     def drop(self, ids: Iterable[str]) -> None:
         """Let records go."""
         for name in ids:
-            self.places.pop(name, None)
+            if self.places.pop(name, None) is not None:
+                self._moved.add(name)
 
     def clear(self) -> None:
         """Let all records go."""
@@ -116,11 +150,22 @@ class Held:
         self._starts.clear()
         self.places.clear()
         self._end = 0
+        self._index = None
 
-    def days(self) -> dict[str, dt.date]:
-        """Return each record's day by its id, for lists with dates."""
+    def days(self) -> Days:
+        """Return the records by day, for lists with dates; it costs what moved since this was last asked."""
         column = snake_case(str(self._listing.resource.date))
-        return {name: self._value(column, place) for name, place in self.places.items()}
+        if self._index is None:
+            days = [day for block in self.blocks for day in block.values(column)]
+            self._index = Days()
+            for name, place in self.places.items():
+                self._index.put(name, days[place])
+        else:
+            for name in self._moved:
+                here = self.places.get(name)
+                self._index.put(name, None if here is None else self._value(column, here))
+        self._moved.clear()
+        return self._index
 
     def newest(self) -> dt.datetime | None:
         """Return the latest instant at which a record here was changed; None where some do not say."""
@@ -143,6 +188,7 @@ class Held:
         age = 0 if now is None or then is None else (now > then) - (now < then)
         if age >= 0:
             self.places[name] = place
+            self._moved.add(name)
         self.news += age > 0
 
     def _modified(self, place: int) -> dt.datetime | None:

@@ -88,6 +88,11 @@ class Listing:
         return next((sort for sort, path in self.resource.sort.items() if path == self.resource.date), None)
 
     @property
+    def smaller(self) -> str:
+        """What to do for a smaller list, for messages."""
+        return "ask for a shorter period" if self.date_sort else "narrow the list with filters"
+
+    @property
     def covers(self) -> tuple[tuple[str, ...], ...]:
         """The sorts that can cover the list, of those whose keys come."""
         sorts = _COVERS.get(self.name, ())

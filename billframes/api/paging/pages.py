@@ -58,8 +58,8 @@ def read_pages(session: Session, query: Query, held: Held, first: Answer, wanted
             if tries == TRIES:
                 raise PagingError(
                     f"{session.listing.name}: the list changed while it was read, {TRIES} times in a row ({change}), "
-                    "so it can't be shown to be complete. Try again when fewer people are writing, or ask for a "
-                    "shorter period."
+                    "so it can't be shown to be complete. Try again when fewer people are writing, or "
+                    f"{session.listing.smaller}."
                 ) from None
             answer = None
         else:
