@@ -15,13 +15,13 @@ from billframes.api._loader import Frame, Id, Loader
 from billframes.api._progress import Progress, checked_progress, reporting
 from billframes.api.building import build_table
 from billframes.api.columns import Source, sources_of
-from billframes.api.decoding import decode_single
+from billframes.api.decoding import decode_single, stated_total
 from billframes.api.loading import checked_format
 from billframes.api.paging.session import Threads
 from billframes.api.parameters import identifier, segment
 from billframes.api.records import ClientBalances as BalancesRecord, CodeList, CodeSet, HealthCheckResponse
 from billframes.api.resources import CLIENTS, CODES, Resource
-from billframes.errors import ConfigError, DecodeError
+from billframes.errors import ConfigError, DecodeError, PagingError
 from billframes.frames.columns import Column, enum_type
 from billframes.frames.convert import convert
 
@@ -307,6 +307,12 @@ def _health(body: bytes) -> _HealthRow:
 def _code_list(loader: Loader) -> CodeList:
     body = loader._client().fetch(CODES.path, resource="codes").body
     codes: CodeList = decode_single(body, CodeList, "codes")
+    came = sum(map(len, (codes.activity, codes.task, codes.expense)))
+    total = stated_total(body)
+    if total is not None and total > came:
+        raise PagingError(
+            f"codes: {came} came of {total} that the server counts, and the API has no way to ask for the others."
+        )
     return codes
 
 

@@ -38,6 +38,7 @@ __all__ = [
     "parse_time",
     "references_of",
     "same_id",
+    "stated_total",
 ]
 
 T = TypeVar("T")
@@ -61,6 +62,12 @@ class Single(msgspec.Struct, Generic[T]):
     """A single-record answer."""
 
     data: T
+
+
+class _Stated(msgspec.Struct):
+    """What any answer may say of the list that it is a part of."""
+
+    pagination: Pagination | None = None
 
 
 # msgspec reads a declaration when the first decoder that needs it is made, and crashes if two threads do so at once.
@@ -153,6 +160,15 @@ def _check_pagination(where: Pagination, resource: str) -> None:
             f"{resource}: the server's answer breaks the API's description at $.pagination: limit {where.limit}, "
             f"offset {where.offset}, total {where.total}."
         )
+
+
+def stated_total(body: bytes) -> int | None:
+    """Return how many there are in all by an answer's `pagination`; None without one that can be read."""
+    try:
+        stated = decoder(_Stated).decode(body).pagination
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return stated.total if stated else None
 
 
 def decode_single(body: bytes, record: Any, resource: str, *, id_name: str = "id", id: str | None = None) -> Any:  # noqa: A002

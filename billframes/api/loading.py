@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -84,9 +84,41 @@ def load(client: Connection, request: ListRequest, *, to: str, progress: bool | 
 
 def definitions_of(client: Connection, entity: str) -> tuple[CustomColumn, ...]:
     """Return the columns of the custom fields that an entity has."""
-    response = client.fetch(CUSTOM_FIELDS.path, (("entity", entity),), resource=CUSTOM_FIELDS.name)
-    definitions = decode_page(response.body, CUSTOM_FIELDS).data or []
+    definitions = _records(client, CUSTOM_FIELDS, (("entity", entity),))
     return columns_from(each for each in definitions if each.entity.casefold() == entity)
+
+
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """Records kept as they are, in place of a table's columns."""
+
+    records: Sequence[Any]
+
+    @property
+    def rows(self) -> int:
+        return len(self.records)
+
+    def value(self, column: str, row: int) -> Any:
+        return getattr(self.records[row], column)
+
+    def values(self, column: str) -> Sequence[Any]:
+        return [getattr(record, column) for record in self.records]
+
+
+def _records(client: Connection, resource: Resource, query: Query) -> list[Any]:
+    """Return all records of a list, read like any other list: in pages if the server pages it."""
+    with client.task() as task:
+        loaded = Reader(
+            fetch=lambda part: _fetch_fitting(client, resource, part, task),
+            decode=lambda body: decode_page(body, resource),
+            pack=_Records,
+            listing=Listing(resource, meta="meta" in resource.select),
+            page_size=client.page_size,
+            concurrency=client.concurrency,
+            progress=lambda _done, _total: None,
+        ).read([query])
+    records = [record for block in loaded.blocks for record in block.records]
+    return [records[row] for row in loaded.rows.to_pylist()]
 
 
 def total_of(client: Connection, request: ListRequest) -> int:

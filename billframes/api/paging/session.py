@@ -242,6 +242,7 @@ class Session:
         if wrong is not None:
             return None
         self._dates.append(answered.date)
-        if answer.granted is not None and ask.limit is not None and answer.granted < ask.limit:
-            self.page_size = min(self.page_size, answer.granted)
+        if answer.granted and answer.granted < (ask.limit or self.page_size):
+            # A server that pages a list unasked has its own page size.
+            self.page_size = answer.granted
         return answer
