@@ -8,7 +8,7 @@ import pytest
 from billframes.errors import DecodeError, PagingError
 from tests.api.conftest import paged
 
-FIELDS = [{"id": f"f{i}", "entity": "matter", "name": f"Field {i}", "valueType": "text"} for i in range(7)]
+FIELDS = [{"id": f"f{i}", "entity": "client", "name": f"Field {i}", "valueType": "text"} for i in range(7)]
 AREAS = [{"practiceAreaId": f"p{i}", "label": f"Area {i}", "default": i == 0} for i in range(7)]
 USERS = [
     {
@@ -21,14 +21,9 @@ USERS = [
     }
     for i in range(7)
 ]
-MATTER = {
-    "matterId": "m1",
+CLIENT = {
     "clientId": "c1",
     "name": "Abel",
-    "matterType": "hourly",
-    "archived": False,
-    "responsibleId": "u1",
-    "originatorIds": [],
     "customFields": [{"id": "f6", "name": "Field 6", "valueType": "text", "value": "kept"}],
 }
 
@@ -50,8 +45,8 @@ SERVERS = [lambda rows: paged(rows, granted=2), two_at_a_time_unless_asked]
 @pytest.mark.parametrize("serve", SERVERS)
 def test_a_server_that_pages_custom_field_definitions_loses_no_column(serve, fake, connect):
     fake.answers["/v2/custom-fields"] = serve(FIELDS)
-    fake.answers["/v2/matters"] = paged([MATTER])
-    frame = connect().matters()
+    fake.answers["/v2/clients"] = paged([CLIENT])
+    frame = connect().clients(select="customFields")
     assert [name for name in frame.columns if name.startswith("cf_")] == [f"cf_field_{i}" for i in range(7)]
     assert frame["cf_field_6"].tolist() == ["kept"]
 
@@ -59,14 +54,14 @@ def test_a_server_that_pages_custom_field_definitions_loses_no_column(serve, fak
 @pytest.mark.parametrize("serve", SERVERS)
 def test_users_practice_areas_and_definitions_are_paged_where_the_server_pages_them(serve, fake, connect):
     fake.answers["/v2/custom-fields"] = lambda request: (
-        serve(FIELDS)(request) if "entity=matter" in str(request.url) else {"data": []}
+        serve(FIELDS)(request) if "entity=client" in str(request.url) else {"data": []}
     )
     fake.answers["/v2/users"] = serve(USERS)
     fake.answers["/v2/practice-areas"] = serve(AREAS)
     client = connect()
     assert client.users()["user_id"].tolist() == [f"u{i}" for i in range(7)]
     assert client.practice_areas()["practice_area_id"].tolist() == [f"p{i}" for i in range(7)]
-    assert client.custom_fields("matter")["id"].tolist() == [f"f{i}" for i in range(7)]
+    assert client.custom_fields("client")["id"].tolist() == [f"f{i}" for i in range(7)]
     assert client.custom_fields()["id"].tolist() == [f"f{i}" for i in range(7)]
 
 
@@ -82,9 +77,9 @@ def test_definitions_whose_later_pages_do_not_come_are_refused(fake, connect):
         return paged(FIELDS, granted=2)(httpx.Request("GET", request.url.copy_remove_param("offset")))
 
     fake.answers["/v2/custom-fields"] = first_page_always
-    fake.answers["/v2/matters"] = paged([MATTER])
-    with pytest.raises(DecodeError, match="custom_fields: asked for the page at offset 2"):
-        connect().matters()
+    fake.answers["/v2/clients"] = paged([CLIENT])
+    with pytest.raises(DecodeError, match=r"custom_fields: asked for the page at offset [246]"):
+        connect().clients()
 
 
 def test_codes_of_which_more_are_counted_than_came_are_refused(fake, connect):
