@@ -14,6 +14,8 @@ import narwhals.stable.v2 as nw
 from billframes._warn import warn
 from billframes.analysis._checks import within
 from billframes.analysis._frames import RESIDUE, Frame, collect_row, flag, nothing, take
+from billframes.analysis._guards import unknown_values
+from billframes.analysis._kinds import ENUMS
 from billframes.analysis._passes import grouped, lookup
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import Period
@@ -24,9 +26,11 @@ __all__ = [
     "billed_at",
     "billed_items",
     "invoice_terms",
+    "or_unknown",
     "say_unknown",
     "state_of",
     "time_on_invoices",
+    "unknown_time",
     "warn_of_absent_items",
     "warn_of_unknown_invoices",
 ]
@@ -52,6 +56,19 @@ def billable_time(time_entries: Frame, columns: Iterable[str], optional: Iterabl
         .filter(C("billing_type") == "billable")
         .with_columns(worth=nw.when(~free).then(C("amount")).otherwise(nw.lit(0.0)))
     )
+
+
+def unknown_time(time_entries: Frame, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame | None:
+    """
+    Entries whose billing type is missing or unknown, with `worth`: their amount; None if there are none.
+
+    They bill nothing, but may be what should have been billed.
+    """
+    if not unknown_values("time_entries", "billing_type"):
+        return None
+    needed = ("billing_type", "hours", "amount", "invoice_id", *columns)
+    known = C("billing_type").is_in(ENUMS["billing_type"]).fill_null(False)
+    return take(time_entries, "time_entries", needed, optional).filter(~known).with_columns(worth=C("amount"))
 
 
 def state_of(invoice_id: str = "invoice_id", state: str = "_invoice_state") -> nw.Expr:
@@ -131,10 +148,11 @@ def invoice_terms(
     return (
         terms.with_columns(*filled)
         .with_columns(_net=_net_fees(discounts))
-        .with_columns(_net=nw.when(C("_net").abs() > NO_FEE).then(C("_net")).otherwise(nw.lit(0.0)))
+        .with_columns(_net=nw.when(~(C("_net").abs() <= NO_FEE)).then(C("_net")).otherwise(nw.lit(0.0)))
         .with_columns(
             _by_worth=flag((C("_hidden") == 0) & (C("_worth").abs() > RESIDUE * C("_gross_worth"))),
-            _by_hours=flag(C("_hours").abs() > RESIDUE * C("_gross_hours")),
+            # Engines order NaN differently, but nothing is at most another number if one of them is NaN.
+            _by_hours=flag(~(C("_hours").abs() <= RESIDUE * C("_gross_hours"))),
         )
         .with_columns(
             _per_worth=nw.when(C("_by_worth") > 0).then(C("_net") / C("_worth")).otherwise(nw.lit(0.0)),
@@ -142,7 +160,7 @@ def invoice_terms(
             .then(C("_net") / C("_hours"))
             .otherwise(nw.lit(0.0)),
             _rest=nw.when(C("_by_worth") + C("_by_hours") > 0).then(nw.lit(0.0)).otherwise(C("_net")),
-            _settled=nw.when(C("_total").abs() > RESIDUE)
+            _settled=nw.when(~(C("_total").abs() <= RESIDUE))
             .then((C("_total") - C("_balance")) / C("_total"))
             .otherwise(nw.lit(0.0)),
         )
@@ -162,7 +180,9 @@ def _net_fees(discounts: str) -> nw.Expr:
 
 def billed_at(worth: str = "worth", hours: str = "hours") -> nw.Expr:
     """Net billed time fees of an entry, or of several on one invoice, that its terms were joined to."""
-    return C(worth).fill_null(0.0) * C("_per_worth") + C(hours) * C("_per_hour")
+    # Hours that are missing leave fees missing only if it is by hours that they are spread.
+    by_hours = nw.when(C("_per_hour") != 0).then(C(hours) * C("_per_hour")).otherwise(nw.lit(0.0))
+    return C(worth).fill_null(0.0) * C("_per_worth") + by_hours
 
 
 def billed_items(
@@ -210,10 +230,18 @@ def say_unknown(count: int, what: str) -> None:
     """Warn of entries whose invoice was not passed, and say what became of them."""
     if count:
         warn(
-            f"{count} billable time entries name an invoice that is not among those passed; they are {what}. "
-            "Load invoices over a wider window, by the ids that the work refers to.",
+            f"{count} billable time entries name an invoice that is not among those passed{or_unknown()}; they are "
+            f"{what}. Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
+
+
+def or_unknown(*, types: bool = False) -> str:
+    """Say what else makes the state of work unknown, if it does: for warnings of invoices that were not passed."""
+    states = ", or whose state is unknown" if unknown_values("invoices", "invoice_state") else ""
+    return states + (
+        ", or are of unknown billing type" if types and unknown_values("time_entries", "billing_type") else ""
+    )
 
 
 def _heads(invoices: Frame, keep: Iterable[str]) -> Frame:
@@ -224,7 +252,7 @@ def _heads(invoices: Frame, keep: Iterable[str]) -> Frame:
         "_total": C("amount"),
         "_balance": C("balance"),
     }
-    heads = take(invoices, "invoices", columns, keep).unique(subset=["invoice_id"], keep="any")
+    heads = take(invoices, "invoices", columns, keep)
     kept = [name for name in heads.collect_schema() if name not in columns]
     return heads.select("invoice_id", *kept, **renamed)
 

@@ -9,17 +9,19 @@ rows in a third of it. Most of a loaded frame is Arrow already, so that little i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import pandas as pd
-import pyarrow as pa
 
+from billframes.analysis._guards import checked, guarded, say
+from billframes.analysis._kinds import Frame, as_inside, inside, is_coded
 from billframes.errors import MissingColumnError, ParameterError
 
 __all__ = [
     "Frame",
+    "checked",
     "close",
     "collect_row",
     "flag",
@@ -31,21 +33,14 @@ __all__ = [
     "ratio",
     "require",
     "take",
+    "without_nan",
 ]
 
-Frame: TypeAlias = "nw.LazyFrame[Any]"
-"""Any frame inside the analyses, eager ones too: typed as lazy so that only what all engines can is used."""
-
 C = nw.col
-
-DATES = frozenset({"date", "invoice_date", "due_date"})
-NUMBERS = frozenset({"hours", "amount", "balance"})
-LISTS = frozenset({"originator_ids", "originator_names"})
 
 # Sums of doubles that should be zero come out as a residue; a ratio over a residue would be nonsense.
 RESIDUE = 1e-9
 
-_ENUMS = (nw.Categorical, nw.Enum)
 # Before it was a part of Dask, `dask_expr` was a package of its own.
 _DASK = {"dask", "dask_expr"}
 
@@ -68,14 +63,20 @@ SELECTS = {
 }
 
 
-def open_frames(**natives: Any) -> dict[str, Frame]:
+def open_frames(*, as_they_are: bool = False, **natives: Any) -> dict[str, Frame]:
     """
-    Wrap the frames that were given (those that are None are left out).
+    Wrap the frames that were given (those that are None are left out), and guard against wrong values in them.
+
+    Parameters
+    ----------
+    as_they_are : bool
+        Whether values stay as they are, for analyses that return whole rows: only ids are checked.
+    **natives : frame
 
     Raises
     ------
     ParameterError
-        One is not a frame, or they are of different engines.
+        One is not a frame, they are of different engines, or different rows have the same id.
     """
     given = {name: native for name, native in natives.items() if native is not None}
     frames = {name: _wrap(name, native) for name, native in given.items()}
@@ -83,7 +84,7 @@ def open_frames(**natives: Any) -> dict[str, Frame]:
     if len(set(engines.values())) > 1:
         kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
         raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
-    return frames
+    return guarded(frames, given, as_they_are=as_they_are)
 
 
 def from_native(native: Any, name: str, otherwise: str) -> Frame:
@@ -114,18 +115,9 @@ def from_native(native: Any, name: str, otherwise: str) -> Frame:
         raise ParameterError(f"{name} is a {type(native).__name__}; {otherwise}.") from error
 
 
-def inside(frame: Frame, columns: Sequence[str] | None = None) -> Frame:
-    """Turn columns of pandas or Arrow, those named or all, into an Arrow table with one type of text."""
-    native = frame.to_native()
-    if not isinstance(native, pd.DataFrame | pa.Table):
-        return frame
-    names = frame.columns if columns is None else columns
-    return cast("Frame", nw.from_native(pa.table({name: _arrow(native[name]) for name in names})))
-
-
 def close(frame: Frame, like: Any) -> Any:
     """Give back a frame of the engine that `like`, a frame that was passed in, is of; pandas with a RangeIndex."""
-    native = frame.to_native()
+    native = without_nan(frame).to_native()
     if not isinstance(like, pd.DataFrame):
         return native
     if isinstance(native, pd.DataFrame):
@@ -133,6 +125,13 @@ def close(frame: Frame, like: Any) -> Any:
     # Plain frames have an Arrow column, too: pandas has no time of day of its own.
     arrow = [isinstance(dtype, pd.ArrowDtype) for dtype in like.dtypes]
     return native.to_pandas(types_mapper=pd.ArrowDtype if sum(arrow) * 2 > len(arrow) else None)
+
+
+def without_nan(frame: Frame) -> Frame:
+    """Make figures missing that a missing number is part of; see `as_inside`."""
+    figures = [name for name, dtype in frame.collect_schema().items() if dtype in (nw.Float64, nw.Float32)]
+    known = [nw.when(~C(name).is_nan()).then(C(name)).alias(name) for name in figures]
+    return frame.with_columns(*known) if known else frame
 
 
 def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
@@ -166,15 +165,13 @@ def take(
     require(frame, name, needed)
     schema = frame.collect_schema()
     chosen = [*needed, *(each for each in dict.fromkeys(optional) if each in schema and each not in needed)]
+    say(name, chosen)
+    engine = frame.implementation.name
     frame = inside(frame, chosen)
     schema = frame.collect_schema()
-    _refuse_texts(name, [each for each in chosen if each in LISTS and schema[each] == nw.String])
-    kept = {each for each in coded if schema.get(each) in _ENUMS}
-    types = {each: _type(each, schema[each]) for each in chosen if each not in kept and each not in LISTS}
-    if frame.implementation.is_polars():
-        # It has one type of text, so that what is right is known; others' types of one name may differ.
-        types = {each: dtype for each, dtype in types.items() if schema[each] != dtype}
-    return frame.select(*[C(each).cast(types[each]) if types.get(each) else each for each in chosen])
+    kept = {each for each in coded if each in schema and is_coded(schema[each])}
+    typed = {each: None if each in kept else as_inside(frame, name, each, engine) for each in chosen}
+    return frame.select(*[each if expr is None else expr for each, expr in typed.items()])
 
 
 def collect_row(frame: Frame, **sums: nw.Expr) -> dict[str, float]:
@@ -182,7 +179,7 @@ def collect_row(frame: Frame, **sums: nw.Expr) -> dict[str, float]:
     row = frame.select(**sums)
     eager = row.collect() if isinstance(row, nw.LazyFrame) else cast("nw.DataFrame[Any]", row)
     values = {name: eager[name].to_list()[0] for name in sums}
-    return {name: 0.0 if pd.isna(value) else float(value) for name, value in values.items()}
+    return {name: 0.0 if value is None else float(value) for name, value in values.items()}
 
 
 def mapped(column: str, mapping: Mapping[str, Any], default: Any, dtype: Any) -> nw.Expr:
@@ -222,50 +219,3 @@ def _supplier(name: str, missing: list[str]) -> str:
     selects = sorted({SELECTS[column] for column in missing if column in SELECTS})
     loader = f"The loader {LOADERS[name]} supplies it" if name in LOADERS else "A loader supplies it"
     return f"{loader}, with select={selects}." if selects else f"{loader}."
-
-
-def _type(name: str, dtype: Any) -> Any:
-    """Tell which type a column has inside; None where any will do."""
-    if name in DATES:
-        return nw.Datetime("us")
-    if name in NUMBERS:
-        return nw.Float64()
-    textual = name.endswith(("_id", "_name", "_label")) or name in {"billing_type", "invoice_state", "name"}
-    return nw.String() if textual or dtype in (*_ENUMS, nw.String, nw.Object) else None
-
-
-def _arrow(values: pd.Series[Any] | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Return a column as Arrow's, with text of one type."""
-    made = values if isinstance(values, pa.ChunkedArray) else _from_pandas(values)
-    # A file written without a single value has no type for its values.
-    return made.cast(pa.string()) if _is_text(made.type) or _is_untyped(made.type) else made
-
-
-def _from_pandas(values: pd.Series[Any]) -> pa.Array:
-    """Read a column of pandas; what no one type holds is text."""
-    if values.name in LISTS and values.dtype == object:
-        return pa.array([_as_list(value) for value in values], pa.list_(pa.string()))
-    try:
-        return pa.Array.from_pandas(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([None if pd.isna(value) else str(value) for value in values])
-
-
-def _is_text(dtype: pa.DataType) -> bool:
-    return bool(pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype))
-
-
-def _is_untyped(dtype: pa.DataType) -> bool:
-    return bool(pa.types.is_null(dtype.value_type if pa.types.is_dictionary(dtype) else dtype))
-
-
-def _refuse_texts(name: str, columns: list[str]) -> None:
-    if columns:
-        raise ParameterError(
-            f"{name} has {', '.join(columns)} as text, not as lists of text; pass the lists as the loaders give them. "
-            "A CSV file turns lists into text, and Parquet keeps them."
-        )
-
-
-def _as_list(value: Any) -> list[str] | None:
-    return [str(each) for each in value] if hasattr(value, "__iter__") else None

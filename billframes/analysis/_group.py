@@ -12,6 +12,7 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis._frames import Frame, collect_row, flag, mapped, nothing, take
 from billframes.analysis._keys import UNKNOWN, Key, Sources
+from billframes.analysis._kinds import ENUMS
 from billframes.analysis._passes import grouped, lookup
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "attach",
     "base_of",
     "finish",
+    "known_type",
     "result_columns",
     "sums",
     "sums_by_type",
@@ -98,7 +100,12 @@ def with_matter_type(frame: Frame, key: Key | None, sources: Sources) -> Frame:
 
 def sums_by_type(frame: Frame, by: Sequence[str], measures: Iterable[str]) -> Frame:
     """Add up over columns, `_type` among them, `Unknown` where nothing tells it: named when few rows are left."""
-    return sums(frame, by, measures).with_columns(C("_type").fill_null(UNKNOWN))
+    return sums(frame, by, measures).with_columns(_type=known_type())
+
+
+def known_type() -> nw.Expr:
+    """Return the matter type `_type`, `Unknown` if it is missing or none that analyses know."""
+    return nw.when(C("_type").is_in(ENUMS["matter_type"])).then(C("_type")).otherwise(nw.lit(UNKNOWN))
 
 
 def add_up(frame: Frame, keys: Sequence[Key], measures: Sequence[str], least: Sequence[str] = ()) -> Frame:
@@ -154,9 +161,7 @@ def _join(
 ) -> Frame:
     if not wanted or other is None:
         return frame
-    columns = take(other, name, (id_, *wanted.values()), coded=wanted.values() if coded else ()).unique(
-        subset=[id_], keep="any"
-    )
+    columns = take(other, name, (id_, *wanted.values()), coded=wanted.values() if coded else ())
     return lookup(frame, columns.select(id_, **{alias: C(column) for alias, column in wanted.items()}), id_)
 
 
@@ -198,11 +203,10 @@ def _originators(sources: Sources) -> Frame:
     lists = lists.with_columns(_count=C("originator_ids").list.len().cast(nw.Float64))
     named = "originator_names" in lists.collect_schema()
     most = int(collect_row(lists, most=C("_count").max())["most"])
-    rows = nw.concat(
+    return nw.concat(
         [
             lists.filter(C("_count") > nth).select(
                 "matter_id",
-                _nth=nw.lit(nth),
                 _originator_id=C("originator_ids").list.get(nth).cast(nw.String),
                 _originator_name=C("originator_names").list.get(nth).cast(nw.String) if named else nothing(nw.String),
                 _share=1.0 / C("_count"),
@@ -210,14 +214,12 @@ def _originators(sources: Sources) -> Frame:
             for nth in range(most or 1)
         ]
     )
-    # A matter that is there twice counts once.
-    return rows.unique(subset=["matter_id", "_nth"], keep="any").drop("_nth")
 
 
 def _with_names(frame: Frame, sources: Sources) -> Frame:
     if "name" not in sources.of_users or sources.users is None:
         return frame
-    names = take(sources.users, "users", ("user_id", "name")).unique(subset=["user_id"], keep="any")
+    names = take(sources.users, "users", ("user_id", "name"))
     names = names.select(_originator_id=C("user_id"), _name=C("name"))
     joined = frame.join(names, on="_originator_id", how="left")
     return joined.with_columns(_originator_name=nw.coalesce("_name", "_originator_name"))

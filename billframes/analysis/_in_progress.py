@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
-from billframes.analysis._billing import PREBILL
+from billframes.analysis._billing import PREBILL, or_unknown
 from billframes.analysis._checks import stamp
 from billframes.analysis._frames import Frame, collect_row, flag, nothing, take
-from billframes.analysis._group import add_up, attach, base_of, finish, with_matter_type, with_times
+from billframes.analysis._group import add_up, attach, base_of, finish, known_type, with_matter_type, with_times
+from billframes.analysis._guards import unknown_values
 from billframes.analysis._keys import UNKNOWN, Key, Sources
+from billframes.analysis._kinds import ENUMS
 from billframes.analysis._rows import rows_of
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 
@@ -107,7 +109,7 @@ def _items(frames: dict[str, Frame], asked: Question) -> Frame:
 def _typed(items: Frame, sources: Sources, asked: Question) -> Frame:
     """Add the matter type."""
     typed = with_matter_type(items, asked.kind, sources)
-    return typed.with_columns(C("_type").cast(nw.String).fill_null(UNKNOWN))
+    return typed.with_columns(C("_type").cast(nw.String)).with_columns(_type=known_type())
 
 
 def _dated(frame: Frame, kind: str, asked: Question, more: Sequence[str] = ()) -> Frame:
@@ -123,7 +125,12 @@ def _dated(frame: Frame, kind: str, asked: Question, more: Sequence[str] = ()) -
 def _chargeable(entries: Frame) -> Frame:
     """Keep billable and fixed-fee time, and say which is which."""
     kind = C("billing_type")
-    return entries.filter(kind.is_in(["billable", "fixedFee"])).with_columns(_fixed=flag(kind == "fixedFee"))
+    fixed = flag(kind == "fixedFee")
+    if not unknown_values("time_entries", "billing_type"):
+        return entries.filter(kind.is_in(["billable", "fixedFee"])).with_columns(_fixed=fixed)
+    # Time of unknown type may be billable: it counts as that, in a state of its own.
+    known = kind.is_in(ENUMS["billing_type"]).fill_null(False)
+    return entries.filter(~(kind == "nonBillable").fill_null(False)).with_columns(_fixed=fixed, _untyped=flag(~known))
 
 
 def _worth(items: Frame) -> Frame:
@@ -158,18 +165,24 @@ def _states(invoices: Frame, day: dt.date) -> Frame:
     heads = take(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
     prebill = flag(C("invoice_state").is_in([*PREBILL, "final"]))
     final = flag((C("invoice_state") == "final") & (C("invoice_date") <= stamp(day)))
-    return heads.unique(subset=["invoice_id"], keep="any").select("invoice_id", _then=prebill + final)
+    return heads.select("invoice_id", _then=prebill + final)
 
 
 def _with_state(rows: Frame, states: Frame, asked: Question) -> Frame:
     """Keep the items that were open on the day, and tell their state then."""
     if not asked.include_prebill:
-        return rows.filter(C("invoice_id").is_null()).with_columns(_state=nw.lit("unbilled"))
+        return _with_untyped(rows.filter(C("invoice_id").is_null()).with_columns(_state=nw.lit("unbilled")))
     # Numbers until only few rows are left: a text for each of a million entries costs as much as the join.
     rows = rows.join(states, on="invoice_id", how="left").with_columns(C("_then").fill_null(0.0))
     invoiced = nw.when(C("_then") > 0).then(nw.lit("prebill")).otherwise(nw.lit("unknown"))
     state = nw.when(C("invoice_id").is_null()).then(nw.lit("unbilled")).otherwise(invoiced)
-    return rows.filter(C("_then") < 2).with_columns(_state=state)
+    return _with_untyped(rows.filter(C("_then") < 2).with_columns(_state=state))
+
+
+def _with_untyped(rows: Frame) -> Frame:
+    if "_untyped" not in rows.collect_schema():
+        return rows
+    return rows.with_columns(_state=nw.when(C("_untyped") > 0).then(nw.lit("unknown")).otherwise(C("_state")))
 
 
 def _in_buckets(rows: Frame, asked: Question) -> Frame:
@@ -224,8 +237,8 @@ def _warn(items: Frame, frames: dict[str, Frame], sources: Sources, asked: Quest
     lost = [f"{int(count[kind])} {kind}" for kind in KINDS if count[kind]]
     if lost:
         warn(
-            f"{', '.join(lost)} name an invoice that is not among those passed; they count, in unknown_amount. "
-            "Load invoices over a wider window, by the ids that the work refers to.",
+            f"{', '.join(lost)} name an invoice that is not among those passed{or_unknown(types=True)}; they count, "
+            "in unknown_amount. Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
     if count.get("untyped"):

@@ -20,12 +20,15 @@ from billframes.analysis._billing import (
     say_unknown,
     state_of,
     time_on_invoices,
+    unknown_time,
     warn_of_unknown_invoices,
 )
 from billframes.analysis._checks import MATTER_TYPES, stamp, within
 from billframes.analysis._frames import RESIDUE, Frame, collect_row, flag, mapped, nothing, ratio, require
 from billframes.analysis._group import add_up, attach, base_of, finish, sums_by_type, with_matter_type, with_times
+from billframes.analysis._guards import unknown_values
 from billframes.analysis._keys import UNKNOWN, Key, Sources
+from billframes.analysis._kinds import ENUMS
 from billframes.analysis._loads import warn_of_work_not_passed
 from billframes.analysis._passes import computed, deferred, lookup
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
@@ -94,19 +97,24 @@ def realized(frames: dict[str, Frame], asked: Question) -> Frame:
     columns = [name for name in ("date", *kind, *asked.base) if not name.startswith("_")]
     entries = frames["time_entries"]
     time = billable_time(deferred(entries), columns, ("invoice_date",))
+    untyped = unknown_time(deferred(entries), columns)
     on_invoices = computed(time_on_invoices(time), entries)
     terms = _terms(on_invoices, frames, asked)
     if asked.basis == "work_date":
         work = computed(_followed(time, terms, asked), entries)
+        unknown = [("untyped", within(untyped, "date", asked.period))] if untyped is not None else []
         warn_of_work_not_passed(
             "realization", terms.filter(C("_invoice_state") == "final", C("_gross_hours") > 0), frames
         )
     else:
         final = within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", asked.period)
+        unknown = _on_unknown(time, untyped, terms, final, asked)
         warn_of_unknown_invoices(on_invoices, terms, asked.period)
         warn_of_work_not_passed("realization", final, frames)
         work = computed(_invoiced(time, final, asked), entries)
         work = nw.concat([work, _beside_work(final, work, asked)]).with_columns(_state=nw.lit("final"))
+    more = [computed(_unknown_worth(rows, state, asked), entries).select(*work.columns) for state, rows in unknown]
+    work = nw.concat([work, *more]) if more else work
     _warn(work, asked)
     totals = add_up(attach(_measured(work, asked), asked.keys, asked.sources, _MEASURES), asked.keys, _MEASURES)
     return _result(totals, asked)
@@ -164,6 +172,28 @@ def _followed(time: Frame, terms: Frame, asked: Question) -> Frame:
     return sums_by_type(_rows(rows.with_columns(_fees=billed), asked), [*asked.base, "_state"], _ROW)
 
 
+def _on_unknown(
+    time: Frame, untyped: Frame | None, terms: Frame, final: Frame, asked: Question
+) -> list[tuple[str, Frame]]:
+    """List work that may be on final invoices of the period: the state of its invoice or its own type is unknown."""
+    if untyped is None and not unknown_values("invoices", "invoice_state"):
+        return []
+    strange = terms.filter(~C("_invoice_state").is_in(ENUMS["invoice_state"]).fill_null(False))
+    heads = [each.select("invoice_id", "_invoice_date")
+             for each in (within(strange, "_invoice_date", asked.period), final)]  # fmt: skip
+    parts = [("unknown", lookup(time, heads[0], "invoice_id", "inner"))]
+    if untyped is not None:
+        parts += [("untyped", lookup(untyped, head, "invoice_id", "inner")) for head in heads]
+    return parts
+
+
+def _unknown_worth(rows: Frame, state: str, asked: Question) -> Frame:
+    """Add up work of which nobody knows whether it was billed: it has worth and no fees."""
+    date = "date" if asked.basis == "work_date" else "_invoice_date"
+    rows = with_times(rows, asked.keys, date).with_columns(_fees=nw.lit(0.0), _settled=nw.lit(0.0))
+    return sums_by_type(_rows(rows, asked), asked.base, _ROW).with_columns(_state=nw.lit(state))
+
+
 def _rows(rows: Frame, asked: Question) -> Frame:
     return with_matter_type(rows, asked.kind, asked.sources).with_columns(
         worth=C("worth").fill_null(0.0),
@@ -181,6 +211,7 @@ def _measured(work: Frame, asked: Question) -> Frame:
 
     counted, final = asked.counted, C("_state") == "final"
     where = {name: counted & (C("_state") == state) for name, state in _BY_STATE.items()}
+    where["unknown_amount"] = counted & C("_state").is_in(["unknown", "untyped"])
     where |= {"cohort_amount": counted, "left_out_amount": ~counted, "mixed_amount": counted & final & _is(MIXED)}
     rate = mapped("user_id", asked.sources.settings.standard_rates, None, nw.Float64)
     if "user_id" not in asked.base:
@@ -239,7 +270,7 @@ def _columns(asked: Question) -> Sequence[str]:
         "overall_realization",
         "billable_hours",
         "effective_rate",
-        *(of_cohort if asked.basis == "work_date" else ()),
+        *(of_cohort if asked.basis == "work_date" else ("unknown_amount",)),
         *(of_standard if asked.sources.settings.standard_rates else ()),
         "left_out_hours",
         "left_out_amount",

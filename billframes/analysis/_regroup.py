@@ -28,7 +28,11 @@ def together(parts: Sequence[Frame], keys: Sequence[Key], measures: Sequence[str
     rows = [
         part.select(
             *[expr for key in keys for expr in _own_labels(key)],
-            *[C(name) if name in part.collect_schema() else nw.lit(0.0).alias(name) for name in measures],
+            # A figure that is missing stays so in every sum it is part of.
+            *[
+                C(name).fill_null(float("nan")) if name in part.collect_schema() else nw.lit(0.0).alias(name)
+                for name in measures
+            ],
         )
         for part in parts
     ]

@@ -36,7 +36,9 @@ from billframes.analysis._frames import (
     take,
 )
 from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
+from billframes.analysis._guards import unknown_values
 from billframes.analysis._keys import By, Key, Sources, find_keys, sources_of
+from billframes.analysis._kinds import ENUMS
 from billframes.analysis._loads import need_open_on, need_work_on_invoices
 from billframes.analysis._passes import computed, deferred, grouped
 from billframes.analysis._people import settle
@@ -107,7 +109,8 @@ def aging(
         Of the kind passed in, sorted by label: the keys and, as float64 money, `current`, `1-30`, `31-60`,
         `61-90`, `91+` (for the invoice-date basis `0-30`, `31-60`, `61-90`, `91+`), `total`, `overdue` (past
         its due date, whatever the basis) and `weighted_days_overdue` (Σ days overdue * balance ÷ Σ balance, of
-        the overdue balances above 0, because a credit makes no debt younger; missing where there is none).
+        the overdue balances above 0, because a credit makes no debt younger; missing where there is none); and
+        `unknown_amount`, the balance of invoices whose state is missing or unknown, which is in no other column.
 
     Raises
     ------
@@ -119,11 +122,12 @@ def aging(
     Warns
     -----
     IncompleteDataWarning
-        A final invoice has no due date (its invoice date stands in), `as_of` lies before the day the frame was
+        The state of an invoice is missing or unknown, a final invoice has no due date (its invoice date stands in),
+        `as_of` lies before the day the frame was
         loaded, or only some kinds of items were passed.
     RatesHiddenWarning
         By matter or user, time on open invoices has no amount: their balances are spread over its hours.
-        On lazy frames this runs a small query; the result stays lazy.
+        On lazy frames this runs two small queries; the result stays lazy.
 
     Examples
     --------
@@ -164,7 +168,7 @@ def aging(
         need_work_on_invoices("aging", {"invoices": invoices, **items}, Period(None, day))
     _warn_of_past(invoices, frames["invoices"], day, sources.settings)
     owed = _owed(frames["invoices"], keys, limits, basis, day)
-    measures = (*limits, "total", "overdue", "_overdue_days", "_overdue_debits")
+    measures = (*limits, "total", "overdue", "unknown_amount", "_overdue_days", "_overdue_debits")
     if itemized:
         owed = computed(owed, frames["invoices"])
         lines = sums(_spread(owed, frames, keys, measures), base_of(keys), measures)
@@ -183,7 +187,7 @@ def _result(
     added = (*measures, *counts)
     totals = add_up(attach(lines, keys, sources, added), keys, added)
     totals = totals.with_columns(weighted_days_overdue=ratio("_overdue_days", "_overdue_debits"))
-    return finish(totals, keys, (*measures[:-2], "weighted_days_overdue", *counts))
+    return finish(totals, keys, (*measures[:-3], "weighted_days_overdue", "unknown_amount", *counts))
 
 
 def _limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
@@ -245,21 +249,48 @@ def _owed(invoices: Frame, keys: Sequence[Key], limits: dict[str, float], basis:
     columns = ("invoice_id", "invoice_date", "invoice_state", "due_date", "balance", *own)
     rows = (
         take(deferred(invoices), "invoices", columns)
-        .filter(C("invoice_state") == "final", C("invoice_date") <= stamp(day), C("balance") != 0)
-        .unique(subset=["invoice_id"], keep="any")
+        .filter(*_counted(day), C("balance") != 0)
         .with_columns(_undated=C("due_date").is_null().cast(nw.Float64), _due=nw.coalesce("due_date", "invoice_date"))
     )
+    rows = _apart(rows)
     days = {"_late": "_due"} if basis == "due_date" else {"_late": "_due", "_age": "invoice_date"}
     rows = rows.with_columns(**{name: _days_since(rows, column, day) for name, column in days.items()})
     balance = C("balance")
+    # Not clipped, which on some engines makes 0 of a missing number.
+    debit = nw.when(balance < 0).then(nw.lit(0.0)).otherwise(balance)
     rows = rows.with_columns(
         *_bucketed(limits, [*days][-1]),
         total=balance,
         overdue=nw.when(C("_late") > 0).then(balance).otherwise(nw.lit(0.0)),
-        _overdue_days=C("_late").clip(0.0) * balance.clip(0.0),
-        _overdue_debits=nw.when(C("_late") > 0).then(balance.clip(0.0)).otherwise(nw.lit(0.0)),
+        _overdue_days=C("_late").clip(0.0) * debit,
+        _overdue_debits=nw.when(C("_late") > 0).then(debit).otherwise(nw.lit(0.0)),
     )
     return with_times(rows, keys, "invoice_date")
+
+
+def _counted(day: dt.date) -> list[nw.Expr]:
+    """Choose the final invoices of the time up to a day; and those of unknown state, if there are any."""
+    final, dated = C("invoice_state") == "final", C("invoice_date") <= stamp(day)
+    if not unknown_values("invoices", "invoice_state"):
+        return [final, dated]
+    unknown = ~C("invoice_state").is_in(ENUMS["invoice_state"]).fill_null(False)
+    return [(final & dated) | (unknown & (dated | C("invoice_date").is_null()))]
+
+
+def _apart(rows: Frame) -> Frame:
+    """Put the balances of invoices of unknown state into `unknown_amount`, so that they are nowhere else."""
+    if not unknown_values("invoices", "invoice_state"):
+        return rows.with_columns(unknown_amount=nw.lit(0.0))
+    final = C("invoice_state") == "final"
+
+    def only(condition: nw.Expr, value: str) -> nw.Expr:
+        return nw.when(condition).then(C(value)).otherwise(nw.lit(0.0))
+
+    return rows.with_columns(
+        balance=only(final, "balance"),
+        unknown_amount=only(~final.fill_null(False), "balance"),
+        _undated=only(final, "_undated"),
+    )
 
 
 def _bucketed(limits: dict[str, float], days: str) -> list[nw.Expr]:
@@ -319,7 +350,7 @@ def _spread(owed: Frame, frames: dict[str, Frame], keys: Sequence[Key], measures
     rest = (
         owed.join(left, on="invoice_id", how="left")
         .with_columns(_share=1.0 - C("_taken").fill_null(0.0))
-        .filter(C("_share").abs() > RESIDUE)
+        .filter(~(C("_share").abs() <= RESIDUE))
         .with_columns(**dict.fromkeys(by, nothing(nw.String)))
     )
     parts = [*map(C, (*by, *own)), *(C(name) * C("_share") for name in measures)]
@@ -337,11 +368,13 @@ def _shares(frames: dict[str, Frame], by: list[str]) -> tuple[Frame, Frame | Non
     expenses, fixed_fees, entries = (frames.get(name) for name in ("expenses", "fixed_fees", "time_entries"))
     time = on_invoices = None
     if entries is not None:
-        time = computed(time_on_invoices(billable_time(deferred(entries), ids, by), by), entries)
+        rows = billable_time(deferred(entries), ids, by)
+        named = [name for name in by if name in rows.collect_schema()]
+        time = computed(time_on_invoices(rows, named), entries)
         on_invoices = grouped(time, ["invoice_id"], ON_INVOICE)
     terms = invoice_terms(on_invoices, frames["invoices"], expenses, fixed_fees)
     items = billed_items(time, terms, expenses, fixed_fees, by)
-    totals = terms.filter(C("_total").abs() > RESIDUE).select("invoice_id", "_total")
+    totals = terms.filter(~(C("_total").abs() <= RESIDUE)).select("invoice_id", "_total")
     shares = items.join(totals, on="invoice_id", how="inner")
     hidden = None if on_invoices is None else on_invoices.select("invoice_id", "_hidden")
     return shares.select("invoice_id", *by, _share=C("_billed") / C("_total")), hidden
@@ -369,6 +402,7 @@ EXPLANATION = Explanation(
     left_out=(
         "Drafts and invoices in review or approved, which nobody owes yet; invoices dated after `as_of`; balances of "
         "0.",
+        "Invoices whose state is missing or unknown: their balance is in `unknown_amount`, not in `total`.",
         "Credits, in `weighted_days_overdue`: it weighs debts only.",
         "Nothing else: credits keep their sign and bucket, so a cell can be negative, and what is billed beside any "
         "item stays `Unassigned` by matter or user.",

@@ -6,6 +6,7 @@ that is on no final invoice yet at its worth. A matter counts with all its life;
 
 from __future__ import annotations
 
+import math
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
@@ -16,8 +17,10 @@ from billframes.analysis._billing import (
     billable_time,
     billed_at,
     invoice_terms,
+    or_unknown,
     state_of,
     time_on_invoices,
+    unknown_time,
     warn_of_absent_items,
 )
 from billframes.analysis._explanation import Explanation
@@ -183,10 +186,22 @@ def _fees(frames: dict[str, Frame]) -> Frame:
         fixed = take(fixed_fees, "fixed_fees", ("matter_id", "invoice_id", "amount"), ("matter_name",))
         fixed = fixed.with_columns(worth=C("amount"), _hidden=nw.lit(0.0), _rows=nw.lit(1.0))
         parts.append(_told_apart(fixed, terms, "fixed_fee_amount", C("worth")))
+    if (untyped := unknown_time(frames["time_entries"], ("matter_id",), ("matter_name",))) is not None:
+        parts.append(_untyped(untyped))
     credits_ = terms.filter(C("_invoice_state") == "final", C("_by_worth") + C("_by_hours") < 1)
     none = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {"billed_amount": C("_rest")}
     parts.append(credits_.select(matter_id=nothing(nw.String), matter_name=nothing(nw.String), **none))
     return nw.concat(parts)
+
+
+def _untyped(rows: Frame) -> Frame:
+    """Put the worth of time whose billing type is unknown into `unknown_amount`."""
+    name = C("matter_name") if _labels(rows) else nothing(nw.String)
+    measures = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {
+        "unknown_amount": C("worth").fill_null(0.0),
+        "_hidden_unknown_amount": flag(C("worth").is_null()),
+    }
+    return rows.select("matter_id", matter_name=name, **measures)
 
 
 def _labels(rows: Frame) -> list[str]:
@@ -222,7 +237,7 @@ def _named(used: Frame, matters: Frame | None) -> Frame:
     """Take the names, and the matters without work, from the matters frame."""
     if matters is None:
         return used
-    listed = take(matters, "matters", ("matter_id", "name")).unique(subset=["matter_id"], keep="any")
+    listed = take(matters, "matters", ("matter_id", "name"))
     listed = listed.select("matter_id", matter_name=C("name"), **dict.fromkeys(_MEASURES, nw.lit(0.0)))
     return nw.concat([used.with_columns(matter_name=nothing(nw.String)), listed])
 
@@ -254,7 +269,7 @@ def _unbudgeted(used: Frame, budgets: dict[str, float]) -> dict[str, float | Non
         _matters=nw.when(~C("matter_id").is_null()).then(flag(amount != 0)).otherwise(nw.lit(0.0)),
     )
     found = collect_row(rows, amount=C("_amount").sum(), hidden=C("_hidden").sum(), matters=C("_matters").sum())
-    amount_known = None if found["hidden"] else found["amount"]
+    amount_known = None if found["hidden"] or math.isnan(found["amount"]) else found["amount"]
     return {"unbudgeted_matters": found["matters"], "unbudgeted_amount": amount_known}
 
 
@@ -289,8 +304,9 @@ def _warn(used: Frame) -> None:
     )
     if count["unknown"]:
         warn(
-            f"{int(count['unknown'])} time entries and fixed fees name an invoice that is not among those passed; they "
-            "are counted in unknown_amount. Load invoices over a wider window, by the ids that the work refers to.",
+            f"{int(count['unknown'])} time entries and fixed fees name an invoice that is not among those passed"
+            f"{or_unknown()}; they are counted in unknown_amount. "
+            "Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
     if count["hidden"]:

@@ -173,6 +173,7 @@ def code_check(
         matters=matters,
         codes=codes,
         code_sets=code_sets,
+        as_they_are=True,
     )
     natives = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_period("code_check", natives, period, ITEM_FILTERS)

@@ -13,7 +13,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._fees import fees_by
-from billframes.analysis._frames import RESIDUE, Frame, close
+from billframes.analysis._frames import RESIDUE, Frame, close, without_nan
 from billframes.analysis._group import finish, result_columns
 from billframes.analysis._keys import By, Key
 from billframes.analysis._rows import gathered, like
@@ -160,13 +160,14 @@ def contribution(
 
 def _with_shares(totals: Frame, keys: tuple[Key, ...]) -> Frame:
     """Put the largest first and add up shares from there: on collected rows, for order is not on every engine."""
-    rows = cast("nw.DataFrame[Any]", gathered(totals))
+    rows = cast("nw.DataFrame[Any]", without_nan(gathered(totals)))
     order = [name for key in keys for name in reversed(key.columns)]
     # Fees equal to the cent are in the order of their labels, whatever adding doubles leaves behind.
     rows = rows.with_columns(_size=C("fees_amount").round(6)).sort(
         "_size", *order, descending=[True, *[False] * len(order)], nulls_last=True
     )
-    whole = float(rows["fees_amount"].sum() or 0.0)
+    known = rows["fees_amount"].null_count() == 0
+    whole = float(rows["fees_amount"].sum() or 0.0) if known else 0.0
     share = C("fees_amount") / whole if abs(whole) > RESIDUE else nw.lit(None).cast(nw.Float64)
     shared = rows.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
     shared = shared.select(*result_columns(keys), *_AMOUNTS, "share", "running_share")

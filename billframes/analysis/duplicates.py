@@ -99,7 +99,7 @@ def duplicates(
     0                1            t1    0.5
     1                1            t2    0.5
     """
-    entries = open_frames(time_entries=time_entries)["time_entries"]
+    entries = open_frames(time_entries=time_entries, as_they_are=True)["time_entries"]
     there = entries.collect_schema().names()
     columns = _columns(by, there)
     # Whole entries come back.

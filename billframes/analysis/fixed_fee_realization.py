@@ -147,7 +147,7 @@ def fixed_fee_realization(
     -----
     IncompleteDataWarning
         The settings give standard rates, but not to everyone with linked hours; or entries name a fee that was not
-        passed. On lazy frames this runs two small queries; the result stays lazy.
+        passed. On lazy frames this runs three small queries; the result stays lazy.
 
     Examples
     --------
@@ -189,13 +189,12 @@ def _time(entries: Frame, asked: _Question) -> Frame:
     rows = take(entries, "time_entries", columns).with_columns(_rate=rate)
     return rows.with_columns(
         _worth=(C("hours") * C("_rate")).fill_null(0.0),
-        _unrated=flag(C("_rate").is_null() & (C("hours").abs() > 0)),
+        _unrated=flag(C("_rate").is_null() & (C("hours") != 0)),
     )
 
 
 def _fees(fixed_fees: Frame, asked: _Question) -> Frame:
-    fees = items_by(fixed_fees, "fixed_fees", ("fixed_fee_id", "date", "amount"), base_of(asked.keys))
-    return fees.unique(subset=["fixed_fee_id"], keep="any")
+    return items_by(fixed_fees, "fixed_fees", ("fixed_fee_id", "date", "amount"), base_of(asked.keys))
 
 
 def _parts(time: Frame, fees: Frame, asked: _Question) -> list[Frame]:
@@ -224,8 +223,8 @@ def _terms(linked: Frame, fees: Frame) -> Frame:
     )
     terms = fees.select("fixed_fee_id", "amount", _fee_date=C("date")).join(totals, on="fixed_fee_id", how="left")
     names = ("_all_worth", "_gross_worth", "_all_hours", "_gross_hours", "_unrated")
-    by_worth = (C("_unrated") == 0) & (C("_all_worth").abs() > RESIDUE * C("_gross_worth"))
-    by_hours = C("_all_hours").abs() > RESIDUE * C("_gross_hours")
+    by_worth = (C("_unrated") == 0) & ~(C("_all_worth").abs() <= RESIDUE * C("_gross_worth"))
+    by_hours = ~(C("_all_hours").abs() <= RESIDUE * C("_gross_hours"))
     zero = nw.lit(0.0)
     terms = terms.with_columns(*[C(name).fill_null(0.0) for name in names]).with_columns(
         _by_worth=flag(by_worth & by_hours), _linked=flag(by_hours)

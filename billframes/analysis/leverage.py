@@ -9,8 +9,9 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, collect_row, inside, open_frames, ratio
+from billframes.analysis._frames import Frame, checked, close, collect_row, inside, open_frames, ratio
 from billframes.analysis._keys import UNKNOWN, By, Sources, find_keys, sources_of
+from billframes.analysis._kinds import ENUMS
 from billframes.analysis._loads import need_period
 from billframes.analysis._people import settle
 from billframes.analysis._regroup import ordered, together
@@ -107,7 +108,7 @@ def leverage(
     -----
     IncompleteDataWarning
         People with client hours have no known role, or entries are on matters that the matters frame lacks.
-        On lazy frames this runs two small queries; the result stays lazy.
+        On lazy frames this runs three small queries; the result stays lazy.
 
     Examples
     --------
@@ -136,19 +137,21 @@ def leverage(
     _check_roles(sources)
     keys = find_keys(by, sources)
     names = [by] if isinstance(by, str) else list(by or ())
-    people = utilization(
-        time_entries,
-        start=start,
-        end=end,
-        by=[*names, "user", "role"],
-        users=users,
-        clients=clients,
-        matters=matters,
-        settings=settings,
-        include_fixed_fee=include_fixed_fee,
-        include_probono=include_probono,
-        roster=roster,
-    )
+    natives = {"time_entries": time_entries, "users": users, "clients": clients, "matters": matters}
+    with checked(natives, frames):
+        people = utilization(
+            time_entries,
+            start=start,
+            end=end,
+            by=[*names, "user", "role"],
+            users=users,
+            clients=clients,
+            matters=matters,
+            settings=settings,
+            include_fixed_fee=include_fixed_fee,
+            include_probono=include_probono,
+            roster=roster,
+        )
     totals = together([_sides(inside(nw.from_native(people)))], keys, (*_HOURS, *_HEADS))
     _warn_of_unknown(totals)
     totals = totals.with_columns(
@@ -168,7 +171,7 @@ def _check_roles(sources: Sources) -> None:
 
 def _sides(people: Frame) -> Frame:
     """Put each person's client hours and head on the side of their role."""
-    principal, unknown = C("role") == "principal", C("role") == UNKNOWN
+    principal, unknown = C("role") == "principal", ~C("role").is_in(ENUMS["role"])
     side = {"principal": principal, "non_principal": ~principal & ~unknown, "unknown_role": unknown}
     there = (C("client_hours").abs() > 0) | (C("capacity_hours").fill_null(0.0) > 0)
     zero, one = nw.lit(0.0), nw.lit(1.0)

@@ -13,7 +13,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis._capacity import days_here, working_days
 from billframes.analysis._checks import stamp, within
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, open_frames, take
+from billframes.analysis._frames import Frame, checked, close, open_frames, take
 from billframes.analysis._loads import need_period
 from billframes.analysis._people import settle
 from billframes.analysis._rows import like, rows_of
@@ -139,9 +139,9 @@ def missing_time(
     period = resolve(start, end)
     need_period("missing_time", {"time_entries": time_entries}, period, ("user_id",))
     settings = settle(settings, frames)
-    people: Any = utilization(
-        time_entries, start=start, end=end, by="user", users=users, matters=matters, settings=settings, roster=roster
-    )
+    asked: dict[str, Any] = {"start": start, "end": end, "settings": settings, "roster": roster}
+    with checked({"time_entries": time_entries, "users": users, "matters": matters}, frames):
+        people: Any = utilization(time_entries, by="user", users=users, matters=matters, **asked)
     entries = frames["time_entries"]
     roll = rows_of(nw.from_native(people).select("user_id", "user_name"))
     rows = list(_missing(roll, _entered(entries, period), period, threshold, settings))
@@ -177,7 +177,8 @@ def _missing(
         limit = available / 2 if threshold is None else float(threshold)
         for day in days_here(user, days, settings) if user is not None and available else ():
             hours = entered.get((user, day), 0.0)
-            if hours < limit - _RESIDUE:
+            # Hours that are missing may be too few: the day is shown, with its hours missing.
+            if not hours >= limit - _RESIDUE:
                 yield {
                     **person,
                     "date": stamp(day),

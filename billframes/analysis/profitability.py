@@ -15,7 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis._checks import MATTER_TYPES, choice, within
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, flag, inside, mapped, open_frames, ratio, take
+from billframes.analysis._frames import Frame, checked, close, flag, inside, mapped, open_frames, ratio, take
 from billframes.analysis._group import add_up, attach, base_of, finish, result_columns, sums, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys, sources_of
 from billframes.analysis._people import settle, warn_of_no_rate
@@ -184,7 +184,7 @@ def profitability(
     """
     choice(basis, "basis", ("invoice_date", "work_date"))
     period = resolve(start, end)
-    natives = {
+    natives: dict[str, Any] = {
         "time_entries": time_entries,
         "invoices": invoices,
         "expenses": expenses,
@@ -198,7 +198,9 @@ def profitability(
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = sources_of(frames, rows, settings)
     asked = _Question(basis, period, find_keys(by, sources), sources)
-    parts = [_billed(natives, by, asked), _cost(frames["time_entries"], asked)]
+    with checked(natives, frames):
+        billed = _billed(natives, by, asked)
+    parts = [billed, _cost(frames["time_entries"], asked)]
     if "fixed_fees" in frames:
         parts.append(_fixed(frames["fixed_fees"], frames["invoices"], asked))
     return cast("IntoFrameT", close(_result(together(parts, asked.keys, _MEASURES), asked.keys), time_entries))
@@ -224,7 +226,7 @@ def _fixed(fixed_fees: Frame, invoices: Frame, asked: _Question) -> Frame:
     columns = ("invoice_id", "amount", *(("date",) if by_work else ()))
     items = items_by(fixed_fees, "fixed_fees", columns, base).filter(~C("invoice_id").is_null())
     heads = take(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
-    final = heads.filter(C("invoice_state") == "final").unique(subset=["invoice_id"], keep="any")
+    final = heads.filter(C("invoice_state") == "final")
     rows = items.join(final.select("invoice_id", _dated=C("invoice_date")), on="invoice_id", how="inner")
     date = "date" if by_work else "_dated"
     rows = with_times(within(rows, date, asked.period), asked.keys, date).with_columns(fixed_fee_amount=C("amount"))

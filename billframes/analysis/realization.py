@@ -101,8 +101,10 @@ def realization(
         - `billable_hours`: hours on those invoices
         - `effective_rate`: billed ÷ hours, known with rates hidden, too
         - with `basis="work_date"`: `unbilled_amount`, `prebill_amount` (on a draft, review or approved invoice),
-          `unknown_amount` (on an invoice not among those passed), `cohort_amount` (fees worked: these
-          and the worth of billed work), and `billed_to_worked` (billed ÷ fees worked)
+          `cohort_amount` (fees worked: these, `unknown_amount` and the worth of billed work), and `billed_to_worked`
+          (billed ÷ fees worked)
+        - `unknown_amount`: worth of time of unknown billing type, or on an invoice whose state is unknown; with
+          `basis="work_date"` also of time on an invoice that was not passed
         - with standard rates: `standard_amount` (hours at standard rates; missing where someone has none),
           `worked_to_standard`, `billed_to_standard`
         - `left_out_hours`, `left_out_amount`, `left_out_billed_amount`: time on matters whose type does not count
@@ -128,7 +130,7 @@ def realization(
         Entries name an invoice that was not passed (by invoice date: unless the entry's own `invoice_date` says
         it is of another period), matter types are unknown, expenses or fixed fees were not passed, or, with `as_of`,
         final invoices have no due date (the invoice date stands in).
-        On lazy frames this runs two small queries (by originator three); the result stays lazy.
+        On lazy frames this runs four small queries (by originator five); the result stays lazy.
 
     Examples
     --------

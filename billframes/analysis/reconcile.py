@@ -94,7 +94,7 @@ def reconcile(
         Billable entries on invoices have no amount.
     IncompleteDataWarning
         Items name an invoice that was not passed, or expenses or fixed fees were not passed.
-        On lazy frames this runs two small queries; the result stays lazy.
+        On lazy frames this runs three small queries; the result stays lazy.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def _heads(invoices: Frame) -> tuple[Frame, list[str]]:
     columns = ("invoice_id", "invoice_date", "invoice_state", "amount", "balance")
     heads = take(invoices, "invoices", columns, ("invoice_number", "client_id", "client_name"))
     kept = [name for name in heads.collect_schema().names() if name not in columns]
-    return heads.unique(subset=["invoice_id"], keep="any"), kept
+    return heads, kept
 
 
 def _of_matters(frame: Frame, kind: str) -> Frame:

@@ -47,9 +47,10 @@ HOURS = {
     "fixed_fee_hours": "fixedFee",
     "non_billable_hours": "nonBillable",
 }
-_WORK = (*HOURS, "total_hours", *(f"_rows_{name}" for name in HOURS), "_rows")
+_KINDS = (*HOURS, "unknown_hours")
+_WORK = (*_KINDS, "total_hours", *(f"_rows_{name}" for name in _KINDS), "_rows")
 _CAPACITY = ("capacity_hours", "idle_capacity_hours", "target_hours", "_aims")
-_MEASURES = (*HOURS, "total_hours", "client_hours", "_aimed_hours", *_CAPACITY)
+_MEASURES = (*_KINDS, "total_hours", "client_hours", "_aimed_hours", *_CAPACITY)
 # Joins on a missing id find nothing on some engines and each other on others.
 _NOBODY = ""
 
@@ -111,8 +112,9 @@ def utilization(
     -------
     frame
         Of the kind passed in, sorted by label, with the keys and, as float64 hours, `billable_hours`,
-        `fixed_fee_hours`, `non_billable_hours` (by billing type, internal matters included), `total_hours` (all
-        of them), `client_hours`, `capacity_hours`, and `utilization` (client ÷ capacity; missing without
+        `fixed_fee_hours`, `non_billable_hours`, `unknown_hours` (by billing type, internal matters included; unknown
+        is any other type, and a missing one), `total_hours` (all of them), `client_hours`, `capacity_hours`, and
+        `utilization` (client ÷ capacity; missing without
         capacity). With targets in the settings also `target_hours` (of the people who have one, prorated by
         working days; missing where nobody has) and `pace` (client hours of these people ÷ target). Last,
         `idle_capacity_hours`: the part of `capacity_hours` of people on the roster without any entry in the period;
@@ -129,7 +131,7 @@ def utilization(
     -----
     IncompleteDataWarning
         Entries are on matters that the matters frame lacks: their matter type is unknown, and they count.
-        On lazy frames this runs one small query; the result stays lazy.
+        On lazy frames this runs two small queries; the result stays lazy.
 
     Examples
     --------
@@ -224,8 +226,9 @@ def _work(entries: Frame, keys: Sequence[Key], sources: Sources, first: dt.date,
 def _by_kind(work: Frame, by: Sequence[str]) -> Frame:
     """Tell the hours and entries of each billing type apart."""
     split = {}
-    for name, kind in HOURS.items():
-        is_kind = C("billing_type") == kind
+    kinds = {name: C("billing_type") == kind for name, kind in HOURS.items()}
+    kinds["unknown_hours"] = ~C("billing_type").is_in(list(HOURS.values())).fill_null(False)
+    for name, is_kind in kinds.items():
         split[name] = nw.when(is_kind).then(C("hours")).otherwise(nw.lit(0.0))
         split[f"_rows_{name}"] = nw.when(is_kind).then(C("_rows")).otherwise(nw.lit(0.0))
     rows = work.with_columns(C("user_id").fill_null(_NOBODY), **split, total_hours=C("hours"))
@@ -251,6 +254,9 @@ def _client_hours(work: Frame, include_fixed_fee: bool, include_probono: bool) -
         free = C(f"{prefix}non_billable_hours")
         pro_bono = nw.when(C("_type") == "probono").then(plain + free).otherwise(plain)
         client = pro_bono if include_probono else plain
+        if prefix:
+            # Who has time of unknown billing type may have worked for clients, and belongs on the roster.
+            client = client + C(f"{prefix}unknown_hours")
         added[name] = nw.when(C("_type") == "internal").then(nw.lit(0.0)).otherwise(client)
     return work.with_columns(**added)
 
@@ -321,7 +327,7 @@ def _result(rows: Frame, keys: Sequence[Key], settings: FirmSettings) -> Frame:
     totals = totals.with_columns(target_hours=nw.when(C("_aims") > 0).then(C("target_hours"))).with_columns(
         utilization=ratio("client_hours", "capacity_hours"), pace=ratio("_aimed_hours", "target_hours")
     )
-    capacity = ("capacity_hours", "utilization", *aimed, "idle_capacity_hours")
+    capacity = ("capacity_hours", "utilization", *aimed, "idle_capacity_hours", "unknown_hours")
     columns = (*HOURS, "total_hours", "client_hours", *capacity)
     return finish(totals, keys, columns)
 
@@ -353,6 +359,7 @@ EXPLANATION = Explanation(
         "Time on internal matters, always; fixed-fee time with `include_fixed_fee=False`. `total_hours` shows all of "
         "it.",
         "Non-billable time (`non_billable_hours`), except that on pro bono matters with `include_probono=True`.",
+        "Time whose billing type is missing or unknown (`unknown_hours`).",
         "By client, matter or practice area, available hours and utilization are missing: nobody's day is divided "
         "among clients beforehand.",
     ),

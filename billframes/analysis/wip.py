@@ -137,7 +137,7 @@ def wip(
         Some billable entries have no amount while others show theirs (names them), items name an invoice that was not
         passed, matter types are unknown although `matter_types` chooses among them, or no expenses or fixed fees were
         passed.
-        On lazy frames this runs a small query (by originator two); the result stays lazy.
+        On lazy frames this runs two small queries (by originator three); the result stays lazy.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from billframes.analysis import aging
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
 from billframes.settings.firm import FirmSettings
 
-COLUMNS = ["current", "1-30", "31-60", "61-90", "91+", "total", "overdue", "weighted_days_overdue"]
+COLUMNS = ["current", "1-30", "31-60", "61-90", "91+", "total", "overdue", "weighted_days_overdue", "unknown_amount"]
 DAY = "2026-10-31"
 # Due today, 1, 30, 31, 60, 61, 90, 91 days ago, in the future; a credit; then what does not count.
 OPEN = (
@@ -35,7 +35,7 @@ def test_the_worked_table(firm):
     """Due today is current; 30 days are 1-30, 31 days are not."""
     (row,) = firm.rows(aging(firm.invoices(*OPEN), as_of=DAY))
     assert list(row) == COLUMNS
-    assert [row[name] for name in COLUMNS[:-1]] == [257.0, 6.0, 8.0 + 16.0 - 500.0, 96.0, 128.0, 11.0, -246.0]
+    assert [row[name] for name in COLUMNS[:-2]] == [257.0, 6.0, 8.0 + 16.0 - 500.0, 96.0, 128.0, 11.0, -246.0]
     days = 2 * 1 + 4 * 30 + 8 * 31 + 16 * 60 + 32 * 61 + 64 * 90 + 128 * 91
     assert row["weighted_days_overdue"] == pytest.approx(days / 254.0)
 
@@ -51,7 +51,7 @@ def test_by_client_two_of_one_name_stay_two_rows(firm):
 
 def test_by_invoice_date(firm):
     (row,) = firm.rows(aging(firm.invoices(*OPEN), as_of=DAY, basis="invoice_date"))
-    assert list(row) == ["0-30", "31-60", "61-90", "91+", "total", "overdue", "weighted_days_overdue"]
+    assert list(row) == ["0-30", "31-60", "61-90", "91+", "total", "overdue", "weighted_days_overdue", "unknown_amount"]
     assert [row[name] for name in ("0-30", "31-60", "61-90", "91+")] == [259.0, 12.0, -500.0, 240.0]
     assert (row["total"], row["overdue"]) == (11.0, -246.0)
 

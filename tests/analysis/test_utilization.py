@@ -18,6 +18,7 @@ COLUMNS = [
     "capacity_hours",
     "utilization",
     "idle_capacity_hours",
+    "unknown_hours",
 ]
 WORK = (
     ("2026-10-01", "u1", "c1", "m1", "billable", 60.0, 6000.0, "i1"),
@@ -43,9 +44,9 @@ def test_the_worked_table(firm):
     rows = by_user(firm)
     assert list(rows["Ada"]) == ["user_id", "user_name", *COLUMNS]
     assert list(rows) == ["Ada", "Ben", "Guest"]
-    ada = [61.0, 20.0, 15.0, 96.0, 78.0, 176.0, 78 / 176, 0.0]
+    ada = [61.0, 20.0, 15.0, 96.0, 78.0, 176.0, 78 / 176, 0.0, 0.0]
     assert [rows["Ada"][name] for name in COLUMNS] == pytest.approx(ada)
-    assert [rows["Ben"][name] for name in COLUMNS] == [0.0, 0.0, 0.0, 0.0, 0.0, 176.0, 0.0, 176.0]
+    assert [rows["Ben"][name] for name in COLUMNS] == [0.0, 0.0, 0.0, 0.0, 0.0, 176.0, 0.0, 176.0, 0.0]
     assert rows["Guest"]["client_hours"] == 8.0
 
 

@@ -1,0 +1,348 @@
+"""Find values in users' frames that would give a wrong figure without a word.
+
+Every frame that is passed to an analysis is looked through once: for ids that occur twice, missing numbers, enum values
+in another case or unknown, and billed items without an invoice. Looking is cheap: a frame as loaded has unique ids, an
+enum's values are those of its categories, and lazy frames are asked together for a few rows of counts. Rows are only
+compared if ids occur twice.
+
+What concerns one column only is kept until an analysis uses that column (`say`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, cast
+
+import narwhals.stable.v2 as nw
+import pandas as pd
+import pyarrow as pa
+
+from billframes._warn import warn
+from billframes.analysis._kinds import ENUMS, FIGURES, IDS, Frame, inside, is_coded
+from billframes.analysis._unique import is_unique
+from billframes.errors import IncompleteDataWarning, ParameterError
+
+__all__ = ["checked", "guarded", "say", "unknown_values"]
+
+C = nw.col
+
+BILLED_ELSEWHERE = "billed, but without invoice_id"
+"""Stands for the invoice of an item that is billed and names none, so that its state is unknown."""
+
+_ITEMS = ("time_entries", "expenses", "fixed_fees")
+# Without one of these two, what an item or an invoice is can't be told; a matter or user may have no type.
+_REQUIRED = frozenset({"billing_type", "invoice_state"})
+_MEANT = {name: {value.casefold(): value for value in values} for name, values in ENUMS.items()}
+_WEIGHED = {"billing_type": "hours", "invoice_state": "amount"}
+# A warning names so many values and counts the others.
+_NAMED = 5
+
+
+@dataclass(slots=True)
+class _Found:
+    """What was found and not yet said, by frame and column; and the unknown values of enums."""
+
+    messages: dict[tuple[str, str], str] = field(default_factory=dict)
+    unknown: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
+
+
+_FOUND: ContextVar[_Found] = ContextVar("found")
+_CHECKED: ContextVar[tuple[Mapping[str, Any], Mapping[str, Frame]] | None] = ContextVar("checked", default=None)
+
+
+def guarded(frames: dict[str, Frame], natives: Mapping[str, Any], *, as_they_are: bool = False) -> dict[str, Frame]:
+    """
+    Return frames whose ids are unique and whose enums have their declared values, where these are in another case.
+
+    Parameters
+    ----------
+    frames : dict of str to Frame
+        By the argument's name.
+    natives : mapping of str to frame
+        The same frames as they were passed in.
+    as_they_are : bool
+        Whether values stay as they are, so that only ids are checked: for analyses that return whole rows.
+
+    Raises
+    ------
+    ParameterError
+        Different rows have the same id.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        Equal rows have the same id; they count once.
+    """
+    before = _CHECKED.get()
+    if before is not None and all(before[0].get(name) is native for name, native in natives.items()):
+        return {name: before[1][name] for name in frames}
+    found = _Found()
+    _FOUND.set(found)
+    looks = {name: _Look.at(name, frame, natives[name], ids_only=as_they_are) for name, frame in frames.items()}
+    counts = _counts({name: look for name, look in looks.items() if look.counted})
+    for name, look in looks.items():
+        frames[name] = look.mended(counts.get(name, {}), found)
+    return frames
+
+
+@contextmanager
+def checked(natives: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iterator[None]:
+    """Let an analysis called here take the frames as checked already: nothing is looked through or said twice."""
+    token = _CHECKED.set((natives, frames))
+    try:
+        yield
+    finally:
+        _CHECKED.reset(token)
+
+
+def say(name: str, columns: Iterable[str]) -> None:
+    """Warn of what was found in these columns of a frame, once."""
+    found = _FOUND.get(None)
+    for column in columns if found is not None and found.messages else ():
+        if found is not None and (message := found.messages.pop((name, column), None)):
+            warn(message, IncompleteDataWarning)
+
+
+def unknown_values(name: str, column: str) -> list[Any]:
+    """List the unknown values of an enum of a frame; None among them stands for missing."""
+    found = _FOUND.get(None)
+    return found.unknown.get((name, column), []) if found is not None else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What there is to check about one frame, each as an expression that counts rows."""
+
+    name: str
+    frame: Frame
+    id: str | None
+    counted: dict[str, nw.Expr]
+
+    @classmethod
+    def at(cls, name: str, frame: Frame, native: Any, *, ids_only: bool) -> _Look:
+        """Find out what there is to check."""
+        schema = frame.collect_schema()
+        id_ = IDS.get(name)
+        id_ = id_ if id_ in schema else None
+        counted: dict[str, nw.Expr] = {}
+        if id_ is not None and not (isinstance(frame, nw.DataFrame) and is_unique(frame, native, id_)):
+            counted["repeated"] = nw.len() - C(id_).n_unique()
+        if not ids_only:
+            figures = [column for column in FIGURES.get(name, ()) if _may_miss(frame, column)]
+            counted |= {f"missing {column}": _count(_missing(C(column), schema[column])) for column in figures}
+            counted |= {f"odd {column}": _count(_odd(column)) for column in ENUMS if _may_be_odd(frame, column)}
+            if name in _ITEMS and schema.get("billed") == nw.Boolean and "invoice_id" in schema:
+                counted["billed"] = _count(C("billed") & C("invoice_id").is_null())
+        return cls(name, frame, id_, counted)
+
+    def mended(self, counts: Mapping[str, int], found: _Found) -> Frame:
+        """Return the frame without repeated rows, and with the values that are meant; note what is to be said."""
+        frame = self.frame
+        if counts.get("repeated") and self.id is not None:
+            frame = _once(frame, self.name, self.id)
+        for check, count in counts.items():
+            what, _, column = check.partition(" ")
+            if count and what == "missing":
+                missing = _missing(C(column), frame.collect_schema()[column])
+                found.messages[self.name, column] = _of_missing(self, frame.filter(missing), column, count)
+            elif count and what == "odd":
+                frame = _meant(self, frame, column, found)
+            elif count and what == "billed":
+                billed = C("billed") & C("invoice_id").is_null()
+                found.messages[self.name, "invoice_id"] = _of_billed(self, frame.filter(billed), count)
+                other = nw.when(billed).then(nw.lit(BILLED_ELSEWHERE)).otherwise(C("invoice_id").cast(nw.String))
+                frame = frame.with_columns(invoice_id=other)
+        return frame
+
+
+def _count(condition: nw.Expr) -> nw.Expr:
+    """Count rows; Spark does not add up conditions."""
+    return nw.when(condition).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).sum()
+
+
+def _missing(value: nw.Expr, dtype: Any) -> nw.Expr:
+    return value.is_null() | value.is_nan().fill_null(True) if dtype.is_float() else value.is_null()
+
+
+def _may_miss(frame: Frame, column: str) -> bool:
+    """Tell whether a column may have missing numbers; eager engines know it at once."""
+    dtype = frame.collect_schema().get(column)
+    if dtype is None or not dtype.is_numeric():
+        return False
+    if not isinstance(frame, nw.DataFrame):
+        return True
+    values = frame.get_column(column)
+    return values.null_count() > 0 or (dtype.is_float() and bool(values.is_nan().any()))
+
+
+def _odd(column: str) -> nw.Expr:
+    """Tell which values of an enum are not as declared."""
+    known = C(column).cast(nw.String).is_in(ENUMS[column])
+    return ~known.fill_null(False) if column in _REQUIRED else ~known.fill_null(True)
+
+
+def _may_be_odd(frame: Frame, column: str) -> bool:
+    """Tell whether an enum may have other values than those declared: what its categories say, if it has any."""
+    dtype = frame.collect_schema().get(column)
+    if not (is_coded(dtype) or dtype in (nw.String, nw.Object)):
+        return False
+    if not (is_coded(dtype) and isinstance(frame, nw.DataFrame)):
+        return True
+    # pandas has the categories of Arrow only inside.
+    values = cast("nw.DataFrame[Any]", inside(frame, [column]) if _is_arrow(frame, column) else frame)[column]
+    categories = set(values.cat.get_categories().to_list())
+    return not categories <= set(ENUMS[column]) or (column in _REQUIRED and values.null_count() > 0)
+
+
+def _is_arrow(frame: Frame, column: str) -> bool:
+    native = frame.to_native()
+    return isinstance(native, pd.DataFrame) and isinstance(native.dtypes[column], pd.ArrowDtype)
+
+
+def _counts(looks: Mapping[str, _Look]) -> dict[str, dict[str, int]]:
+    """Count for each frame what its look asks for: lazy frames all together, in one query that gives one row."""
+    if not looks:
+        return {}
+    names = {(name, check): f"_{name}_{nth}" for name, look in looks.items() for nth, check in enumerate(look.counted)}
+    rows = [look.frame.select(**{names[name, check]: each for check, each in look.counted.items()})
+            for name, look in looks.items()]  # fmt: skip
+    if isinstance(rows[0], nw.LazyFrame):
+        columns = [C(column).sum() for column in names.values()]
+        rows = [nw.concat([_filled(each, list(names.values())) for each in rows]).select(*columns)]
+    found = {column: count for each in rows for column, count in _rows(each)[0].items()}
+    return {
+        name: {check: int(found[names[name, check]] or 0) for check in look.counted} for name, look in looks.items()
+    }
+
+
+def _filled(row: Frame, columns: Sequence[str]) -> Frame:
+    there = row.collect_schema()
+    return row.select(*[C(each).cast(nw.Float64) if each in there else nw.lit(0.0).alias(each) for each in columns])
+
+
+def _once(frame: Frame, name: str, id_: str) -> Frame:
+    """
+    Keep one of the rows of each id, if they are equal.
+
+    Rows without an id are kept, all of them: nothing tells whether they are the same.
+    """
+    named = frame.filter(~C(id_).is_null())
+    ids = named.group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
+    if not (again := _rows(ids.select(count=nw.len(), more=C("_rows").sum(), example=C(id_).min()))[0])["count"]:
+        return frame
+    distinct = _comparable(named)
+    distinct = distinct.join(inside(ids.select(id_)), on=id_, how="inner")
+    unequal = distinct.unique().group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
+    different = _rows(unequal.select(count=nw.len(), example=C(id_).min()))[0]
+    if different["count"]:
+        _refuse(name, id_, different)
+    warn(
+        f"{name}: {_many(again['more'] - again['count'])} repeated, equal in every column (for example {id_} "
+        f"{again['example']}); each record counts once. Two loads that overlap were probably put together.",
+        IncompleteDataWarning,
+    )
+    kept = named.unique(subset=[id_], keep="any")
+    unnamed = frame.filter(C(id_).is_null())
+    return nw.concat([kept, unnamed]) if _rows(unnamed.select(count=nw.len()))[0]["count"] else kept
+
+
+def _refuse(name: str, id_: str, different: Mapping[str, Any]) -> NoReturn:
+    raise ParameterError(
+        f"{name} has different rows with the same {id_}, for example {different['example']} ({different['count']:,} in "
+        "all). Each record must be there once. Two loads put together have a record twice if it was changed between "
+        f"them: load {name} once for the whole period, or keep the later version of each record."
+    )
+
+
+def _comparable(frame: Frame) -> Frame:
+    """Make rows comparable: Arrow compares no lists, so there they become text."""
+    frame = inside(frame)
+    table = frame.to_native()
+    if not isinstance(table, pa.Table):
+        return frame
+    for at, each in enumerate(table.schema):
+        if pa.types.is_nested(each.type):
+            table = table.set_column(at, each.name, pa.array([repr(value) for value in table[each.name].to_pylist()]))
+    return cast("Frame", nw.from_native(table))
+
+
+def _of_missing(look: _Look, rows: Frame, column: str, count: int) -> str:
+    return (
+        f"{look.name}: {column} is missing in {_many(count)}{_examples(look, rows)}. A missing number is not counted "
+        "as 0: every figure that it is part of is missing. Fill in the numbers, or leave these rows out."
+    )
+
+
+def _of_billed(look: _Look, rows: Frame, count: int) -> str:
+    return (
+        f"{look.name}: billed is true but invoice_id is missing in {_many(count)}{_examples(look, rows)}. Their "
+        "invoice is unknown: they are not counted as unbilled."
+    )
+
+
+def _examples(look: _Look, rows: Frame) -> str:
+    """Name one or two rows by their id."""
+    if look.id is None:
+        return ""
+    ends = _rows(rows.select(first=C(look.id).min(), last=C(look.id).max()))[0]
+    ids = sorted({str(each) for each in ends.values() if each is not None})
+    return f" (for example {look.id} {' and '.join(ids)})" if ids else ""
+
+
+def _meant(look: _Look, frame: Frame, column: str, found: _Found) -> Frame:
+    """Give an enum's values in another case as they are declared, and note those that are unknown."""
+    other = _WEIGHED.get(column, "")
+    dtype = frame.collect_schema().get(other)
+    weighed = other if dtype is not None and dtype.is_numeric() else None
+    odd = frame.filter(_odd(column)).with_columns(_value=C(column).cast(nw.String), _rows=nw.lit(1.0))
+    odd = odd.with_columns(_weight=C(weighed).cast(nw.Float64) if weighed else nw.lit(0.0))
+    values = _rows(odd.group_by("_value").agg(C("_rows", "_weight").sum()))
+    meant = {row["_value"]: _MEANT[column].get(str(row["_value"]).casefold()) for row in values}
+    unknown = sorted((row for row in values if meant[row["_value"]] is None), key=lambda row: str(row["_value"]))
+    if unknown:
+        found.unknown[look.name, column] = [row["_value"] for row in unknown]
+        found.messages[look.name, column] = _of_unknown(look.name, column, unknown, weighed)
+    renamed = {value: name for value, name in meant.items() if name is not None}
+    if not renamed:
+        return frame
+    text = C(column).cast(nw.String)
+    value: Any = text
+    for each, name in renamed.items():
+        value = nw.when(text == each).then(nw.lit(name)).otherwise(value)
+    return frame.with_columns(value.alias(column))
+
+
+def _of_unknown(name: str, column: str, values: list[dict[str, Any]], weighed: str | None) -> str:
+    def told(row: Mapping[str, Any]) -> str:
+        value = "missing" if row["_value"] is None else repr(row["_value"])
+        weight = f", {weighed} {row['_weight']:,.2f}" if weighed else ""
+        return f"{value} ({_many(row['_rows'])}{weight})"
+
+    more = f" and {len(values) - _NAMED} more" if len(values) > _NAMED else ""
+    return (
+        f"{name}: these values of {column} are unknown: {', '.join(map(told, values[:_NAMED]))}{more}. "
+        f"{_CONSEQUENCES[column]} The values that count are {', '.join(ENUMS[column])}."
+    )
+
+
+_CONSEQUENCES = {
+    "billing_type": "Such time is in unknown_hours or unknown_amount, where the result has them, and nowhere else.",
+    "invoice_state": "Such invoices, and the work on them, are in unknown_amount, where the result has it, and are "
+    "neither final nor prebill.",
+    "matter_type": "Such matters are of the type Unknown.",
+    "role": "Such people are of the role Unknown.",
+    "user_role": "Such people are of the role Unknown.",
+}
+
+
+def _many(rows: float) -> str:
+    return "1 row" if rows == 1 else f"{rows:,.0f} rows"
+
+
+def _rows(frame: Frame) -> list[dict[str, Any]]:
+    eager: Any = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    rows: list[dict[str, Any]] = eager.to_arrow().to_pylist()
+    return rows

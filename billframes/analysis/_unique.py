@@ -1,0 +1,93 @@
+"""Tell quickly whether a column of ids is unique.
+
+A frame that is as its loader made it has unique ids: the load has proved it. For others, every id is made a number, and
+the numbers are thrown into a table: those that land in the same place are compared. That takes a tenth of the time that
+engines need to count distinct texts. Different ids with the same number only lead to a closer look.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from billframes.frames.load_info import load_info
+
+__all__ = ["is_unique"]
+
+Numbers = npt.NDArray[np.uint64]
+
+# A table at least this many times as long as the ids leaves most of them in a place of their own.
+_ROOM = 4
+
+
+def is_unique(frame: nw.DataFrame[Any], native: Any, column: str) -> bool:
+    """
+    Tell whether the ids of a frame are surely unique; False if a closer look is needed.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    native : frame
+        The same frame as it was passed in, which may remember its load.
+    column : str
+    """
+    if _as_loaded(native, len(frame)) or len(frame) < 2:
+        return True
+    numbers = _numbers(frame.get_column(column))
+    return numbers is not None and not _repeat(numbers)
+
+
+def _as_loaded(native: Any, rows: int) -> bool:
+    info = load_info(native)
+    return info is not None and info.rows == rows
+
+
+def _numbers(ids: nw.Series[Any]) -> Numbers | None:
+    """Make each id a number; None if the ids are not text, not of one length, or some are missing."""
+    if ids.null_count():
+        return None
+    if ids.implementation.is_polars():
+        hashed: Numbers = ids.to_native().hash().to_numpy()
+        return hashed
+    if ids.dtype != nw.String:
+        return None
+    native = ids.to_native()
+    texts = pa.array(native) if isinstance(native, pd.Series) else native
+    texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    return _of_texts(texts.cast(pa.large_string()))
+
+
+def _of_texts(texts: pa.LargeStringArray) -> Numbers | None:
+    """Add up the parts of each text, four bytes each, times odd numbers."""
+    _, offsets, data = texts.buffers()
+    bounds = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    size = int(bounds[1] - bounds[0])
+    if size == 0 or size % 4 or data is None or not bool((np.diff(bounds) == size).all()):
+        return None
+    letters = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]].reshape(len(texts), size)
+    parts = np.ascontiguousarray(letters).view(np.uint32)
+    total = np.zeros(len(texts), np.uint64)
+    for nth in range(parts.shape[1]):
+        total += parts[:, nth].astype(np.uint64) * np.uint64(pow(0x9E3779B97F4A7C15, nth + 1, 1 << 64) | 1)
+    return total
+
+
+def _repeat(numbers: Numbers) -> bool:
+    """Tell whether a number occurs twice."""
+    bits = max(int(len(numbers) * _ROOM).bit_length(), 8)
+    # The upper bits of a product depend on all bits of the number.
+    places = (numbers * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
+    rows = np.arange(len(numbers), dtype=np.uint32)
+    table = np.empty(1 << bits, np.uint32)
+    table[places] = rows
+    last = table[places]
+    others = last != rows
+    if bool((numbers[others] == numbers[last[others]]).any()):
+        return True
+    rest = numbers[others]
+    return len(np.unique(rest)) < len(rest)
