@@ -180,7 +180,7 @@ def test_targets_are_prorated_by_working_days(firm):
     """2026 has 261 working days, the first half of October 11 of its 22."""
     settings = FirmSettings(targets={"u1": {"hours": 1305, "period": "year"}, "u2": {"hours": 110, "period": "month"}})
     rows = by_user(firm, settings=settings)
-    assert list(rows["Ada"])[-3:] == ["target_hours", "pace", "idle_capacity_hours"]
+    assert list(rows["Ada"])[-4:] == ["target_hours", "pace", "idle_capacity_hours", "unknown_hours"]
     assert rows["Ada"]["target_hours"] == pytest.approx(110.0)
     assert rows["Ada"]["pace"] == pytest.approx(78.0 / 110.0)
     assert rows["Guest"]["target_hours"] is None
