@@ -57,7 +57,8 @@ class Api:
     """Calls the sandbox. Short ids (`c1`) become UUIDs on the way in."""
 
     def __init__(self, sandbox: Sandbox) -> None:
-        self.http = httpx.Client(base_url=sandbox.base_url)
+        # No answer is awaited for long, however busy the machine is.
+        self.http = httpx.Client(base_url=sandbox.base_url, timeout=60)
         self.id = uid
         self.sandbox = sandbox
         self.database = sandbox.database

@@ -163,6 +163,7 @@ def test_every_control_is_labelled_and_nothing_sticks_out(page, voila):
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), width
 
 
+@pytest.mark.parametrize("opened", ["voila"], indirect=True)
 def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(opened, work_there):
     page = opened("explorer.ipynb")
     expect(page.locator(".bf-overview img").first).to_be_visible(timeout=60_000)

@@ -209,13 +209,14 @@ def test_a_change_over_200_000_rows_and_5_000_matters_is_quick():
     )
     filters = Filters(frame)
     filters.options("matter_id").search("warm up")
-    begun = time.perf_counter()
+    # Time of this process alone: others may keep the machine busy.
+    begun = time.process_time()
     state = read_state({"date": "2025", "matter_id": ["m1", "m2"], "billed": [True]}, filters.fields)
     rows = len(filters.frame(state))
     for column in ("matter_id", "billed"):
         filters.counts(state, column)
     found = filters.options("matter_id").search("number 123")
     # Ten times what it takes here; the promise is 300 ms from click to sight.
-    assert time.perf_counter() - begun < 0.3
+    assert time.process_time() - begun < 0.3
     assert 0 < rows < 200
     assert len(found) == 15
