@@ -17,6 +17,23 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
+PROCESSES = 2
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--every-engine", action="store_true", help="run each test of an analysis on every engine")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Share the whole suite among processes; a part of it, which is named, starts quicker in one."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    # The processes it is shared among come here, too.
+    alone = not hasattr(config, "workerinput") and not config.option.usepdb
+    if whole and alone and getattr(config.option, "numprocesses", 0) is None:
+        config.option.numprocesses, config.option.dist = PROCESSES, "worksteal"
+
+
 @pytest.fixture(scope="session", autouse=True)
 def no_settings_of_the_machine(tmp_path_factory) -> Iterator[None]:
     """Whoever runs the tests, their profiles, credentials and keyring stay out of it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -186,9 +187,23 @@ class Firm:
         )
 
 
-@pytest.fixture(params=list(ENGINES))
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """
+    Run a test of the hand-worked firm on pandas and on one other engine, the same one each time.
+
+    `test_engines.py` asks every engine for every call; `--every-engine` does so in all tests.
+    """
+    if "firm" in metafunc.fixturenames:
+        engines = list(ENGINES)
+        if not metafunc.config.getoption("--every-engine"):
+            others = [name for name in engines if name != "pandas"]
+            engines = ["pandas", others[zlib.crc32(metafunc.function.__qualname__.encode()) % len(others)]]
+        metafunc.parametrize("firm", engines, indirect=True)
+
+
+@pytest.fixture
 def firm(request: pytest.FixtureRequest) -> Firm:
-    """One engine after the other."""
+    """The firm's frames on one engine."""
     return Firm(ENGINES[request.param])
 
 
