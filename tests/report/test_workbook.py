@@ -48,7 +48,7 @@ def test_definitions_come_first_and_then_a_sheet_an_analysis(book):
     said = {row[0]: row[1:] for row in book["Definitions"].iter_rows(values_only=True) if row[0]}
     assert said["Monthly billing report"][0] == "October 2026"
     assert said["Firm"][0] == "Sons & Sons"
-    assert said["Billing realization"] == ("Billed ÷ worked.", "ratio, 1 is 100%")
+    assert said["Billing realization"] == ("Billed ÷ worth of billed work.", "ratio, 1 is 100%")
     assert not [text for text in texts(book) if "`" in text or "_amount" in text]
 
 
