@@ -86,9 +86,8 @@ def test_work_dated_after_the_load_is_warned_of(client):
     book = bf.book("2026", client=client)
     day = pd.Timestamp(book.loaded_on("time_entries"))
     attrs = book.time_entries.attrs
-    book.time_entries = pd.concat(
-        [book.time_entries, book.time_entries.tail(1).assign(date=day + pd.Timedelta(days=9))]
-    )
+    later = book.time_entries.tail(1).assign(time_entry_id="later", date=day + pd.Timedelta(days=9))
+    book.time_entries = pd.concat([book.time_entries, later])
     book.time_entries.attrs = attrs
     with pytest.warns(bf.IncompleteDataWarning, match=f"1 time entries of the period are dated after {day.date()}"):
         book.utilization(None)
