@@ -63,7 +63,7 @@ def test_a_sheet_holds_the_analysis_with_its_total_apart_from_the_filters(book, 
     assert cells[len(rows)] == (None,) * len(headings)
     assert dict(zip(headings, cells[-1], strict=True))["Billed"] == pytest.approx(total["billed_amount"])
     assert cells[-1][0] == "Total"
-    assert sheet.auto_filter.ref == f"A1:I{len(rows) + 1}"
+    assert sheet.auto_filter.ref == f"A1:M{len(rows) + 1}"
     assert sheet.freeze_panes == "B2"
 
 
@@ -74,8 +74,8 @@ def test_units_are_number_formats_days_are_dates_and_what_is_missing_is_empty(bo
     assert forms["Billed"] == "#,##0.00"
     assert forms["Billing realization"] == "0.0%"
     work = book["Work in progress by client"]
-    assert isinstance(work["K2"].value, dt.datetime)
-    assert work["K2"].number_format == "yyyy-mm-dd"
+    assert isinstance(work["M2"].value, dt.datetime)
+    assert work["M2"].number_format == "yyyy-mm-dd"
     overdue = [cell.value for cell in book["Receivables by client"]["I"][1:-2]]
     assert None in overdue
     assert all(value is None or isinstance(value, int | float) for value in overdue)
