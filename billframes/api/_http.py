@@ -24,14 +24,12 @@ import httpx
 from billframes._version import __version__
 from billframes.api._body import ENCODINGS, BodyError, TooLargeError, read_body
 from billframes.api._discretion import Discretion, quieten
+from billframes.api._json import ends_early, flaw_of, not_json
 from billframes.api._lines import CutError, Line, Lines, Watch
 from billframes.api._outcome import Failure, HttpAnswer, Response, Settle, settled
 from billframes.api._pace import pause
 from billframes.api._refusals import (
     Sent,
-    ends_early,
-    flaw_of,
-    not_json,
     refused,
     too_large,
     uncertain,

@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from billframes.api._refusals import TOO_DEEP, not_json
+from billframes.api._json import TOO_DEEP, not_json
 from billframes.api.columns import fields_of
 from billframes.api.dates import midnights_cut
 from billframes.api.records import Pagination, Reference
