@@ -44,15 +44,15 @@ from .analysis import (
 from .analysis.explain import (
     explain as explain,
 )
-from .api.client import (
-    Client as Client,
-)
-from .api.merging import (
-    merge as merge,
-)
 from .book import (
     Book as Book,
     book as book,
+)
+from .client import (
+    Client as Client,
+)
+from .config.firm import (
+    FirmSettings as FirmSettings,
 )
 from .errors import (
     AccessDeniedError as AccessDeniedError,
@@ -77,8 +77,8 @@ from .errors import (
     UncertainWriteError as UncertainWriteError,
     UnknownValueWarning as UnknownValueWarning,
 )
-from .settings.firm import (
-    FirmSettings as FirmSettings,
+from .loading.merge import (
+    merge as merge,
 )
 from .widgets import (
     explore as explore,

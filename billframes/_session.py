@@ -13,11 +13,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from billframes._names import closest
-from billframes.api._http import Auth, BaseTransport
-from billframes.api._loader import Names
-from billframes.api._progress import Progress
-from billframes.api.client import Client
-from billframes.api.loaders import (
+from billframes.client import Client
+from billframes.config.secret import Secret, hidden, hidden_headers
+from billframes.errors import ParameterError
+from billframes.loaders import (
     ClientBalances,
     Clients,
     Codes,
@@ -32,10 +31,11 @@ from billframes.api.loaders import (
     TimeEntries,
     Users,
 )
-from billframes.api.resources import ALL_ZERO_ID as CLEAR
-from billframes.errors import ParameterError
-from billframes.frames.enrich import ENTITIES, join_details
-from billframes.settings.secret import Secret, hidden, hidden_headers
+from billframes.loaders.loader import Names
+from billframes.loading.enrich import ENTITIES, join_details
+from billframes.loading.progress import Progress
+from billframes.schema.resources import ALL_ZERO_ID as CLEAR
+from billframes.transport.http import Auth, BaseTransport
 
 if TYPE_CHECKING:
     from billframes.sandbox import Sandbox

@@ -18,7 +18,7 @@ from billframes.errors import BillframesError
 __all__ = ["main"]
 
 COMMANDS = {
-    "dashboard": ("billframes.dashboard.command", "Show the explorer in the browser, from this machine."),
+    "dashboard": ("billframes.widgets.dashboard.command", "Show the explorer in the browser, from this machine."),
     "doctor": ("billframes.commands.doctor", "Say what is installed, configured and answering."),
     "export": ("billframes.commands.export", "Write records to a CSV, Excel or Parquet file."),
     "login": ("billframes.commands.login", "Keep an address and a token for later."),

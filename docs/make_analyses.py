@@ -18,7 +18,7 @@ import billframes.analysis as analyses
 from billframes.analysis._explanation import Explanation
 from billframes.analysis.explain import explanations
 from billframes.analysis.glossary import GLOSSARY
-from billframes.analysis.vocabulary import UNITS, Measure, measure
+from billframes.analysis.metrics import UNITS, Measure, measure
 
 PAGE = Path(__file__).parent / "analyses.md"
 NEW = "<!-- new analyses go above this line -->"

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from billframes.api import resources
-from billframes.api.columns import sources_of
-from billframes.api.records import ClientBalances, CodeSet, HealthCheckResponse
-from billframes.frames.columns import Column, schema_of
-from billframes.frames.convert import to_pandas
+from billframes.loading.convert import to_pandas
+from billframes.schema import resources
+from billframes.schema.columns import Column, schema_of
+from billframes.schema.records import ClientBalances, CodeSet, HealthCheckResponse
+from billframes.schema.sources import sources_of
 
 PAGE = Path(__file__).parent / "frames.md"
 BEGIN, END = "<!-- columns: begin (python docs/make_columns.py) -->", "<!-- columns: end -->"

@@ -9,8 +9,8 @@ import pytest
 
 import billframes as bf
 from billframes._terminal import LONGEST, plain
-from billframes.api.resources import ALL_ZERO_ID
 from billframes.periods import parse_period
+from billframes.schema.resources import ALL_ZERO_ID
 
 LONG = "9" * 3_000_000
 

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-from billframes.api.building import Builder
-from billframes.api.columns import sources_of
-from billframes.api.decoding import decode_page
-from billframes.api.paging import Listing
-from billframes.api.paging.answers import Answer, Ask, check
-from billframes.api.resources import TIME_ENTRIES
-from billframes.frames.convert import to_pandas
+from billframes.loading.convert import to_pandas
+from billframes.loading.table_builder import Builder
+from billframes.paging import Listing
+from billframes.paging.page import Answer, Ask, check
+from billframes.schema.decode import decode_page
+from billframes.schema.resources import TIME_ENTRIES
+from billframes.schema.sources import sources_of
 
 PAGES = 5
 

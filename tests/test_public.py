@@ -87,17 +87,30 @@ def test_imports_run_one_way():
     TopologicalSorter(graph).prepare()
 
 
+LAYERS = ("errors", "periods", "config", "schema", "transport", "paging", "loading", "loaders", "client", "_session")
+
+
+@pytest.mark.parametrize("place", range(len(LAYERS)))
+def test_each_layer_imports_only_from_those_before_it(place):
+    below = {name for path in ROOT.rglob("*.py") for name in imports_of(path) if _part(name_of(path)) == LAYERS[place]}
+    assert {_part(name) for name in below}.isdisjoint(LAYERS[place + 1 :])
+
+
+def _part(name):
+    return name.split(".")[1] if name.startswith("billframes.") else ""
+
+
 @pytest.mark.parametrize(
     ("part", "unknown"),
     [
         ("errors", "billframes.(?!_terminal)"),
         ("periods", "billframes.(?!errors)"),
-        ("frames", "billframes.(api|analysis|sandbox|settings|report|plots)"),
-        ("analysis", "billframes.(api|sandbox|report|plots|_session|book)"),
-        ("api", "billframes.(analysis|sandbox|report|plots|_session|book)"),
-        ("sandbox", "billframes.(_session|book|analysis|frames|report|plots|api\\.(?!records|resources))"),
-        ("plots", "billframes.(api|sandbox|_session|report|widgets)"),
-        ("widgets", "billframes.(api|sandbox|_session|dashboard)"),
+        ("analysis", "billframes.(transport|paging|loading\\.(?!load_info)|loaders|client|sandbox|report|plots|book)"),
+        ("loaders", "billframes.(analysis|sandbox|report|plots|_session|book)"),
+        ("sandbox", "billframes.(book|analysis|transport|paging|load|client|report|schema\\.(?!rec|resources))"),
+        ("plots", "billframes.(transport|paging|loading|loaders|client|sandbox|_session|report|widgets)"),
+        ("widgets.panel", "billframes.(transport|paging|loaders|client|sandbox|_session|widgets.dashboard)"),
+        ("widgets.explorer", "billframes.(transport|paging|loaders|client|sandbox|_session|widgets.dashboard)"),
     ],
 )
 def test_each_part_knows_nothing_of_what_is_above_it(part, unknown):

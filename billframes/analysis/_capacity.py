@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
+from billframes.config.firm import WEEKDAYS, FirmSettings
 from billframes.periods import Period, month_end, months_between
-from billframes.settings.firm import WEEKDAYS, FirmSettings
 
 __all__ = ["Part", "available_hours", "days_here", "parts_of", "target_hours", "working_days"]
 

@@ -27,9 +27,9 @@ from billframes.analysis._group import add_up, attach, base_of, sums, with_times
 from billframes.analysis._keys import By, Key, find_keys, sources_of
 from billframes.analysis._loads import need_work_on_invoices, warn_of_work_not_passed
 from billframes.analysis._people import settle
+from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning
 from billframes.periods import Period
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["FEES", "fees_by"]
 

@@ -8,8 +8,8 @@ from typing import NoReturn
 
 from billframes._names import closest
 from billframes.analysis._frames import LOADERS, SELECTS, Frame
+from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["PEOPLE_AND_MATTERS", "TIMES", "UNASSIGNED", "UNKNOWN", "By", "Key", "Sources", "find_keys", "sources_of"]
 

@@ -1,6 +1,6 @@
 """Refuse frames that lack records an analysis needs.
 
-A loaded frame says which period and filters it was loaded with (see `billframes.frames.load_info`). What an analysis
+A loaded frame says which period and filters it was loaded with (see `billframes.loading.load_info`). What an analysis
 needs is one of three things: every record dated in the period asked for (`need_period`), all work on the invoices it
 counts, whenever it was done (`need_work_on_invoices`), or everything that was open on a day (`need_open_on`).
 
@@ -20,7 +20,7 @@ import narwhals.stable.v2 as nw
 from billframes._warn import warn
 from billframes.analysis._frames import Frame, collect_row, take
 from billframes.errors import IncompleteDataWarning, ParameterError
-from billframes.frames.load_info import LoadInfo, load_info
+from billframes.loading.load_info import LoadInfo, load_info
 from billframes.periods import Period
 
 __all__ = [

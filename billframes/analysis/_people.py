@@ -11,8 +11,8 @@ import narwhals.stable.v2 as nw
 from billframes._warn import warn
 from billframes.analysis._frames import Frame, collect_row, take
 from billframes.analysis._rows import rows_of
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["settle", "warn_of_no_rate", "warn_of_strangers"]
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from billframes.frames.load_info import load_info
+from billframes.loading.load_info import load_info
 
 __all__ = ["is_unique"]
 

@@ -43,10 +43,10 @@ from billframes.analysis._loads import need_open_on, need_work_on_invoices
 from billframes.analysis._passes import computed, deferred, grouped
 from billframes.analysis._people import settle
 from billframes.analysis._rows import rows_of
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
-from billframes.frames.load_info import load_info
+from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "aging"]
 

@@ -22,9 +22,9 @@ from billframes.analysis._group import add_up, attach, base_of, finish, sums, wi
 from billframes.analysis._keys import By, Key, find_keys, sources_of
 from billframes.analysis._loads import need_work_on_invoices
 from billframes.analysis._people import settle
+from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning
 from billframes.periods import DateLike, resolve
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "billing_lag"]
 

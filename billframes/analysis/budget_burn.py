@@ -39,8 +39,8 @@ from billframes.analysis._group import sums
 from billframes.analysis._loads import need_whole_life
 from billframes.analysis._people import warn_of_strangers
 from billframes.analysis._rows import gathered
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "budget_burn"]
 

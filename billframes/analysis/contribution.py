@@ -17,8 +17,8 @@ from billframes.analysis._frames import RESIDUE, Frame, close, without_nan
 from billframes.analysis._group import finish, result_columns
 from billframes.analysis._keys import By, Key
 from billframes.analysis._rows import gathered, like
+from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "contribution"]
 

@@ -15,8 +15,8 @@ from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, close, inside, ratio
 from billframes.analysis._keys import By
 from billframes.analysis.realization import realization
+from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "effective_rates"]
 

@@ -10,6 +10,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
 from billframes.analysis._checks import within
+from billframes.analysis._combine_results import items_by, stacked
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import (
     RESIDUE,
@@ -27,10 +28,9 @@ from billframes.analysis._group import add_up, attach, base_of, finish, sums, wi
 from billframes.analysis._keys import By, Key, Sources, find_keys, sources_of
 from billframes.analysis._loads import need_period, need_whole_life
 from billframes.analysis._people import settle, warn_of_no_rate
-from billframes.analysis._regroup import items_by, stacked
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import DateLike, Period, resolve
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "fixed_fee_realization"]
 

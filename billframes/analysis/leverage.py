@@ -8,17 +8,17 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
+from billframes.analysis._combine_results import ordered, together
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, checked, close, collect_row, inside, open_frames, ratio
 from billframes.analysis._keys import UNKNOWN, By, Sources, find_keys, sources_of
 from billframes.analysis._kinds import ENUMS
 from billframes.analysis._loads import need_period
 from billframes.analysis._people import settle
-from billframes.analysis._regroup import ordered, together
 from billframes.analysis.utilization import utilization
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError
 from billframes.periods import DateLike, resolve
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "leverage"]
 

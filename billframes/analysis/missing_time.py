@@ -18,9 +18,9 @@ from billframes.analysis._loads import need_period
 from billframes.analysis._people import settle
 from billframes.analysis._rows import like, rows_of
 from billframes.analysis.utilization import utilization
+from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period, resolve
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "missing_time"]
 

@@ -11,8 +11,8 @@ from billframes.analysis._fees import FEES, fees_by
 from billframes.analysis._frames import close
 from billframes.analysis._group import finish
 from billframes.analysis._keys import By
+from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "origination"]
 

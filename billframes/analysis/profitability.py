@@ -14,15 +14,15 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis._checks import MATTER_TYPES, choice, within
+from billframes.analysis._combine_results import items_by, ordered, together
 from billframes.analysis._explanation import Explanation
 from billframes.analysis._frames import Frame, checked, close, flag, inside, mapped, open_frames, ratio, take
 from billframes.analysis._group import add_up, attach, base_of, finish, result_columns, sums, with_times
 from billframes.analysis._keys import By, Key, Sources, find_keys, sources_of
 from billframes.analysis._people import settle, warn_of_no_rate
-from billframes.analysis._regroup import items_by, ordered, together
 from billframes.analysis.realization import realization
+from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period, resolve
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "profitability"]
 

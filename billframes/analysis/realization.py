@@ -15,8 +15,8 @@ from billframes.analysis._keys import By, find_keys, matter_type_key, sources_of
 from billframes.analysis._loads import need_work_on_invoices
 from billframes.analysis._people import settle
 from billframes.analysis._realized import Question, realized
+from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "realization"]
 

@@ -24,9 +24,9 @@ from billframes.analysis._keys import By, Key, Sources, find_keys, sources_of
 from billframes.analysis._loads import ITEM_FILTERS, need_period
 from billframes.analysis._people import settle
 from billframes.analysis._rows import gathered, like
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import DateLike, Period, resolve
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "timekeeping_lag"]
 

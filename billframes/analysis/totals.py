@@ -11,7 +11,7 @@ import math
 import pandas as pd
 
 from billframes.analysis._frames import RESIDUE
-from billframes.analysis.vocabulary import MEASURES, Measure, measure
+from billframes.analysis.metrics import MEASURES, Measure, measure
 
 __all__ = ["total_of"]
 

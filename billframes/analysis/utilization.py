@@ -33,9 +33,9 @@ from billframes.analysis._keys import UNKNOWN, By, Key, Sources, find_keys, matt
 from billframes.analysis._loads import ITEM_FILTERS, need_period, people_loaded, was_cut
 from billframes.analysis._passes import computed, deferred
 from billframes.analysis._people import settle
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 from billframes.periods import DateLike, Period, resolve
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "utilization"]
 

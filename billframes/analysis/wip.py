@@ -18,9 +18,9 @@ from billframes.analysis._in_progress import KINDS, Question, in_progress
 from billframes.analysis._keys import By, Sources, find_keys, matter_type_key, sources_of
 from billframes.analysis._loads import need_open_on
 from billframes.analysis._people import settle
+from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.periods import DateLike
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["EXPLANATION", "wip"]
 

@@ -8,13 +8,13 @@ to the analyses to pick; only then is every invoice seen with all its items. Eac
 from __future__ import annotations
 
 from billframes._session import default_client
-from billframes.api.client import Client
 from billframes.book._matters import MatterAnalyses
 from billframes.book._money import MoneyAnalyses
 from billframes.book._people import PeopleAnalyses
-from billframes.book._waiting import WaitingAnalyses
+from billframes.book._unpaid import WaitingAnalyses
+from billframes.client import Client
+from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["Book", "book"]
 

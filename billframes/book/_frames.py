@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 
 from billframes.analysis._keys import SHORT_NAMES
-from billframes.api.client import Client
+from billframes.client import Client
+from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period, resolve
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["BookFrames", "By"]
 

@@ -14,11 +14,11 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes.analysis._keys import PEOPLE_AND_MATTERS
-from billframes.analysis.vocabulary import measure
+from billframes.analysis.metrics import measure
 from billframes.book._frames import By
-from billframes.book._waiting import lockup_row
+from billframes.book._unpaid import lockup_row
+from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["ITEMS", "PART_KEYS", "Cut", "Part", "PartKey", "kept", "with_keys"]
 

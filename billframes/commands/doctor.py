@@ -12,8 +12,8 @@ from importlib import metadata
 
 from billframes._terminal import say
 from billframes._version import __version__
-from billframes.api.client import DEFAULTS, Client
-from billframes.settings.connection import config_file
+from billframes.client import DEFAULTS, Client
+from billframes.config.options import config_file
 
 __all__ = ["add_arguments", "run"]
 

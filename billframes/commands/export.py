@@ -17,7 +17,7 @@ from billframes._export import to_csv, to_excel
 from billframes._files import check_out, write
 from billframes._names import closest, snake_case
 from billframes._terminal import say
-from billframes.api.client import Client
+from billframes.client import Client
 from billframes.errors import ParameterError
 
 __all__ = ["add_arguments", "run"]

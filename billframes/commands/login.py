@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from billframes._terminal import say
-from billframes.api.client import Client
+from billframes.client import Client
+from billframes.config.options import KEYRING_SERVICE, config_file
+from billframes.config.profiles import write_privately
+from billframes.config.secret import Secret, hidden
 from billframes.errors import ConfigError
-from billframes.settings.connection import KEYRING_SERVICE, config_file
-from billframes.settings.profiles import write_privately
-from billframes.settings.secret import Secret, hidden
 
 __all__ = ["add_arguments", "run"]
 

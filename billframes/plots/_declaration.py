@@ -14,8 +14,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from billframes._show import MISSING, show
-from billframes.analysis._reading import Rows, rows_of
-from billframes.analysis.vocabulary import BUCKET, measure
+from billframes.analysis._result import Rows, rows_of
+from billframes.analysis.metrics import BUCKET, measure
 from billframes.errors import MissingColumnError
 from billframes.plots._axes import hours, money
 from billframes.plots._drawing import Drawn, Kind

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
 from billframes._show import show
-from billframes.analysis._reading import Rows
+from billframes.analysis._result import Rows
 from billframes.plots._axes import DARK, INK, MUTED, PALE, RAMP, SIZE, axes_for, finish, legend
 
 __all__ = ["Drawn", "Kind", "ages", "bars", "height_for", "points", "running_share", "stacks"]

@@ -14,18 +14,18 @@ from typing import Any
 
 from billframes._files import check_out, write
 from billframes._terminal import say
-from billframes.api.client import Client
 from billframes.book import book
 from billframes.book.parts import PART_KEYS
+from billframes.client import Client
+from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import month_end
 from billframes.report.building import build, build_each, check_extras
-from billframes.report.choosing import Choice, choose, every, file_names
 from billframes.report.formats import long_date
 from billframes.report.kernel import check_private_kernels
 from billframes.report.month import load, read_month
+from billframes.report.scope import Choice, choose, every, file_names
 from billframes.report.workbook import check_writer, workbook
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["add_arguments", "run"]
 

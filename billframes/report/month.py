@@ -15,15 +15,15 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.api.client import Client
 from billframes.book import Book, book
 from billframes.book.parts import Cut, Part, PartKey
+from billframes.client import Client
+from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import month_end, parse_period, resolve
-from billframes.report.choosing import Choice, read_choice
-from billframes.report.gathering import gathered
+from billframes.report.collect_warnings import gathered
+from billframes.report.scope import Choice, read_choice
 from billframes.report.tables import named_apart
-from billframes.settings.firm import FirmSettings
 
 __all__ = ["Month", "load", "read_month"]
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from billframes import plots
 from billframes._show import show
-from billframes.analysis.vocabulary import Measure, title_of_key
+from billframes.analysis.metrics import Measure, title_of_key
 from billframes.report import words
 from billframes.report.charts import picture
 from billframes.report.figures import figures

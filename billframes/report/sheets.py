@@ -13,7 +13,7 @@ import pandas as pd
 from billframes import tables
 from billframes.analysis._explanation import Explanation
 from billframes.analysis.explain import explanation_of
-from billframes.analysis.vocabulary import Measure, measure, title_of_key
+from billframes.analysis.metrics import Measure, measure, title_of_key
 from billframes.report.month import Month
 from billframes.report.tables import FEES_TREND, HOURS_TREND, NARRATIVES
 from billframes.tables import TableOf

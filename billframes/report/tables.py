@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from billframes._show import show
+from billframes.analysis.metrics import MEASURES, Measure, measure
 from billframes.analysis.totals import total_of
-from billframes.analysis.vocabulary import MEASURES, Measure, measure
 
 __all__ = [
     "AGING",

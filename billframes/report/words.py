@@ -6,7 +6,7 @@ import pandas as pd
 
 from billframes._show import show
 from billframes.analysis._capacity import working_days
-from billframes.analysis.vocabulary import title_of_key
+from billframes.analysis.metrics import title_of_key
 from billframes.report.formats import long_date
 from billframes.report.month import Month
 

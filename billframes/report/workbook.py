@@ -19,7 +19,7 @@ import pandas as pd
 
 from billframes._export import neutral
 from billframes._version import __version__
-from billframes.analysis.vocabulary import UNITS, Measure
+from billframes.analysis.metrics import UNITS, Measure
 from billframes.errors import ConfigError
 from billframes.report import words
 from billframes.report.month import Month

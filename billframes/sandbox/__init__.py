@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from billframes.sandbox.fault_injection import Trouble
     from billframes.sandbox.server import Sandbox
     from billframes.sandbox.throttle import Throttle
-    from billframes.sandbox.trouble import Trouble
 
 __all__ = ["Sandbox", "Throttle", "Trouble"]
 

@@ -30,6 +30,7 @@ from billframes.sandbox.endpoints import (
     single,
     writing,
 )
+from billframes.sandbox.fault_injection import Faulty, Trouble, TroubleMaker
 from billframes.sandbox.firm import (
     CUSTOM_FIELD_DEFINITIONS,
     FIRM_PRACTICE_AREAS,
@@ -44,7 +45,6 @@ from billframes.sandbox.problems import Problem
 from billframes.sandbox.reading import Row, View
 from billframes.sandbox.store import Store
 from billframes.sandbox.throttle import Delayed, Throttle, Throttled
-from billframes.sandbox.trouble import Faulty, Trouble, TroubleMaker
 from billframes.sandbox.writes import WRITES
 
 __all__ = ["HEALTH_PATH", "Unfinished", "application"]

@@ -19,11 +19,11 @@ from starlette.responses import Response
 
 from billframes.sandbox.clock import instant_text
 from billframes.sandbox.credentials import Caller, authenticate
+from billframes.sandbox.fault_injection import TroubleMaker
 from billframes.sandbox.parameters import read_id, read_list
 from billframes.sandbox.problems import Faults, Problem
 from billframes.sandbox.reading import Collection, Row, View, read_one, read_page
 from billframes.sandbox.store import Store
-from billframes.sandbox.trouble import TroubleMaker
 from billframes.sandbox.writes.bodies import MOST_BYTES, read_body
 from billframes.sandbox.writes.edits import Edit, Operation, perform
 from billframes.sandbox.writes.time_entries import ACTING_USER

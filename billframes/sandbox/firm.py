@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import sqlite3
 
-from billframes.api.resources import CUSTOM_FIELDS, PRACTICE_AREAS, USERS
 from billframes.sandbox.embedded import custom_fields, ids_as_json
 from billframes.sandbox.reading import Collection, Row, View, rows_as_records
 from billframes.sandbox.schema import SCALE
+from billframes.schema.resources import CUSTOM_FIELDS, PRACTICE_AREAS, USERS
 
 __all__ = ["CUSTOM_FIELD_DEFINITIONS", "FIRM_PRACTICE_AREAS", "FIRM_USERS", "read_balances", "read_codes"]
 

@@ -10,10 +10,10 @@ import sqlite3
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from billframes.api.resources import EXPENSES, FIXED_FEES, TIME_ENTRIES
 from billframes.sandbox.embedded import CLIENT, FIXED_FEE, INVOICE, MATTER, USER, attach, put_meta
 from billframes.sandbox.reading import Collection, Render, Row, View
 from billframes.sandbox.schema import SCALE
+from billframes.schema.resources import EXPENSES, FIXED_FEES, TIME_ENTRIES
 
 __all__ = ["EXPENSE_ITEMS", "FIXED_FEE_ITEMS", "TIME_ENTRY_ITEMS"]
 

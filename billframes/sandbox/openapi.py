@@ -12,8 +12,6 @@ from typing import Any
 import msgspec
 
 from billframes._version import __version__
-from billframes.api import records as r
-from billframes.api.resources import CODES, MAX_LIMIT, MAX_OFFSET, Filter, Resource
 from billframes.sandbox.parameters import MODIFIED_SINCE
 from billframes.sandbox.problems import ProblemBody
 from billframes.sandbox.reading import Collection
@@ -22,6 +20,8 @@ from billframes.sandbox.writes.bodies import MOST_BYTES, NEVER_EMPTY
 from billframes.sandbox.writes.edits import Operation
 from billframes.sandbox.writes.time_entries import ACTING_USER
 from billframes.sandbox.writes.values import BOUNDS
+from billframes.schema import records as r
+from billframes.schema.resources import CODES, MAX_LIMIT, MAX_OFFSET, Filter, Resource
 
 __all__ = ["document"]
 

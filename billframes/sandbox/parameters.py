@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from billframes.api.resources import MAX_LIMIT, MAX_OFFSET, Filter, Resource
 from billframes.sandbox.clock import instant_text
 from billframes.sandbox.problems import Faults, shown
+from billframes.schema.resources import MAX_LIMIT, MAX_OFFSET, Filter, Resource
 
 __all__ = ["MODIFIED_SINCE", "ListRequest", "read_date", "read_id", "read_list", "read_uuid"]
 

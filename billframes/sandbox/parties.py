@@ -7,7 +7,6 @@ from types import MappingProxyType
 
 import msgspec
 
-from billframes.api.resources import CLIENTS, INVOICES, MATTERS
 from billframes.sandbox.embedded import (
     CLIENT,
     MATTER,
@@ -21,6 +20,7 @@ from billframes.sandbox.embedded import (
 )
 from billframes.sandbox.reading import Collection, Row, View
 from billframes.sandbox.schema import SCALE
+from billframes.schema.resources import CLIENTS, INVOICES, MATTERS
 
 __all__ = ["CLIENT_PARTIES", "INVOICE_PARTIES", "MATTER_PARTIES"]
 

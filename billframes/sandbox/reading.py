@@ -15,9 +15,9 @@ from typing import Any
 
 import msgspec
 
-from billframes.api.resources import MAX_LIMIT, Resource
 from billframes.sandbox.counting import count
 from billframes.sandbox.parameters import ListRequest
+from billframes.schema.resources import MAX_LIMIT, Resource
 
 __all__ = ["Collection", "Render", "Row", "View", "read_one", "read_page", "rows_as_records"]
 

@@ -20,7 +20,7 @@ from typing import Literal, Self
 
 from billframes.errors import ConfigError
 from billframes.sandbox.admin import Admin
-from billframes.sandbox.colleague import Colleague
+from billframes.sandbox.background_writer import Colleague
 from billframes.sandbox.credentials import TOKENS
 from billframes.sandbox.seed import plant
 from billframes.sandbox.store import Store
@@ -29,8 +29,8 @@ try:
     import uvicorn
 
     from billframes.sandbox.app import HEALTH_PATH, Unfinished, application
+    from billframes.sandbox.fault_injection import Trouble
     from billframes.sandbox.throttle import Throttle
-    from billframes.sandbox.trouble import Trouble
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in {"anyio", "starlette", "uvicorn"}:
         raise

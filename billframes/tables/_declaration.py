@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes.analysis._reading import Rows, rows_of
+from billframes.analysis._result import Rows, rows_of
 from billframes.analysis.explain import explanation_of
+from billframes.analysis.metrics import BUCKET, MEASURES, Measure, measure, title_of_key
 from billframes.analysis.totals import total_of
-from billframes.analysis.vocabulary import BUCKET, MEASURES, Measure, measure, title_of_key
 from billframes.errors import ParameterError
 
 if TYPE_CHECKING:

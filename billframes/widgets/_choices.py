@@ -14,8 +14,8 @@ import ipywidgets as w
 from ipywidgets.widgets.widget_bool import CheckboxStyle
 
 from billframes.widgets._control import Control, Tell
-from billframes.widgets._elements import button, note, shown, text_of
 from billframes.widgets._fields import Field
+from billframes.widgets._html import button, note, shown, text_of
 from billframes.widgets._options import Codes, Options
 from billframes.widgets._state import Span, Value
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import ipywidgets as w
 
-from billframes.widgets._elements import button, shown
 from billframes.widgets._fields import Field
+from billframes.widgets._html import button, shown
 from billframes.widgets._state import Criterion
 
 __all__ = ["Control", "Tell"]

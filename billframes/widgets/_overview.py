@@ -9,8 +9,8 @@ from functools import partial
 import ipywidgets as w
 
 from billframes.report.formats import long_date
-from billframes.widgets._elements import note, text_of
-from billframes.widgets._sight import Sight
+from billframes.widgets._filtered_book import Sight
+from billframes.widgets._html import note, text_of
 from billframes.widgets._tables import picture, tiles
 from billframes.widgets._views import View
 

@@ -12,8 +12,8 @@ import pandas as pd
 from billframes._show import show
 from billframes.analysis._keys import PEOPLE_AND_MATTERS, TIMES
 from billframes.report.formats import long_date
-from billframes.widgets._elements import button, note, shown, text_of
-from billframes.widgets._sight import Sight
+from billframes.widgets._filtered_book import Sight
+from billframes.widgets._html import button, note, shown, text_of
 from billframes.widgets._tables import downloads, labels_of, picture, records, table, tiles
 from billframes.widgets._views import View
 

@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 
 from billframes._export import file_name, to_csv, to_excel
 from billframes._show import show
-from billframes.analysis.vocabulary import title_of_key
+from billframes.analysis.metrics import title_of_key
 from billframes.plots._drawing import height_for
-from billframes.widgets._elements import text_of
+from billframes.widgets._html import text_of
 from billframes.widgets._views import Column
 
 __all__ = ["downloads", "labels_of", "picture", "records", "table", "tiles"]

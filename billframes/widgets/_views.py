@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from billframes import plots
-from billframes.widgets._sight import Sight
+from billframes.widgets._filtered_book import Sight
 
 __all__ = ["VIEWS", "Column", "View"]
 

@@ -13,9 +13,9 @@ import pandas as pd
 
 from billframes.book import Book
 from billframes.errors import BillframesError
-from billframes.widgets._elements import note, stylesheet, text_of
+from billframes.widgets._filtered_book import Shelf, Sight
+from billframes.widgets._html import note, stylesheet, text_of
 from billframes.widgets._overview import Overview
-from billframes.widgets._sight import Shelf, Sight
 from billframes.widgets._state import read_state
 from billframes.widgets._tab import ViewTab
 from billframes.widgets._views import VIEWS

@@ -15,12 +15,12 @@ import pandas as pd
 
 from billframes.widgets._choices import Choices
 from billframes.widgets._control import Control
-from billframes.widgets._elements import button, note, shown, stylesheet, text_of
+from billframes.widgets._describe import code, sentence
 from billframes.widgets._fields import Field
 from billframes.widgets._filters import Filters
-from billframes.widgets._spans import Dates, Numbers
+from billframes.widgets._html import button, note, shown, stylesheet, text_of
+from billframes.widgets._range_controls import Dates, Numbers
 from billframes.widgets._state import Criterion, FilterState, Span, Value, read_state
-from billframes.widgets._wording import code, sentence
 
 __all__ = ["FilterPanel", "day_of", "filter_panel"]
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from billframes.analysis import aging
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
-from billframes.settings.firm import FirmSettings
 
 COLUMNS = ["current", "1-30", "31-60", "61-90", "91+", "total", "overdue", "weighted_days_overdue", "unknown_amount"]
 DAY = "2026-10-31"

@@ -11,10 +11,10 @@ import billframes as bf
 import billframes.analysis as analyses
 from billframes.analysis._explanation import Explanation
 from billframes.analysis.explain import explanations
-from billframes.analysis.vocabulary import BUCKET, MEASURES, measure
-from billframes.api import resources
-from billframes.api.columns import sources_of
-from billframes.settings.firm import FirmSettings
+from billframes.analysis.metrics import BUCKET, MEASURES, measure
+from billframes.config.firm import FirmSettings
+from billframes.schema import resources
+from billframes.schema.sources import sources_of
 
 NAMES = sorted(analyses.__all__)
 # Columns of loaders and settings, and values, that the texts may speak of.

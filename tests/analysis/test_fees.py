@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from billframes.analysis import budget_burn, contribution, effective_rates, origination, realization
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
-from billframes.settings.firm import FirmSettings
 
 # i1 covers two matters, i2 is a draft, i3 a credit note, i4 a fixed fee billed at less, i6 has contingency work on it.
 WORK = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from billframes.analysis import fixed_fee_realization
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
-from billframes.settings.firm import FirmSettings
 
 RATES = FirmSettings(standard_rates={"u1": 400.0, "u2": 200.0})
 FEES = (

@@ -27,10 +27,10 @@ from billframes.analysis import (
     wip,
 )
 from billframes.analysis._kinds import ENUMS
-from billframes.api.records.firm import Role
-from billframes.api.records.matters import MatterType
-from billframes.api.records.shared import InvoiceState
-from billframes.api.records.work import BillingType
+from billframes.schema.records.firm import Role
+from billframes.schema.records.matters import MatterType
+from billframes.schema.records.shared import InvoiceState
+from billframes.schema.records.work import BillingType
 from tests.analysis.conftest import Firm, pandas as to_pandas
 
 ON_SPARK: list[Callable[[Firm], None]] = []

@@ -8,9 +8,9 @@ import pytest
 
 from billframes import analysis
 from billframes.analysis import aging, budget_burn, contribution, realization, utilization, wip
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
-from billframes.frames.load_info import as_whole, load_info
-from billframes.settings.firm import FirmSettings
+from billframes.loading.load_info import as_whole, load_info
 
 ITEMS = ("time_entries", "expenses", "fixed_fees")
 KINDS = ("time_entries", "invoices", "expenses", "fixed_fees")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from billframes.analysis import missing_time
+from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.settings.firm import FirmSettings
 
 WORK = (
     ("2026-10-01", "u1", "c1", "m1", "billable", 3.0, 300.0, None),

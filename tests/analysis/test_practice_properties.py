@@ -18,7 +18,7 @@ from billframes.analysis import (
     profitability,
     timekeeping_lag,
 )
-from billframes.settings.firm import FirmSettings
+from billframes.config.firm import FirmSettings
 
 # The settings name a guest who is in no list of users.
 pytestmark = pytest.mark.filterwarnings("ignore:settings name 1 users:billframes.errors.IncompleteDataWarning")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from billframes.analysis import profitability, realization
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
-from billframes.settings.firm import FirmSettings
 
 COSTS = FirmSettings(cost_rates={"u1": 100.0, "ben@firm.example": 50.0})
 INVOICES = (

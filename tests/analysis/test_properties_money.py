@@ -16,7 +16,7 @@ from billframes.analysis import (
     reconcile,
     wip as work_in_progress,
 )
-from billframes.settings.firm import FirmSettings
+from billframes.config.firm import FirmSettings
 
 QUICK = settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]

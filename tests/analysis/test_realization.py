@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from billframes.analysis import realization
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
-from billframes.settings.firm import FirmSettings
 
 COLUMNS = [
     "worked_amount",

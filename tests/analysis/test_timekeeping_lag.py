@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from billframes.analysis import timekeeping_lag
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
-from billframes.settings.firm import FirmSettings
 
 # Days late in New York, where the clocks went back on 1 November 2026: 0, 1, 8, -1, 2 and 0.
 WORK = (

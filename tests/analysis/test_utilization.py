@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from billframes.analysis import utilization
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
-from billframes.settings.firm import FirmSettings
 
 COLUMNS = [
     "billable_hours",

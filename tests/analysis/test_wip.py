@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from billframes.analysis import wip
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
-from billframes.settings.firm import FirmSettings
 
 DAY = "2026-10-31"
 BUCKETS = ["0-30", "31-60", "61-90", "91+"]

@@ -1,11 +1,11 @@
-"""The analyses are about as fast as the same figures by hand; `python -m benchmarks.analyses` measures it."""
+"""The analyses are about as fast as the same figures by hand; `python -m tests.benchmarks.analyses` measures it."""
 
 from __future__ import annotations
 
 import pytest
 
-from benchmarks import _firm, analyses
-from benchmarks._timing import compare
+from tests.benchmarks import _firm, analyses
+from tests.benchmarks._timing import compare
 
 # Twice what has been measured on little data, of which our fixed cost is more than on a million entries.
 LOOSE = {"Polars": 4.0, "pandas": 6.0}

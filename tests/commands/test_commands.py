@@ -10,7 +10,7 @@ import pytest
 import billframes as bf
 from billframes.cli import main
 from billframes.commands import doctor
-from billframes.settings.connection import KEYRING_SERVICE, config_file
+from billframes.config.options import KEYRING_SERVICE, config_file
 
 
 @pytest.fixture(autouse=True)

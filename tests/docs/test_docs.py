@@ -12,7 +12,7 @@ import pytest
 
 import billframes as bf
 import billframes.analysis as analyses
-from billframes.api import loaders
+from billframes import loaders
 from billframes.cli import COMMANDS
 
 ROOT = Path(__file__).parents[2]

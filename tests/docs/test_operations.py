@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 import billframes as bf
-from billframes.api import resources
+from billframes.schema import resources
 
 ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| (GET|POST|PUT|DELETE) \| `(/\S+)` \| (.+) \| `(tests/\S+\.py)::(test_\w+)` \|$", re.MULTILINE)

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from unittest import mock
 
-from billframes.api import _http
+from billframes.transport import http
 from tests.faults.cases import ENDPOINTS, Outcome, applies, judged, try_out
 from tests.faults.kinds import KINDS
 from tests.faults.mixed import mixture
@@ -20,7 +20,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=25, help="mixtures on each class of endpoints")
     asked = parser.parse_args()
     begun = time.monotonic()
-    waits = mock.patch.multiple(_http, backoff=lambda _attempt: 0.01, pause=lambda _refusals: 0.01)
+    waits = mock.patch.multiple(http, backoff=lambda _attempt: 0.01, pause=lambda _refusals: 0.01)
     with waits:
         tried = [*alone(), *mixed(asked.seeds)]
     wrong = [outcome for outcome in tried if outcome.wrong]

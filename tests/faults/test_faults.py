@@ -11,7 +11,7 @@ import pytest
 import trustme
 
 import billframes as bf
-from billframes.api import _http
+from billframes.transport import http
 from tests.faults.cases import ENDPOINTS, OPTIONS, RETRIES, applies, connect, judged, try_out
 from tests.faults.kinds import KINDS, LARGEST, Kind, gzip_bomb
 from tests.faults.mixed import mixture
@@ -20,8 +20,8 @@ from tests.faults.server import Server
 
 @pytest.fixture(autouse=True)
 def little_waiting(monkeypatch):
-    monkeypatch.setattr(_http, "backoff", lambda _attempt: 0.01)
-    monkeypatch.setattr(_http, "pause", lambda _refusals: 0.01)
+    monkeypatch.setattr(http, "backoff", lambda _attempt: 0.01)
+    monkeypatch.setattr(http, "pause", lambda _refusals: 0.01)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

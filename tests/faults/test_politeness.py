@@ -10,9 +10,9 @@ from itertools import pairwise
 import pytest
 
 import billframes as bf
-from billframes.api import _http, _pace
-from billframes.api._retry import Gate, Quota
-from billframes.api._task import Task
+from billframes.transport import http, pacing
+from billframes.transport.cancellation import Task
+from billframes.transport.retry import Gate, Quota
 from tests.faults.cases import connect
 from tests.faults.server import Server, well
 
@@ -87,7 +87,7 @@ def test_who_waits_at_the_gate_waits_on_where_it_is_closed_meanwhile():
 
 
 def test_a_quota_ends_a_storm_of_retries(monkeypatch):
-    monkeypatch.setattr(_http, "backoff", lambda _attempt: 0.0)
+    monkeypatch.setattr(http, "backoff", lambda _attempt: 0.0)
     with Server(lambda exchange: exchange.send(503, b"")) as server, connect(server, retries=50) as client:
         for _ in range(5):
             with pytest.raises(bf.ServerError):
@@ -101,7 +101,7 @@ def test_a_quota_ends_a_storm_of_retries(monkeypatch):
 
 
 def test_a_load_past_its_deadline_tries_nothing_again(monkeypatch):
-    monkeypatch.setattr(_http, "backoff", lambda _attempt: 0.05)
+    monkeypatch.setattr(http, "backoff", lambda _attempt: 0.05)
     with Server(lambda exchange: exchange.send(503, b"")) as server, connect(server, retries=100) as client:
         client.limits.longest_load = 0.3
         begun = time.monotonic()
@@ -138,7 +138,7 @@ class PerWindow:
 @pytest.fixture
 def minutes_of_a_second(monkeypatch):
     for name in ("FIRST_PAUSE", "LONGEST_PAUSE", "HORIZON", "DOUBLES_AFTER", "ONE_MORE_AFTER"):
-        monkeypatch.setattr(_pace, name, getattr(_pace, name) / 60)
+        monkeypatch.setattr(pacing, name, getattr(pacing, name) / 60)
 
 
 @pytest.mark.parametrize(("most", "at_once"), [(60, 1000), (300, 10), (10**6, 3)])
@@ -155,7 +155,7 @@ def test_a_load_ends_in_a_frame_where_the_server_grants_few_calls_and_says_no_wa
 
 
 def test_a_request_that_alone_is_refused_for_ever_ends_in_its_error(monkeypatch):
-    monkeypatch.setattr(_http, "pause", lambda _refusals: 0.0)
+    monkeypatch.setattr(http, "pause", lambda _refusals: 0.0)
 
     def fault(exchange):
         exchange.send(429, b"") if exchange.path == "/v2/practice-areas" else well(exchange)
@@ -170,7 +170,7 @@ def test_a_request_that_alone_is_refused_for_ever_ends_in_its_error(monkeypatch)
 
 
 def test_after_giving_up_the_next_call_is_sent_at_once(monkeypatch):
-    monkeypatch.setattr(_http, "pause", lambda refusals: 0.01 if refusals < 3 else 60.0)
+    monkeypatch.setattr(http, "pause", lambda refusals: 0.01 if refusals < 3 else 60.0)
     with Server(lambda exchange: exchange.send(429, b"")) as server, connect(server, retries=2) as client:
         for _ in range(2):
             with pytest.raises(bf.RateLimitedError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import billframes as bf
-from billframes.api import _http
+from billframes.transport import http
 from tests.faults.cases import connect
 from tests.faults.kinds import reset_before_the_answer, reset_before_the_work
 from tests.faults.server import OLD, Server, expense, well
@@ -13,7 +13,7 @@ from tests.faults.server import OLD, Server, expense, well
 
 @pytest.fixture(autouse=True)
 def little_waiting(monkeypatch):
-    monkeypatch.setattr(_http, "backoff", lambda _attempt: 0.0)
+    monkeypatch.setattr(http, "backoff", lambda _attempt: 0.0)
 
 
 def first_write(fault):

@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from billframes import plots
-from billframes.analysis.vocabulary import MEASURES
+from billframes.analysis.metrics import MEASURES
 from billframes.errors import MissingColumnError, ParameterError
 
 DRAWN = [getattr(plots, name) for name in plots.__all__]

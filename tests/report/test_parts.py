@@ -7,7 +7,7 @@ import pytest
 
 from billframes import report
 from billframes.errors import ParameterError
-from billframes.report.choosing import Choice, choose, every, file_names
+from billframes.report.scope import Choice, choose, every, file_names
 
 FIGURES = {
     "hours": (lambda month: month.utilization_total, ("client_hours", "total_hours")),

@@ -9,7 +9,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from billframes.analysis.vocabulary import MEASURES
+from billframes.analysis.metrics import MEASURES
 from billframes.report import workbook as writing
 from billframes.report.sheets import Sheet
 from billframes.report.workbook import workbook

@@ -16,10 +16,10 @@ import httpx
 import msgspec
 import pytest
 
-from billframes.api import records as r
-from billframes.api.resources import RESOURCES
 from billframes.sandbox import Sandbox
 from billframes.sandbox.store import Store
+from billframes.schema import records as r
+from billframes.schema.resources import RESOURCES
 
 _BY_PATH = {each.path.removeprefix("/v2/"): each for each in RESOURCES}
 # The embedded user's initials are the sandbox's own; the declaration takes any fields there.

@@ -3,9 +3,9 @@
 import httpx
 import pytest
 
-from billframes.api import records as r
 from billframes.sandbox import Sandbox
 from billframes.sandbox.store import Store
+from billframes.schema import records as r
 
 
 def test_list_item_is_short(api):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from billframes.api import records as r
+from billframes.schema import records as r
 
 
 def test_users(api):

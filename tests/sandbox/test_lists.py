@@ -2,7 +2,7 @@
 
 import pytest
 
-from billframes.api.resources import RESOURCES
+from billframes.schema.resources import RESOURCES
 
 PAGINATED = [each.path.removeprefix("/v2/") for each in RESOURCES if each.paginated]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from billframes.api.resources import ALL_ZERO_ID
+from billframes.schema.resources import ALL_ZERO_ID
 
 NEW = {"name": "New", "clientId": "c1", "responsibleId": "b2"}
 

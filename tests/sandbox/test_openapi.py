@@ -7,8 +7,8 @@ import pytest
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from billframes.api.resources import RESOURCES
 from billframes.sandbox import Sandbox
+from billframes.schema.resources import RESOURCES
 
 
 @pytest.fixture(scope="module")

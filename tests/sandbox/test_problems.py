@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from billframes.api.resources import RESOURCES
+from billframes.schema.resources import RESOURCES
 
 PATHS = [*(each.path for each in RESOURCES), "/v2/health", "/schema/openapi.json"]
 NAMES = sorted(

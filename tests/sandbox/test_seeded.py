@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from billframes.api import records as r
-from billframes.api.resources import RESOURCES
 from billframes.sandbox import Sandbox
+from billframes.schema import records as r
+from billframes.schema.resources import RESOURCES
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from billframes.api.resources import ALL_ZERO_ID
+from billframes.schema.resources import ALL_ZERO_ID
 
 NEW = {"matterId": "a1", "date": "2026-10-30", "description": "Work", "hours": 1.5}
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from billframes._names import snake_case
-from billframes.api.building import Builder
-from billframes.api.columns import sources_of
-from billframes.api.decoding import decode_page, parse_instant
-from billframes.api.paging import Listing, Loaded, Reader
-from billframes.api.resources import RESOURCES
 from billframes.errors import PagingError
+from billframes.loading.table_builder import Builder
+from billframes.paging import Listing, Loaded, Reader
+from billframes.schema.decode import decode_page, parse_instant
+from billframes.schema.resources import RESOURCES
+from billframes.schema.sources import sources_of
 from tests.simulation.collations import COLLATIONS
 from tests.simulation.model import FIRST_DAY, IDS, Model, Reply, Setting
 

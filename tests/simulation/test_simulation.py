@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, settings, strategies as st, target
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from billframes.api.paging import cover, undated, windows
-from billframes.api.paging.catchup import Catcher
 from billframes.errors import PagingError
+from billframes.paging import date_windows, key_ranges, undated
+from billframes.paging.changes import Catcher
 from tests.simulation.model import Model, Reply, Setting
 from tests.simulation.runner import SETTINGS, builder_of, judge, query_of, reader_of, simulate
 
@@ -66,7 +66,7 @@ def test_names_that_a_server_takes_for_equal_lose_no_rows(name, seed, monkeypatc
         decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text or "").casefold())
         return "".join(each for each in decomposed if each.isalnum())
 
-    monkeypatch.setattr(cover, "surely_differ", lambda one, other: plain(one) != plain(other))
+    monkeypatch.setattr(key_ranges, "surely_differ", lambda one, other: plain(one) != plain(other))
     assert "missing" in simulate(seed, NAMED[name]).broken
 
 
@@ -83,15 +83,15 @@ def test_a_count_is_no_proof_if_nobody_looks_for_changes(monkeypatch):
 
 def test_going_on_from_the_day_after_loses_rows(monkeypatch):
     def hasty(self, window, last):
-        window.low = last + windows.DAY
+        window.low = last + date_windows.DAY
         return window.low > window.high
 
-    monkeypatch.setattr(windows._Windows, "_proved", hasty)
+    monkeypatch.setattr(date_windows._Windows, "_proved", hasty)
     assert broken_among("days, quiet", 5)
 
 
 def test_tiles_that_share_a_key_without_one_between_lose_rows(monkeypatch):
-    monkeypatch.setattr(cover, "joined", lambda one, other: bool(one.known & other.known))
+    monkeypatch.setattr(key_ranges, "joined", lambda one, other: bool(one.known & other.known))
     assert broken_among("matters, many ties, 0.1 changes", 60)
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 import billframes as bf
-from billframes.api.record import Record
+from billframes.loading.record import Record
 
 
 def loaders(client: bf.Client) -> None:

@@ -12,7 +12,7 @@ from typing import get_overloads, get_type_hints
 import pytest
 
 import billframes as bf
-from billframes.api import _options
+from billframes.loaders import options as declared
 
 HERE = Path(__file__).parent
 LOADERS = [type(getattr(bf, name)) for name in bf.__all__ if hasattr(getattr(bf, name), "resource")]
@@ -50,7 +50,7 @@ def test_a_loaders_overloads_take_what_it_takes(loader):
         taken = {name: one.annotation for name, one in inspect.signature(each).parameters.items() if name != "to"}
         options = taken.pop("options", None)
         if options:
-            taken |= written(getattr(_options, options.removeprefix("Unpack[").removesuffix("]")))
+            taken |= written(getattr(declared, options.removeprefix("Unpack[").removesuffix("]")))
         assert taken == own
 
 

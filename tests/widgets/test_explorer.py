@@ -12,7 +12,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 import billframes as bf
-from billframes.widgets._sight import Shelf, Sight
+from billframes.widgets._filtered_book import Shelf, Sight
 from billframes.widgets._state import read_state
 from billframes.widgets._tab import ViewTab
 from billframes.widgets._tables import downloads, records, table

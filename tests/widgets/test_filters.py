@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from billframes.errors import MissingColumnError, ParameterError
+from billframes.widgets._describe import code, sentence
 from billframes.widgets._filters import Filters
 from billframes.widgets._state import FilterState, Span, read_state
-from billframes.widgets._wording import code, sentence
 
 
 @pytest.fixture

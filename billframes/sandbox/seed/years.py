@@ -13,6 +13,7 @@ from billframes.sandbox.seed.clients import Client, client_rows, engage
 from billframes.sandbox.seed.costs import Checkbook, charge_fees, lay_out
 from billframes.sandbox.seed.custom import field_rows, make_options, option_rows, value_rows
 from billframes.sandbox.seed.data import AREA_LABELS, code_rows, code_set_rows, read
+from billframes.sandbox.seed.edge_cases import courtesy, paid_twice, standalone
 from billframes.sandbox.seed.items import Expense, FixedFee, Invoice, TimeEntry, insert_statement, row_of
 from billframes.sandbox.seed.matters import (
     Matter,
@@ -21,9 +22,8 @@ from billframes.sandbox.seed.matters import (
     matter_rows,
     originator_rows,
 )
-from billframes.sandbox.seed.oddities import courtesy, paid_twice, standalone
 from billframes.sandbox.seed.people import hire, person_rows
-from billframes.sandbox.seed.stories import audit, story_matters
+from billframes.sandbox.seed.showcase_matters import audit, story_matters
 from billframes.sandbox.seed.work import Workload, month_of_work, set_pulses
 
 __all__ = ["Firm"]

@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from billframes.api import records as r
 from billframes.sandbox.problems import Faults, Problem, shown
 from billframes.sandbox.writes.values import READERS, read_scalar, read_text
+from billframes.schema import records as r
 
 __all__ = ["MOST_BYTES", "NEVER_EMPTY", "Property", "properties", "read_body"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from billframes.api import records as r
 from billframes.sandbox.items import EXPENSE_ITEMS, FIXED_FEE_ITEMS
 from billframes.sandbox.writes.edits import Edit, Operation, refuse
+from billframes.schema import records as r
 
 __all__ = ["COST_WRITES", "refuse_billed"]
 

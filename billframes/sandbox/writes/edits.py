@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from billframes.api import records as r
-from billframes.api.resources import ALL_ZERO_ID
 from billframes.sandbox.credentials import Caller
 from billframes.sandbox.problems import Faults, Problem
 from billframes.sandbox.reading import Collection, Row, View, read_one
 from billframes.sandbox.writes.custom import read_changes
 from billframes.sandbox.writes.references import REMOVABLE, check_references
+from billframes.schema import records as r
+from billframes.schema.resources import ALL_ZERO_ID
 
 __all__ = ["Edit", "Operation", "perform", "refuse"]
 

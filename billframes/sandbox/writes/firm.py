@@ -6,10 +6,10 @@ without all of its answer; both are served as the documented assumption.
 
 from __future__ import annotations
 
-from billframes.api import records as r
 from billframes.sandbox.firm import FIRM_PRACTICE_AREAS, FIRM_USERS
 from billframes.sandbox.writes.custom import write_changes
 from billframes.sandbox.writes.edits import Edit, Operation, refuse
+from billframes.schema import records as r
 
 __all__ = ["FIRM_WRITES"]
 

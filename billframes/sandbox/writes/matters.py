@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from billframes.api import records as r
 from billframes.sandbox.parties import MATTER_PARTIES
 from billframes.sandbox.reading import Row
 from billframes.sandbox.writes.custom import write_changes
 from billframes.sandbox.writes.edits import Edit, Operation, refuse
+from billframes.schema import records as r
 
 __all__ = ["MATTER_WRITES"]
 

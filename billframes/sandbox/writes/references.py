@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from billframes.api.resources import ALL_ZERO_ID
 from billframes.sandbox.problems import Faults, shown
+from billframes.schema.resources import ALL_ZERO_ID
 
 __all__ = ["REMOVABLE", "check_references"]
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any
 
-from billframes.api import records as r
-from billframes.api.resources import ALL_ZERO_ID
 from billframes.sandbox.items import TIME_ENTRY_ITEMS
 from billframes.sandbox.parameters import read_id
 from billframes.sandbox.problems import shown
@@ -18,6 +16,8 @@ from billframes.sandbox.reading import Row
 from billframes.sandbox.seed.basics import worth
 from billframes.sandbox.writes.costs import refuse_billed
 from billframes.sandbox.writes.edits import Edit, Operation
+from billframes.schema import records as r
+from billframes.schema.resources import ALL_ZERO_ID
 
 __all__ = ["TIME_ENTRY_WRITES"]
 

@@ -1,0 +1,126 @@
+"""What the rows of a result are called, and which columns they are told apart by: what charts and tables start from."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+import pandas as pd
+
+from billframes.analysis._frames import from_native
+from billframes.analysis._keys import TIMES
+from billframes.analysis._rows import gathered
+from billframes.analysis.metrics import measure, title_of_key
+from billframes.errors import MissingColumnError
+
+__all__ = ["Rows", "rows_of"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """
+    A result, ready to show.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The result as pandas, in its own order.
+    keys : list of str
+        Columns that tell rows apart and can be read: no id that has a label beside it.
+    labels : list of str
+        What each row is called; one that occurs twice is numbered.
+    what : str
+        What the rows are by, such as "client"; empty where the result is one row of everything.
+    over_time : bool
+        Whether the rows are months, quarters or years.
+    """
+
+    frame: pd.DataFrame
+    keys: list[str]
+    labels: list[str]
+    what: str
+    over_time: bool
+
+    @property
+    def by(self) -> str:
+        """The words that end a title, such as " by client"."""
+        return f" by {self.what}" if self.what else ""
+
+
+def rows_of(result: Any, needs: Sequence[str], analysis: str, shown: str = "chart") -> Rows:
+    """
+    Read a result of an analysis.
+
+    Parameters
+    ----------
+    result : frame
+        Of any engine.
+    needs : sequence of str
+        Columns that must be there. Every column before the first of them, or of the vocabulary, is a key.
+    analysis : str
+        The analysis the result should be of, for the error's words.
+    shown : str
+        What is made of it, such as "table".
+
+    Raises
+    ------
+    ParameterError
+        It is no frame.
+    MissingColumnError
+        A column is missing.
+    """
+    frame = _pandas(result, analysis, shown)
+    missing = [name for name in needs if name not in frame.columns]
+    if missing:
+        raise MissingColumnError(
+            f"The {shown} needs the column {missing[0]!r}, which the frame does not have; pass a result of "
+            f"billframes.{analysis}(). It has: {', '.join(map(str, frame.columns))}."
+        )
+    keys = _keys(list(itertools.takewhile(lambda name: name not in needs and not _is_number(name), frame.columns)))
+    over_time = len(keys) == 1 and keys[0] in TIMES
+    texts = [[_text(value, over_time) for value in frame[key]] for key in keys]
+    labels = [" · ".join(row) for row in zip(*texts, strict=True)] if keys else ["All"] * len(frame)
+    return Rows(frame, keys, _told_apart(labels), " and ".join(map(title_of_key, keys)), over_time)
+
+
+def _pandas(result: Any, analysis: str, shown: str) -> pd.DataFrame:
+    frame = from_native(result, "result", f"the {shown} takes a frame, the result of billframes.{analysis}()")
+    eager = cast("nw.DataFrame[Any]", gathered(frame))
+    return eager.to_pandas().reset_index(drop=True)
+
+
+def _is_number(name: str) -> bool:
+    found = measure(name)
+    return found is not None and found.unit != "text"
+
+
+def _keys(columns: list[str]) -> list[str]:
+    """Leave out ids that a label stands beside."""
+    labelled = {name.rpartition("_")[0] for name in columns if name.endswith(("_name", "_label"))}
+    return [name for name in columns if not (name.endswith("_id") and name.removesuffix("_id") in labelled)]
+
+
+def _text(value: Any, over_time: bool) -> str:
+    if pd.isna(value):
+        return "Unassigned"
+    text = str(value)
+    if over_time and len(text) == len("2026-10"):
+        try:
+            return dt.date.fromisoformat(f"{text}-01").strftime("%b\n%Y")
+        except ValueError:
+            return text
+    # A dollar sign would start a formula in matplotlib's own mark-up.
+    return text.replace("$", r"\$")
+
+
+def _told_apart(labels: list[str]) -> list[str]:
+    seen: dict[str, int] = {}
+    apart = []
+    for label in labels:
+        seen[label] = seen.get(label, 0) + 1
+        apart.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return apart

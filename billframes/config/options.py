@@ -1,0 +1,311 @@
+"""Where a connection's settings come from, in one documented order.
+
+1. arguments,
+2. `BILLFRAMES_BASE_URL`, `BILLFRAMES_TOKEN` and `BILLFRAMES_PROFILE`,
+3. the profile in `config.toml` in the platform's config folder,
+4. for the token, the system's keyring.
+
+The file has a table a profile, and may name the default one::
+
+    default_profile = "firm"
+
+    [profiles.firm]
+    base_url = "https://billing.example.com"
+    timeout = 60
+
+A credential goes to its own address alone. `BILLFRAMES_TOKEN` belongs to `BILLFRAMES_BASE_URL`, and a profile's token,
+headers and keyring entry to the profile's `base_url`: none of them is sent to another address that is given in code.
+The default profile is only used if no address is given otherwise.
+
+There is never any fallback to sandbox data: with nothing configured, `ConfigError` says how to connect.
+"""
+
+from __future__ import annotations
+
+import importlib
+import ipaddress
+import os
+import stat
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import platformdirs
+
+from billframes._names import closest
+from billframes._warn import warn
+from billframes.config.secret import Secret, check_token, hidden, hidden_headers
+from billframes.errors import BillframesWarning, ConfigError
+
+__all__ = ["Connection", "config_file", "is_loopback", "resolve_connection"]
+
+T = TypeVar("T")
+KEYRING_SERVICE = "billframes"
+HOW_TO_CONNECT = (
+    'Connect with billframes.connect("https://…", token="…"), or set BILLFRAMES_BASE_URL and BILLFRAMES_TOKEN, '
+    'or add a profile to {file}. To try billframes without an account: billframes.connect("sandbox").'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """
+    Which API to call, with what credential, and which source won for each.
+
+    `options` are the profile's other settings, by the names of `connect`'s arguments.
+    """
+
+    base_url: str
+    token: Secret | None
+    profile: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
+def config_file() -> Path:
+    """Return where the profiles are kept; the file need not exist."""
+    return Path(platformdirs.user_config_dir("billframes", appauthor=False)) / "config.toml"
+
+
+def resolve_connection(
+    base_url: str | None = None,
+    token: str | Secret | None = None,
+    *,
+    profile: str | None = None,
+    wants_token: bool = True,
+    own_headers: bool = False,
+    known_options: frozenset[str] = frozenset(),
+) -> Connection:
+    """
+    Find the API's address and credential.
+
+    Parameters
+    ----------
+    base_url, token, profile : str, optional
+        As given to `connect`; each goes before every other source.
+    wants_token : bool
+        False where the caller authenticates another way: the keyring is then not asked.
+    own_headers : bool
+        Whether the caller gives headers, which may be the credential; a profile's are then not used.
+    known_options : frozenset of str
+        What a profile may hold beside base_url and token.
+
+    Raises
+    ------
+    ConfigError
+        No source names an API, the profile does not exist, the address can't be used, or the only credential there is
+        belongs to another address.
+    """
+    token = hidden(token)
+    # The default profile belongs to its own address: its credential is not for one named elsewhere.
+    elsewhere = bool(base_url or os.environ.get("BILLFRAMES_BASE_URL"))
+    name, chosen = _profile(profile, known_options, default=not elsewhere)
+    url, url_source = _first(
+        ("argument", _filled(base_url)),
+        ("BILLFRAMES_BASE_URL", _filled(os.environ.get("BILLFRAMES_BASE_URL"))),
+        (f"profile {name!r}", _filled(chosen.get("base_url"))),
+    )
+    if url is None:
+        raise ConfigError("No billing API is configured. " + HOW_TO_CONNECT.format(file=config_file()))
+    url = _checked_url(url, url_source)
+    home = not chosen.get("base_url") or _same_address(url, chosen["base_url"])
+    options = {key: value for key, value in chosen.items() if key not in {"base_url", "token"}}
+    if not home and options.pop("headers", None) and not own_headers:
+        raise ConfigError(_kept_back(f"profile {name!r}", url_source))
+    in_code = url_source == "argument" and not any(
+        _same_address(url, each) for each in (os.environ.get("BILLFRAMES_BASE_URL"), chosen.get("base_url"))
+    )
+    held = (
+        _Held("argument", token, may_go=True),
+        _Held("BILLFRAMES_TOKEN", hidden(os.environ.get("BILLFRAMES_TOKEN")), may_go=not in_code),
+        _Held(f"profile {name!r}", chosen.get("token"), may_go=home),
+    )
+    secret, token_source = _first(*((each.source, each.token) for each in held if each.may_go))
+    if secret is None and wants_token:
+        secret, token_source = _from_keyring(name if name and home else url), "keyring"
+    kept_back = next((each.source for each in held if each.token and not each.may_go), None)
+    if secret is None and wants_token and kept_back and not own_headers:
+        raise ConfigError(_kept_back(kept_back, url_source))
+    if secret is not None:
+        check_token(secret, token_source)
+    return Connection(
+        base_url=url,
+        token=secret,
+        profile=name,
+        options=options,
+        sources={"base_url": url_source, "token": token_source if secret else "none"},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A token that a source holds, and whether it may go to the address."""
+
+    source: str
+    token: Secret | None
+    may_go: bool
+
+
+def _kept_back(source: str, url_source: str) -> str:
+    """Say why a credential is not sent, and what to do."""
+    where = "given in code" if url_source == "argument" else f"from {url_source}"
+    if source == "BILLFRAMES_TOKEN":
+        return (
+            f"BILLFRAMES_TOKEN belongs to BILLFRAMES_BASE_URL, so it is not sent to the address {where}. Give token= "
+            "with the address, or set BILLFRAMES_BASE_URL to it."
+        )
+    return (
+        f"The credential of {source} belongs to the base_url of that profile, so it is not sent to the address "
+        f"{where}. Give token= (or headers=) with the address, or use the profile's own address."
+    )
+
+
+def _same_address(one: str, other: str | None) -> bool:
+    return bool(other) and _comparable(one) == _comparable(str(other))
+
+
+def _comparable(url: str) -> tuple[str, str | None, int | None, str] | None:
+    """Return what makes two addresses the same, however they are written; None for what is no address."""
+    try:
+        parts = urlsplit(url.strip())
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return None
+    return parts.scheme, parts.hostname, port, parts.path.rstrip("/")
+
+
+def is_loopback(host: str) -> bool:
+    """
+    Whether the host is this machine: localhost, 127.0.0.0/8 or ::1.
+
+    Examples
+    --------
+    >>> is_loopback("127.0.0.1"), is_loopback("127.0.0.example.com")
+    (True, False)
+    """
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _filled(text: str | None) -> str | None:
+    return text.strip() or None if text else None
+
+
+def _first(*sources: tuple[str, T | None]) -> tuple[T | None, str]:
+    return next(((value, source) for source, value in sources if value is not None), (None, "none"))
+
+
+def _profile(asked: str | None, known_options: frozenset[str], *, default: bool) -> tuple[str | None, dict[str, Any]]:
+    name = asked or os.environ.get("BILLFRAMES_PROFILE")
+    if name is None and not default:
+        return None, {}
+    config = _read_config(config_file())
+    profiles = config.get("profiles", {})
+    name = name or config.get("default_profile")
+    if name is None:
+        return None, {}
+    if name not in profiles:
+        raise ConfigError(
+            f"There is no profile {name!r} in {config_file()}.{closest(name, profiles)} "
+            f"Profiles there: {', '.join(sorted(profiles)) or 'none'}."
+        )
+    chosen = dict(profiles[name])
+    unknown = sorted(set(chosen) - known_options - {"base_url", "token"})
+    if unknown:
+        raise ConfigError(
+            f"Profile {name!r} in {config_file()} has settings billframes does not know: {', '.join(unknown)}."
+            f"{closest(unknown[0], known_options)}"
+        )
+    return name, chosen
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    """Return what the file holds, its credentials out of sight."""
+    try:
+        config = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        # The parser quotes no line, so no token can show here; its frames hold the text, and stay behind.
+        unreadable = f"{path} can't be read: {error}. Mend the file, or remove it."
+    else:
+        profiles = config.get("profiles", {})
+        if isinstance(profiles, dict) and all(isinstance(profile, dict) for profile in profiles.values()):
+            _hide_secrets(profiles, path)
+            return config
+        unreadable = f"{path}: a profile is a table, such as [profiles.firm]."
+        config = profiles = {}
+    raise ConfigError(unreadable)
+
+
+def _hide_secrets(profiles: Mapping[str, Any], path: Path) -> None:
+    for profile in profiles.values():
+        if "token" in profile:
+            profile["token"] = hidden(profile["token"])
+        if "headers" in profile:
+            profile["headers"] = hidden_headers(profile["headers"])
+    if any({"token", "headers"} & set(profile) for profile in profiles.values()):
+        _warn_where_others_can_read(path)
+
+
+def _warn_where_others_can_read(path: Path) -> None:
+    if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        warn(
+            f"{path} holds a credential, and others on this machine can read it: chmod 600 it, or keep the token in "
+            "the keyring with billframes login.",
+            BillframesWarning,
+        )
+
+
+def _from_keyring(account: str) -> Secret | None:
+    """Return the token the system's keyring holds, None where there is no keyring or no token."""
+    try:
+        keyring = importlib.import_module("keyring")
+    except ImportError:
+        return None
+    try:
+        return hidden(keyring.get_password(KEYRING_SERVICE, account))
+    except keyring.errors.NoKeyringError:
+        return None
+    except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which raise what they like
+        reason = type(error).__name__
+    warn(
+        f"The system's keyring could not be read ({reason}), so no token was taken from it. Unlock it, or give the "
+        "token as token= or BILLFRAMES_TOKEN.",
+        BillframesWarning,
+    )
+    return None
+
+
+def _checked_url(url: str, source: str) -> str:
+    # The address itself is not shown: a token given in its place would be.
+    if "@" in url:
+        raise ConfigError("The address holds a user name or password; give the credential as token= or auth=.")
+    if "?" in url or "#" in url:
+        raise ConfigError(f"The address (from {source}) has a query or fragment; leave out all from '?' or '#' on.")
+    parts = _parts(url)
+    if parts is None:
+        raise ConfigError(f"The address (from {source}) is no URL; it should look like 'https://billing.example.com'.")
+    scheme, host = parts
+    if scheme == "http" and not is_loopback(host):
+        raise ConfigError(
+            f"http:// is refused for {host}: credentials and client data would travel in the clear. Use https://."
+        )
+    return url.rstrip("/")
+
+
+def _parts(url: str) -> tuple[str, str] | None:
+    """Return scheme and host; None where another reader of URLs might see another host."""
+    if not url.isprintable() or set(url) & set(" \\"):
+        return None
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in {"http", "https"} and parts.port != 0
+    except ValueError:
+        return None
+    return (parts.scheme, parts.hostname) if usable and parts.hostname else None

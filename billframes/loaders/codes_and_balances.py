@@ -1,0 +1,321 @@
+"""Loaders of what is put together or not a list: codes, code sets, client balances and health."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import msgspec
+import pandas as pd
+import pyarrow as pa
+
+from billframes.errors import ConfigError, DecodeError, PagingError
+from billframes.loaders.clients_and_matters import Clients
+from billframes.loaders.loader import Frame, Id, Loader
+from billframes.loading.convert import convert
+from billframes.loading.load import checked_format
+from billframes.loading.progress import Progress, checked_progress, reporting
+from billframes.loading.query_args import identifier, segment
+from billframes.loading.table_builder import build_table
+from billframes.paging.scheduler import Threads
+from billframes.schema.columns import Column, enum_type
+from billframes.schema.decode import decode_single, stated_total
+from billframes.schema.records import ClientBalances as BalancesRecord, CodeList, CodeSet, HealthCheckResponse
+from billframes.schema.resources import CLIENTS, CODES, Resource
+from billframes.schema.sources import Source, sources_of
+from billframes.transport.http import Response
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["ClientBalances", "CodeSets", "Codes", "Health"]
+
+_SET_A = ("current", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90")
+_SET_B = ("overdue30", "overdue60", "overdue90")
+
+
+class Codes(Loader):
+    """Load LEDES codes."""
+
+    resource = CODES
+
+    @overload
+    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+
+    @overload
+    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
+
+    @overload
+    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
+
+    def __call__(self, *, to: str = "pandas") -> Frame:
+        """
+        Load LEDES codes, each with its set and its heading.
+
+        Returns
+        -------
+        DataFrame
+            One row a code: `code_type` (category: activity, task, expense), `code`, `label`, `code_set_id`,
+            `code_set_label`, `parent_code`, `parent_label` and `selectable` (boolean; False for headings, which
+            can't be assigned), in the server's order.
+
+        Raises
+        ------
+        DecodeError, ApiError
+            As every loader.
+        """
+        kind = checked_format(to)
+        codes = _code_list(self)
+        sets = {each.code_set_id: each.label for each in codes.code_sets}
+        typed = [(name, each) for name in ("activity", "task", "expense") for each in getattr(codes, name)]
+        labels = {(name, each.code_set_id, each.code): each.label for name, each in typed}
+        table = build_table([each for _, each in typed], CODES, sources_of(CODES.record))
+        types = Column("code_type", "enum", required=True, values=("activity", "task", "expense"))
+        added = {
+            types: _enum([name for name, _ in typed], types.values),
+            Column("code_set_label", "text"): pa.array([sets.get(each.code_set_id) for _, each in typed], pa.string()),
+            Column("parent_label", "text"): pa.array(
+                [labels.get((name, each.code_set_id, each.parent_code)) for name, each in typed], pa.string()
+            ),
+        }
+        for column, values in added.items():
+            table = table.append_column(column.field, values)
+        order = ["code_type", "code", "label", "code_set_id", "code_set_label", "parent_code", "parent_label"]
+        frame: Frame = convert(table.select([*order, "selectable"]), kind)
+        return frame
+
+
+class CodeSets(Loader):
+    """Load LEDES code sets."""
+
+    resource = CODES
+
+    @overload
+    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+
+    @overload
+    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
+
+    @overload
+    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
+
+    def __call__(self, *, to: str = "pandas") -> Frame:
+        """
+        Load LEDES code sets.
+
+        Returns
+        -------
+        DataFrame
+            One row a set: `code_set_id`, `label` and `description`.
+        """
+        kind = checked_format(to)
+        resource = Resource(name="code_sets", path=CODES.path, record=CodeSet, id="codeSetId")
+        table = build_table(_code_list(self).code_sets, resource, sources_of(CodeSet))
+        frame: Frame = convert(table, kind)
+        return frame
+
+
+class ClientBalances(Loader):
+    """Load what clients owe."""
+
+    resource = CLIENTS
+
+    @overload
+    def __call__(
+        self,
+        client_ids: Id | Collection[Id] | None = None,
+        *,
+        progress: bool | Progress | None = None,
+        to: Literal["pandas"] = "pandas",
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def __call__(
+        self,
+        client_ids: Id | Collection[Id] | None = None,
+        *,
+        progress: bool | Progress | None = None,
+        to: Literal["arrow"],
+    ) -> pa.Table: ...
+
+    @overload
+    def __call__(
+        self,
+        client_ids: Id | Collection[Id] | None = None,
+        *,
+        progress: bool | Progress | None = None,
+        to: Literal["polars"],
+    ) -> pl.DataFrame: ...
+
+    def __call__(
+        self,
+        client_ids: Id | Collection[Id] | None = None,
+        *,
+        progress: bool | Progress | None = None,
+        to: str = "pandas",
+    ) -> Frame:
+        """
+        Load what clients owe, one request a client, side by side.
+
+        Parameters
+        ----------
+        client_ids : str, UUID or list of these, optional
+            Which clients; None is all, which loads their list first.
+        progress : bool or callable, optional
+            As for the other loaders, in clients.
+
+        Returns
+        -------
+        DataFrame
+            One row a client, in the order asked (all: by name): `client_id`, `balance`, `overdue`, and the buckets
+            of both field sets of the API, money as float64. A server sends one set; the other's columns are missing.
+            Set A (`current`, `overdue0_to30` …) has exclusive buckets, set B (`overdue30` …) cumulative ones.
+
+        Raises
+        ------
+        NotFoundError
+            A client does not exist.
+        DecodeError
+            An answer has neither set whole.
+
+        Examples
+        --------
+        >>> bf.client_balances().columns[:3].tolist()
+        ['client_id', 'balance', 'overdue']
+        """
+        kind = checked_format(to)
+        checked_progress(progress)
+        ids = self._ids(client_ids)
+        client = self._client()
+        records = self._records(ids, client.progress if progress is None else progress)
+        resource = Resource(name="client_balances", path=CLIENTS.path, record=BalancesRecord, id="clientId")
+        sources = sources_of(BalancesRecord)
+        table = build_table(records, resource, sources)
+        table = table.add_column(0, pa.field("client_id", pa.string(), nullable=False), pa.array(ids, pa.string()))
+        frame: Frame = convert(table, kind)
+        return frame
+
+    def _ids(self, client_ids: Id | Collection[Id] | None) -> list[str]:
+        if client_ids is None:
+            listed = Clients(self._client)(select="", to="arrow", progress=False)
+            return list(listed.column("client_id").to_pylist())
+        several = isinstance(client_ids, Collection) and not isinstance(client_ids, str | bytes)
+        given: Any = client_ids if several else [client_ids]
+        ids = list(dict.fromkeys(identifier(each, "client_ids") for each in given))
+        for each in ids:
+            segment(each, "client_ids")
+        return ids
+
+    def _records(self, ids: list[str], told: bool | Progress | None) -> list[BalancesRecord]:
+        """Read the balances side by side, in the order of the ids; Ctrl-C ends the requests under way."""
+        client = self._client()
+        with client.task() as task, reporting(told, "client_balances") as report:
+
+            def fetch(client_id: str) -> Response:
+                path = f"{CLIENTS.path}/{segment(client_id, 'client_ids')}/balances"
+                return client.fetch(path, resource="client_balances", task=task)
+
+            records: dict[int, BalancesRecord] = {}
+            wire = Threads(fetch, client.concurrency)
+            try:
+                for place, client_id in enumerate(ids):
+                    wire.send(place, client_id)
+                while len(records) < len(ids):
+                    place, response = wire.receive()
+                    records[place] = _balances(response.body, ids[place])
+                    report(len(records), len(ids))
+            finally:
+                wire.close()
+        return [records[place] for place in range(len(ids))]
+
+
+def _balances(body: bytes, client_id: str) -> BalancesRecord:
+    record: BalancesRecord = decode_single(body, BalancesRecord, "client_balances", id=client_id)
+    if not any(all(getattr(record, name) is not None for name in names) for names in (_SET_A, _SET_B)):
+        raise DecodeError(
+            f"client_balances: record {client_id} breaks the API's description at $.data: neither of its two sets of "
+            "fields is whole."
+        )
+    return record
+
+
+class Health(Loader):
+    """Ask how the server is."""
+
+    resource = Resource(name="health", path="", record=HealthCheckResponse, id="status", paginated=False)
+
+    @overload
+    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+
+    @overload
+    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
+
+    @overload
+    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
+
+    def __call__(self, *, to: str = "pandas") -> Frame:
+        """
+        Ask how the server is.
+
+        The API's description does not show the path of the health check: give it as `health_path=` on connecting.
+
+        Returns
+        -------
+        DataFrame
+            One row: `status` (category: unhealthy, degraded, healthy), `version` (JSON text, as the fields are not
+            shown) and `message`.
+
+        Raises
+        ------
+        ConfigError
+            No `health_path` is set.
+        """
+        kind = checked_format(to)
+        client = self._client()
+        if not client.health_path:
+            raise ConfigError(
+                "The API's description does not show where its health check is; connect with health_path=… to use it."
+            )
+        body = client.fetch(client.health_path, resource="health", may_be_empty=True).body
+        record = _health(body)
+        sources = [
+            source if source.column.name != "version" else Source(Column("version", "text"), "version_text")
+            for source in sources_of(HealthCheckResponse)
+        ]
+        frame: Frame = convert(build_table([record], self.resource, sources), kind)
+        return frame
+
+
+class _HealthRow(HealthCheckResponse):
+    @property
+    def version_text(self) -> str | None:
+        return None if self.version is None else msgspec.json.encode(self.version).decode()
+
+
+def _health(body: bytes) -> _HealthRow:
+    # The answer may be wrapped as single records are, or not: the description does not show it.
+    text = body.strip() or b"{}"
+    try:
+        data = msgspec.json.decode(text, type=dict[str, msgspec.Raw]).get("data", b"")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        data = b""
+    wrapped = bytes(data).lstrip()[:1] == b"{"
+    record: _HealthRow = decode_single(text if wrapped else b'{"data": %s}' % text, _HealthRow, "health")
+    return record
+
+
+def _code_list(loader: Loader) -> CodeList:
+    body = loader._client().fetch(CODES.path, resource="codes").body
+    codes: CodeList = decode_single(body, CodeList, "codes")
+    came = sum(map(len, (codes.activity, codes.task, codes.expense)))
+    total = stated_total(body)
+    if total is not None and total > came:
+        raise PagingError(
+            f"codes: {came} came of {total} that the server counts, and the API has no way to ask for the others."
+        )
+    return codes
+
+
+def _enum(values: list[str], declared: tuple[str, ...]) -> pa.Array:
+    indices = pa.array([declared.index(value) for value in values], enum_type(len(declared)).index_type)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(declared, pa.string()))

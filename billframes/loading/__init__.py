@@ -1,0 +1,1 @@
+"""From checked arguments to a typed frame, and from arguments to request bodies."""

@@ -1,0 +1,130 @@
+"""What an answer must be before it is used: rows that were asked for, with the details that were asked for.
+
+A server that ignores a filter it does not know answers with everything; that is an error, not data.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from billframes._names import snake_case
+from billframes._warn import warn
+from billframes.errors import DecodeError, DetailsMissingWarning, RatesHiddenWarning
+from billframes.loading.query_args import ListRequest
+from billframes.schema.columns import plain
+from billframes.schema.decode import earlier, parse_instant
+from billframes.schema.sources import Source
+
+__all__ = ["check_details", "check_filters", "check_rates", "keep_asked"]
+
+
+def check_filters(table: pa.Table, request: ListRequest) -> None:
+    """Raise `DecodeError` where a row is not one that was asked for."""
+    resource, period = request.resource, request.period
+    if resource.date and (period.start or period.end):
+        dates = table.column(snake_case(resource.date))
+        if period.start:
+            _all_true(table, pc.greater_equal(dates, pa.scalar(period.start)), request, "startDate")
+        if period.end:
+            _all_true(table, pc.less_equal(dates, pa.scalar(period.end)), request, "endDate")
+    since = next((text for query in request.streams[:1] for name, text in query if name == "modifiedSince"), None)
+    if since and "modifiedSince" not in request.extra and "modified_at" in table.column_names:
+        # Some servers show instants cut to whole seconds.
+        mark = pa.scalar(earlier(parse_instant(since), dt.timedelta(seconds=1)), pa.timestamp("us", "UTC"))
+        _all_true(
+            table, pc.fill_null(pc.greater_equal(table.column("modified_at"), mark), True), request, "modifiedSince"
+        )
+    for name, values in request.asked.items():
+        column = plain(table.column(snake_case(name)))
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            fits = pc.is_in(pc.utf8_lower(column), pa.array([value.lower() for value in values], column.type))
+        else:
+            fits = pc.is_in(column, pa.array(list(values), column.type))
+        _all_true(table, fits, request, name)
+
+
+def _all_true(table: pa.Table, fits: pa.ChunkedArray, request: ListRequest, name: str) -> None:
+    strays = table.filter(pc.invert(pc.fill_null(fits, False)))
+    if strays.num_rows:
+        resource = request.resource
+        stray = strays.column(snake_case(resource.id))[0].as_py()
+        raise DecodeError(
+            f"{resource.name}: {strays.num_rows} of {table.num_rows} rows do not fit the filter {name} "
+            f"(record {stray} for one), so the server does not honour it and the rows can't be trusted."
+        )
+
+
+def keep_asked(table: pa.Table, request: ListRequest) -> pa.Table:
+    """
+    Return the rows that fit filters which a server may ignore, because the API's description lacks them.
+
+    Raises
+    ------
+    DecodeError
+        A row does not show whether it fits.
+    """
+    for name, values in request.kept.items():
+        column = plain(table.column(snake_case(name)))
+        untold = pc.and_(pc.is_null(column), plain(table.column("billed")))
+        if pc.any(untold).as_py():
+            record = table.filter(untold).column(snake_case(request.resource.id))[0].as_py()
+            raise DecodeError(
+                f"{request.resource.name}: record {record} is billed and came without {name}, so rows can't be chosen "
+                f"by {snake_case(name)}=. Leave the filter out."
+            )
+        wanted = pa.array([value.lower() for value in values], column.type)
+        table = table.filter(pc.is_in(pc.utf8_lower(column), wanted))
+    return table
+
+
+def check_details(table: pa.Table, request: ListRequest, sources: Sequence[Source]) -> None:
+    """
+    Warn once of details asked for that came on no row.
+
+    A reference is only missed where some row has its id: that no row has a practice area says nothing.
+    """
+    resource = request.resource
+    asked = {name: [each for each in sources if each.column.select == name] for name in resource.select}
+    # What comes without being asked for, and on other servers by a name of its own.
+    for each in resource.alternates:
+        asked[each.brings] = [source for source in sources if source.parent == each.brings]
+    missing = [name for name, brought in asked.items() if _came_on_no_row(name, table, brought)]
+    if missing:
+        warn(
+            f"{resource.name}: details are missing on every row: {', '.join(missing)}. Some servers have other names "
+            "for them, or drop the whole select for one name they do not know. client.check() tells which names this "
+            "server takes, and select= takes any name.",
+            DetailsMissingWarning,
+        )
+
+
+def _came_on_no_row(select: str, table: pa.Table, sources: Sequence[Source]) -> bool:
+    brought = [source.column.name for source in sources]
+    if not brought or not table.num_rows or any(_filled(table.column(name)) for name in brought):
+        return False
+    ids = [name for name in (f"{snake_case(select)}_id", f"{snake_case(select)}_ids") if name in table.column_names]
+    return not ids or any(_filled(table.column(name)) for name in ids)
+
+
+def _filled(column: pa.ChunkedArray) -> bool:
+    if pa.types.is_list(column.type):
+        return bool(pc.any(pc.greater(pc.list_value_length(column), 0)).as_py())
+    return bool(column.null_count < len(column))
+
+
+def check_rates(table: pa.Table, resource: str) -> None:
+    """Warn once where billable time came without rates."""
+    if not {"rate", "amount", "billing_type"} <= set(table.column_names):
+        return
+    billable = pc.equal(plain(table.column("billing_type")), "billable")
+    rows = table.filter(billable)
+    if rows.num_rows and rows.column("amount").null_count == rows.column("rate").null_count == rows.num_rows:
+        warn(
+            f"{resource}: rate and amount are missing on all {rows.num_rows} billable entries: the credential lacks "
+            "the scope read.rates. They are missing, not zero.",
+            RatesHiddenWarning,
+        )

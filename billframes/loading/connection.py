@@ -1,0 +1,65 @@
+"""What loads and verbs need of a client: a declaration, so that loaders need not know the client that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from billframes.loading.progress import Progress
+from billframes.loading.select_names import SelectNames
+from billframes.transport.cancellation import Task
+from billframes.transport.http import Query, Response, Settle
+
+__all__ = ["Connection"]
+
+
+class Connection(Protocol):
+    """A connection to one API; `Client` is one."""
+
+    @property
+    def page_size(self) -> int:
+        """Records to ask for at once."""
+
+    @property
+    def concurrency(self) -> int:
+        """Most requests under way at once."""
+
+    @property
+    def progress(self) -> bool | Progress | None:
+        """What a load tells its progress to, where the call does not say."""
+
+    @property
+    def health_path(self) -> str | None:
+        """Path of the health check."""
+
+    @property
+    def acting_user(self) -> str | None:
+        """On whose behalf time entries are created."""
+
+    @property
+    def acting_user_header(self) -> str:
+        """The header that names them."""
+
+    @property
+    def select_names(self) -> SelectNames:
+        """The alternate `select` names that the server takes, as loads found out."""
+
+    def task(self) -> Task:
+        """Return what the requests of one load belong to; leaving its `with` block ends them."""
+
+    def fetch(
+        self, path: str, query: Query = (), *, resource: str, task: Task | None = None, may_be_empty: bool = False
+    ) -> Response:
+        """Send one GET."""
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        resource: str,
+        headers: Mapping[str, str] | None = None,
+        settle: Settle | None = None,
+    ) -> Response:
+        """Send one POST, PUT or DELETE."""

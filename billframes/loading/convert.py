@@ -1,0 +1,125 @@
+"""Arrow tables become pandas or Polars frames with the contract's dtypes.
+
+The types come from the table's declared schema, never from the values in it, so a table without rows and a full
+one give the same dtypes. pandas' own `Table.to_pandas` would turn dates and nullable booleans into `object`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from billframes.errors import ParameterError
+from billframes.schema.columns import REPEATED, plain, side_by_side
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["FORMATS", "convert", "to_pandas", "to_polars"]
+
+
+def convert(table: pa.Table, to: str) -> Any:
+    """
+    Turn an Arrow table into the kind of frame asked for.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    to : {"pandas", "arrow", "polars"}
+
+    Raises
+    ------
+    ParameterError
+        `to` is none of these, or Polars is asked for and not installed.
+    """
+    return FORMATS[to](table)
+
+
+def to_pandas(table: pa.Table) -> pd.DataFrame:
+    """
+    Turn an Arrow table into a pandas frame with a RangeIndex.
+
+    Examples
+    --------
+    >>> table = pa.table({"date": pa.array([None], pa.date32()), "billed": pa.array([None], pa.bool_())})
+    >>> [str(dtype) for dtype in to_pandas(table).dtypes]
+    ['datetime64[us]', 'boolean']
+    """
+    made = side_by_side(lambda field: _pandas_array(table.column(field.name), field), table.schema)
+    series = dict(zip(table.column_names, made, strict=True))
+    return pd.DataFrame(series, index=pd.RangeIndex(table.num_rows), copy=False)
+
+
+def to_polars(table: pa.Table) -> pl.DataFrame:
+    """Turn an Arrow table into a Polars frame; enums become Polars enums."""
+    try:
+        import polars as pl
+    except ImportError as error:
+        raise ParameterError(
+            "to='polars' needs Polars, which is not installed: pip install 'billframes[polars]'."
+        ) from error
+    enums = {
+        field.name: pl.Enum(_dictionary(table.column(field.name)))
+        for field in table.schema
+        if pa.types.is_dictionary(field.type) and field.type != REPEATED
+    }
+    frame = pl.from_arrow(pa.table({name: plain(table.column(name)) for name in table.column_names}))
+    if not isinstance(frame, pl.DataFrame):
+        raise TypeError("Polars made no frame of an Arrow table.")
+    return frame.with_columns([pl.col(name).cast(kind) for name, kind in enums.items()])
+
+
+FORMATS: dict[str, Callable[[pa.Table], Any]] = {
+    "pandas": to_pandas,
+    "arrow": lambda table: table,
+    "polars": to_polars,
+}
+
+
+def _pandas_array(column: pa.ChunkedArray, field: pa.Field) -> Any:
+    kind = field.type
+    if pa.types.is_dictionary(kind) and kind != REPEATED:
+        return _categorical(column)
+    if pa.types.is_string(kind) or kind == REPEATED:
+        return pd.array(plain(column), dtype=pd.StringDtype(na_value=np.nan))
+    if pa.types.is_date(kind):
+        return column.cast(pa.timestamp("us")).to_numpy()
+    if pa.types.is_timestamp(kind) and kind.tz:
+        instants = pd.DatetimeIndex(column.cast(pa.timestamp("us")).to_numpy())
+        return instants.tz_localize("UTC").array
+    if pa.types.is_boolean(kind):
+        return _nullable_flags(column) if field.nullable else column.to_numpy()
+    if pa.types.is_floating(kind):
+        return column.to_numpy()
+    if pa.types.is_list(kind):
+        return _lists(column)
+    return pd.array(column, dtype=pd.ArrowDtype(kind))
+
+
+def _lists(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+    # pandas writes Arrow's lists to Parquet and then can't read its own file, so they are Python's.
+    lists = np.empty(len(column), dtype=object)
+    # One by one: lists of one length, assigned at once, would become a table.
+    for row, value in enumerate(column.to_pylist()):
+        lists[row] = value
+    return lists
+
+
+def _nullable_flags(column: pa.ChunkedArray) -> pd.arrays.BooleanArray:
+    return pd.arrays.BooleanArray(column.fill_null(False).to_numpy(), column.is_null().to_numpy())
+
+
+def _dictionary(column: pa.ChunkedArray) -> list[str]:
+    """Return a dictionary column's values; every chunk has the same after `unify_dictionaries`."""
+    return list(column.chunk(0).dictionary.to_pylist()) if column.num_chunks else []
+
+
+def _categorical(column: pa.ChunkedArray) -> pd.Categorical:
+    categories = pd.Index(_dictionary(column), dtype="str")
+    codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in column.chunks]
+    joined = np.concatenate(codes) if codes else np.empty(0, dtype="int32")
+    return pd.Categorical.from_codes(joined, categories=categories)

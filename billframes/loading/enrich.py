@@ -1,0 +1,109 @@
+"""Joining what is known of a record's matter, client and user onto it.
+
+A joined column is named after what it belongs to: the matter's `opened` becomes `matter_opened`, its custom fields
+`matter_cf_…`, the user's `role` `user_role`. References within the matter keep their names (`practice_area_label`,
+`responsible_name`). Columns the frame already has stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from billframes.errors import MissingColumnError, ParameterError
+from billframes.loading.load_info import attach_load_info, told_of
+
+__all__ = ["ENTITIES", "join_details"]
+
+ENTITIES = ("matter", "client", "user")
+_OWN_NAMES = ("practice_area_", "responsible_", "originator_", "ledes_", "client_")
+
+
+def join_details(frame: Any, details: Mapping[str, Any]) -> Any:
+    """
+    Join details onto a frame by `<entity>_id`; rows, their number and their order stay.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        pandas, Polars or Arrow.
+    details : mapping of str to DataFrame
+        The loaders' frames of matters, clients and users, by entity, of the same kind as `frame`.
+
+    Returns
+    -------
+    DataFrame
+        Of the same kind. A row whose id is missing, or is of no record, has missing details; booleans are therefore
+        nullable.
+
+    Raises
+    ------
+    MissingColumnError
+        The frame has none of the ids.
+    """
+    known = set(nw.from_native(frame, eager_only=True).columns)
+    joinable = {entity: each for entity, each in details.items() if f"{entity}_id" in known}
+    if not joinable:
+        ids = ", ".join(f"{entity}_id" for entity in details)
+        raise MissingColumnError(f"enrich needs one of the columns {ids}; the frame has {', '.join(sorted(known))}.")
+    for entity, each in joinable.items():
+        frame = _join(frame, entity, each)
+    return frame
+
+
+def _join(frame: Any, entity: str, details: Any) -> Any:
+    left = nw.from_native(frame, eager_only=True)
+    right = nw.from_native(details, eager_only=True)
+    if left.implementation != right.implementation:
+        raise ParameterError(
+            f"enrich: the frame is {left.implementation.name}, the {entity}s are {right.implementation.name}."
+        )
+    key = f"{entity}_id"
+    if right[key].is_duplicated().any():
+        raise ParameterError(f"enrich: {entity}s holds an id twice, so rows would multiply.")
+    names = {column: _joined_name(entity, column) for column in right.columns if column != key}
+    added = {old: new for old, new in names.items() if new not in left.columns}
+    right = right.select(key, *(nw.col(old).alias(new) for old, new in added.items()))
+    if isinstance(frame, pd.DataFrame):
+        return _join_pandas(frame, right.to_native(), key, _custom_attrs(details, added))
+    if isinstance(frame, pa.Table):
+        return _join_arrow(frame, right.to_native(), key)
+    # Joins need not keep the order of rows, so it is put back.
+    joined = left.with_row_index("_place").join(right, on=key, how="left").sort("_place")
+    result = joined.select(*left.columns, *added.values()).to_native()
+    told = told_of(frame)
+    return attach_load_info(result, told) if told else result
+
+
+def _join_arrow(frame: pa.Table, details: pa.Table, key: str) -> pa.Table:
+    # Arrow's own join refuses lists.
+    places = pc.index_in(frame.column(key), value_set=details.column(key).combine_chunks())
+    for name in details.drop_columns(key).column_names:
+        frame = frame.append_column(name, details.column(name).take(places))
+    return frame
+
+
+def _join_pandas(frame: pd.DataFrame, details: pd.DataFrame, key: str, custom: dict[str, Any]) -> pd.DataFrame:
+    flags = details.select_dtypes("bool").columns
+    places = pd.Index(details[key]).get_indexer(frame[key])
+    joined = details.drop(columns=key).astype(dict.fromkeys(flags, "boolean")).reset_index(drop=True).reindex(places)
+    joined.index = frame.index
+    result = pd.concat([frame, joined], axis="columns")
+    result.attrs = dict(frame.attrs)
+    if custom:
+        result.attrs["custom_fields"] = {**frame.attrs.get("custom_fields", {}), **custom}
+    return result
+
+
+def _custom_attrs(details: pd.DataFrame, added: Mapping[str, str]) -> dict[str, Any]:
+    return {added[name]: each for name, each in details.attrs.get("custom_fields", {}).items() if name in added}
+
+
+def _joined_name(entity: str, column: str) -> str:
+    keeps = column.startswith((f"{entity}_", *_OWN_NAMES))
+    return column if keeps else f"{entity}_{column}"

@@ -1,0 +1,222 @@
+"""One load, from checked arguments to a typed frame.
+
+Every paginated loader goes through `load`: read the pages, put them together in order, check that against what was
+asked, convert it. The frame's `attrs["load"]` says what the load did.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from billframes._names import closest
+from billframes.errors import PagingError, ParameterError
+from billframes.loading.checks import check_details, check_filters, check_rates, keep_asked
+from billframes.loading.connection import Connection
+from billframes.loading.convert import convert
+from billframes.loading.load_info import attach_load_info
+from billframes.loading.ordering import order_of, orderable
+from billframes.loading.progress import Progress, reporting
+from billframes.loading.query_args import ALL_FORMATS, ListRequest
+from billframes.loading.select_names import Naming, See
+from billframes.loading.table_builder import Builder
+from billframes.paging import Listing, Loaded, Reader
+from billframes.paging.list_schema import Query, asked, changed
+from billframes.paging.page import Answer, Ask, check
+from billframes.schema.custom_fields import CustomColumn, columns_from
+from billframes.schema.decode import decode_page
+from billframes.schema.resources import CUSTOM_FIELDS, Resource
+from billframes.schema.sources import sources_of
+from billframes.transport.cancellation import Task
+from billframes.transport.http import Response
+from billframes.transport.http_errors import TooLargeAnswerError
+
+# Parameters by which a list is proved whole; where the caller sets one by `params`, it can't be.
+READERS_OWN = frozenset(
+    {"sort", "startDate", "endDate", "billed", "billingType", "modifiedSince", "limit", "offset", "select"}
+)
+
+__all__ = ["checked_format", "definitions_of", "load", "total_of"]
+
+
+def checked_format(to: str) -> str:
+    """Return `to`, or raise `ParameterError` where there is no such kind of frame."""
+    if to not in ALL_FORMATS:
+        raise ParameterError(
+            f"to={to!r} is not known; it takes one of {', '.join(map(repr, ALL_FORMATS))}.{closest(to, ALL_FORMATS)}"
+        )
+    return to
+
+
+def load(client: Connection, request: ListRequest, *, to: str, progress: bool | Progress | None = None) -> Any:
+    """Load what a request asks for into a frame of the kind `to`."""
+    resource = request.resource
+    sources = sources_of(resource.record, request.select)
+    custom = _custom_columns(client, request)
+    sent: list[Query] = []
+
+    def attempt(named: ListRequest, see: See) -> tuple[Builder, Loaded, dt.datetime | None]:
+        builder = Builder(resource, sources, custom)
+        if request.limit == 0:
+            return builder, Loaded(), None
+        before = len(sent)
+        # What the server may ignore can't be cut to a number of rows before it is applied here.
+        named = replace(named, limit=None) if request.kept else named
+        loaded, when = _read(client, named, builder, progress, see, sent)
+        loaded.requests += before
+        return builder, loaded, when
+
+    builder, loaded, when = Naming(client.select_names, request).run(attempt)
+    names = frozenset(column.name for column in builder.columns)
+    table = builder.table(loaded.blocks, loaded.rows, lambda column: order_of(column, names, request))
+    table = keep_asked(table, request)
+    check_filters(table, request)
+    check_details(table, request, sources)
+    check_rates(table, resource.name)
+    if request.limit is not None:
+        table = table.slice(0, request.limit)
+    return _finish(table, request, loaded, when, custom, to)
+
+
+def definitions_of(client: Connection, entity: str) -> tuple[CustomColumn, ...]:
+    """Return the columns of the custom fields that an entity has."""
+    definitions = _records(client, CUSTOM_FIELDS, (("entity", entity),))
+    return columns_from(each for each in definitions if each.entity.casefold() == entity)
+
+
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """Records kept as they are, in place of a table's columns."""
+
+    records: Sequence[Any]
+
+    @property
+    def rows(self) -> int:
+        return len(self.records)
+
+    def value(self, column: str, row: int) -> Any:
+        return getattr(self.records[row], column)
+
+    def values(self, column: str) -> Sequence[Any]:
+        return [getattr(record, column) for record in self.records]
+
+
+def _records(client: Connection, resource: Resource, query: Query) -> list[Any]:
+    """Return all records of a list, read like any other list: in pages if the server pages it."""
+    with client.task() as task:
+        loaded = Reader(
+            fetch=lambda part: _fetch_fitting(client, resource, part, task),
+            decode=lambda body: decode_page(body, resource),
+            pack=_Records,
+            listing=Listing(resource, meta="meta" in resource.select),
+            page_size=client.page_size,
+            concurrency=client.concurrency,
+            progress=lambda _done, _total: None,
+        ).read([query])
+    records = [record for block in loaded.blocks for record in block.records]
+    return [records[row] for row in loaded.rows.to_pylist()]
+
+
+def total_of(client: Connection, request: ListRequest) -> int:
+    """Return how many records match, with one small request a stream."""
+    resource = request.resource
+    return sum(_total(client, resource, query) for query in request.streams)
+
+
+def _total(client: Connection, resource: Resource, query: Query) -> int:
+    """Return the total of one list, from an answer that agrees with itself; asked for twice at most."""
+    ask = Ask(query, 1)
+    for _ in range(2):
+        page = decode_page(client.fetch(resource.path, ask.sent, resource=resource.name).body, resource)
+        if page.pagination is None:
+            raise PagingError(
+                f"{resource.name}: the server does not say how many records match. Load them, and count the rows."
+            )
+        wrong = check(ask, Answer(page, Listing(resource))) if resource.paginated else None
+        if wrong is None:
+            return page.pagination.total
+        error = wrong
+    raise error
+
+
+def _custom_columns(client: Connection, request: ListRequest) -> tuple[CustomColumn, ...]:
+    entity = request.resource.entity
+    return definitions_of(client, entity) if entity and "customFields" in request.select else ()
+
+
+def _read(
+    client: Connection,
+    request: ListRequest,
+    builder: Builder,
+    progress: bool | Progress | None,
+    see: See,
+    sent: list[Query],
+) -> tuple[Loaded, dt.datetime | None]:
+    resource = request.resource
+    columns = frozenset(column.name for column in builder.columns)
+    times: list[dt.datetime] = []
+
+    def fetch(query: Query) -> Response:
+        sent.append(query)
+        response = _fetch_fitting(client, resource, query, task)
+        if response.date:
+            times.append(response.date)
+        return response
+
+    told = client.progress if progress is None else progress
+    with client.task() as task, reporting(told, resource.name) as report:
+        reader = Reader(
+            fetch=fetch,
+            decode=lambda body: see(decode_page(body, resource)),
+            pack=builder.block,
+            listing=Listing(
+                resource,
+                meta="meta" in request.select,
+                provable=orderable(request, columns) and not request.extra & READERS_OWN,
+            ),
+            page_size=client.page_size,
+            concurrency=client.concurrency,
+            progress=report,
+        )
+        loaded = reader.read(request.streams, request.limit)
+    return loaded, min(times, default=None)
+
+
+def _fetch_fitting(client: Connection, resource: Resource, query: Query, task: Task) -> Response:
+    """Fetch a page, with fewer rows where it is too large: the reader goes on as if the server had granted fewer."""
+    while True:
+        try:
+            return client.fetch(resource.path, query, resource=resource.name, task=task)
+        except TooLargeAnswerError:
+            limit = int(asked(query, "limit") or 0)
+            if limit < 2:
+                raise
+            query = changed(query, limit=str(limit // 2), offset=asked(query, "offset"))
+
+
+def _finish(
+    table: pa.Table,
+    request: ListRequest,
+    loaded: Loaded,
+    when: dt.datetime | None,
+    custom: Sequence[CustomColumn],
+    to: str,
+) -> Any:
+    frame = convert(table, to)
+    if to == "pandas" and request.resource.entity:
+        frame.attrs["custom_fields"] = {each.column.name: each.attrs for each in custom}
+    start, end = request.period.start, request.period.end
+    told = {
+        "resource": request.resource.name,
+        "rows": table.num_rows,
+        "period": {"start": start.isoformat() if start else None, "end": end.isoformat() if end else None},
+        "arguments": dict(request.arguments),
+        "requests": loaded.requests,
+        "proof": loaded.proof,
+        "time": when.isoformat() if when else None,
+    }
+    return attach_load_info(frame, told)

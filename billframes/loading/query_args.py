@@ -1,0 +1,274 @@
+"""A loader's arguments become a request, or a `ParameterError` before any request is sent.
+
+Everything here is pure: it knows the declaration of the resources and nothing of HTTP.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from billframes._names import closest, snake_case
+from billframes._warn import warn
+from billframes.errors import BillframesWarning, ParameterError
+from billframes.periods import DateLike, Period, resolve
+from billframes.schema.resources import MAX_LIMIT, Filter, Resource
+
+__all__ = ["ALL_FORMATS", "ListRequest", "build_request", "identifier", "segment"]
+
+ALL_FORMATS = ("pandas", "arrow", "polars")
+# Quoted, these stay in their segment, but some servers and proxies unquote a path before they split it.
+_LEAVES_SEGMENT = frozenset("/\\%")
+LISTABLE = frozenset({"user_id", "matter_id", "client_id"})
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """
+    What to ask a list for.
+
+    `streams` are the queries to send, one for each combination of list-valued ids, without paging; `asked` the
+    values every row must have, by property; `kept` the values of the rows to keep where the server may send others too;
+    `limit` the rows wanted in all; `extra` the names of the caller's own parameters; `arguments` what the caller gave
+    that decides which records come, by the loader's names, as JSON has it.
+    """
+
+    resource: Resource
+    streams: tuple[tuple[tuple[str, str], ...], ...]
+    select: frozenset[str]
+    sort: tuple[tuple[str, bool], ...]
+    period: Period
+    asked: Mapping[str, frozenset[Any]]
+    limit: int | None
+    extra: frozenset[str] = frozenset()
+    kept: Mapping[str, frozenset[Any]] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+def build_request(
+    resource: Resource,
+    filters: Mapping[str, Any],
+    *,
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    select: str | Iterable[str] | None = None,
+    sort: str | Iterable[str] | None = None,
+    modified_since: DateLike | None = None,
+    limit: int | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> ListRequest:
+    """
+    Check a loader's arguments and put them into the wire's words.
+
+    Raises
+    ------
+    ParameterError
+        An argument is wrong; names it and what is accepted.
+    """
+    period = resolve(start, end)
+    chosen, excluded = _selected(resource, select)
+    order = _sorted(resource, sort)
+    declared = {snake_case(each.name): each for each in resource.filters}
+    values = {name: _values(name, declared[name], given) for name, given in filters.items() if given is not None}
+    given = {name: declared[name] for name in values if declared[name].field}
+    fixed = [
+        *_dates(period),
+        *_select_query(chosen, excluded),
+        *_sort_query(resource, order),
+        *([("modifiedSince", _instant(modified_since))] if modified_since is not None else []),
+    ]
+    extra = _extra(params)
+    streams = tuple(
+        (
+            *_without(fixed, extra),
+            *((declared[name].name, _text(value)) for name, value in zip(values, chosen_values, strict=True)),
+            *extra,
+        )
+        for chosen_values in product(*values.values())
+    )
+    asked, kept = (
+        {str(one.field): frozenset(values[name]) for name, one in given.items() if one.described is described}
+        for described in (True, False)
+    )
+    own = frozenset(name for name, _ in extra)
+    arguments = {name: each if len(each) > 1 else each[0] for name, each in values.items() if each}
+    arguments |= {"modified_since": _instant(modified_since)} if modified_since is not None else {}
+    arguments |= {"params": dict(extra)} if extra else {}
+    rows = _limit(limit)
+    arguments |= {} if rows is None else {"limit": rows}
+    return ListRequest(resource, streams, frozenset(chosen), order, period, asked, rows, own, kept, arguments)
+
+
+def segment(value: Any, name: str) -> str:
+    """
+    Return an id as one segment of a path.
+
+    Raises
+    ------
+    ParameterError
+        It is not an id, or a server or proxy could read it as another path than that of the record.
+
+    Examples
+    --------
+    >>> segment("1b5c 2f", "id")
+    '1b5c%202f'
+    """
+    id_ = identifier(value, name)
+    if not id_.strip(".") or not id_.isprintable() or set(id_) & _LEAVES_SEGMENT:
+        raise ParameterError(f"{name}={id_!r} is not an id; an id looks like 'c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11'.")
+    return quote(id_, safe="")
+
+
+def identifier(value: Any, name: str) -> str:
+    """Return an id as the wire has it."""
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    raise ParameterError(f"{name}={value!r} is no id; it takes a text or a uuid.UUID.")
+
+
+def _values(name: str, declared: Filter, given: Any) -> list[Any]:
+    if declared.kind == "id":
+        several = name in LISTABLE and isinstance(given, Collection) and not isinstance(given, str | bytes)
+        return list(dict.fromkeys(identifier(each, name) for each in (given if several else [given])))
+    return [_CHECKS[declared.kind](name, declared, given)]
+
+
+def _flag(name: str, _declared: Filter, given: Any) -> bool:
+    if not isinstance(given, bool | np.bool_):
+        raise ParameterError(f"{name}={given!r} is neither True nor False.")
+    return bool(given)
+
+
+def _plain(name: str, _declared: Filter, given: Any) -> str:
+    if not isinstance(given, str):
+        raise ParameterError(f"{name}={given!r} is no text.")
+    return given
+
+
+def _enum(name: str, declared: Filter, given: Any) -> str:
+    known = {value.casefold(): value for value in declared.values}
+    if not isinstance(given, str) or given.casefold() not in known:
+        raise ParameterError(
+            f"{name}={given!r} is not known; it takes one of {', '.join(map(repr, declared.values))}."
+            f"{closest(given, declared.values)}"
+        )
+    return known[given.casefold()]
+
+
+_CHECKS = {"flag": _flag, "text": _plain, "enum": _enum}
+
+
+def _names(name: str, given: str | Iterable[str]) -> list[str]:
+    parts = given.split(",") if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
+    if not all(isinstance(part, str) for part in parts):
+        raise ParameterError(f"{name}={given!r} is no text and no list of texts.")
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _spelled(name: str, word: str, accepted: Iterable[str]) -> str:
+    """Return the wire's spelling of `word`, which may be in snake_case; a name the description lacks stays as given."""
+    spellings = {snake_case(each): each for each in accepted}
+    found = spellings.get(snake_case(word))
+    if found is None and (hint := closest(word, spellings.values())):
+        warn(
+            f"{name}={word!r} is not in the API's description; it is sent as given, for servers that know it.{hint}",
+            BillframesWarning,
+        )
+    return found or word
+
+
+def _selected(resource: Resource, select: str | Iterable[str] | None) -> tuple[tuple[str, ...], list[str]]:
+    """Return the names asked for and those asked away; only names asked away leave all the others."""
+    if select is None:
+        return resource.select, []
+    names = _names("select", select)
+    known = (*resource.select, *(each.name for each in resource.alternates))
+    away = [_spelled("select", name[1:], known) for name in names if name.startswith("-")]
+    wanted = [_spelled("select", name, known) for name in names if not name.startswith("-")]
+    chosen = wanted if wanted or not away else resource.select
+    declared = [name for name in resource.select if name in chosen]
+    others = dict.fromkeys(name for name in chosen if name not in resource.select)
+    return tuple(name for name in (*declared, *others) if name not in away), away
+
+
+def _sorted(resource: Resource, sort: str | Iterable[str] | None) -> tuple[tuple[str, bool], ...]:
+    names = [] if sort is None else _names("sort", sort)
+    return tuple((_spelled("sort", name.removeprefix("-"), resource.sort), name.startswith("-")) for name in names)
+
+
+def _select_query(chosen: Sequence[str], away: Sequence[str]) -> list[tuple[str, str]]:
+    words = [*chosen, *(f"-{name}" for name in away)]
+    return [("select", ",".join(words))] if words else []
+
+
+def _sort_query(resource: Resource, order: tuple[tuple[str, bool], ...]) -> list[tuple[str, str]]:
+    words = [f"-{name}" if descending else name for name, descending in order]
+    if not words:
+        words = [name for each in resource.order for name, at in resource.sort.items() if at == each]
+    return [("sort", ",".join(words))] if words else []
+
+
+def _dates(period: Period) -> list[tuple[str, str]]:
+    ends = (("startDate", period.start), ("endDate", period.end))
+    return [(name, day.isoformat()) for name, day in ends if day is not None]
+
+
+def _instant(given: Any) -> str:
+    """Return an instant in UTC with `Z`; one without a zone is taken as UTC."""
+    value = given
+    if isinstance(value, str):
+        try:
+            value = dt.datetime.fromisoformat(value.strip())
+        except ValueError:
+            value = None
+    elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        value = dt.datetime(value.year, value.month, value.day)  # noqa: DTZ001 - given UTC below
+    if not isinstance(value, dt.datetime) or value != value:
+        raise ParameterError(
+            f"modified_since={given!r} is no instant; it takes a datetime, a Timestamp or ISO text such as "
+            "'2026-10-31T17:00:00Z'."
+        )
+    utc = value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
+    return utc.replace(tzinfo=None).isoformat() + "Z"
+
+
+def _limit(limit: Any) -> int | None:
+    if limit is None:
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 0:
+        raise ParameterError(f"limit={limit!r} is no number of rows; it takes 0 or more, or None for all.")
+    return int(limit)
+
+
+def page_size(value: Any) -> int:
+    """Check a page size against what the API grants."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_LIMIT:
+        raise ParameterError(f"page_size={value!r} is not between 1 and {MAX_LIMIT}.")
+    return value
+
+
+def _extra(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    if params is not None and not isinstance(params, Mapping):
+        raise ParameterError(f"params={params!r} is no mapping of names to values.")
+    return [(name, _text(value)) for name, value in (params or {}).items() if value is not None]
+
+
+def _without(fixed: list[tuple[str, str]], extra: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Leave out what the caller's own parameters say otherwise."""
+    own = {name for name, _ in extra}
+    return [(name, value) for name, value in fixed if name not in own]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

@@ -1,0 +1,171 @@
+"""A single record as an object: attributes in snake_case, nested references as records of their own.
+
+Custom fields are attributes too, under the names their columns have in a frame (`cf_court`), and together in
+`custom_fields` by the names people gave them. A record does not change; `update` sends changes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from html import escape
+from typing import Any, NoReturn
+
+from msgspec import Struct
+
+from billframes._names import closest
+from billframes.errors import DecodeError
+from billframes.schema.custom_fields import attributes_of
+from billframes.schema.dates import parse_day
+from billframes.schema.decode import parse_instant, parse_time
+from billframes.schema.sources import Field, fields_of, wire_name
+
+__all__ = ["Record", "record_from"]
+
+
+class Record:
+    """
+    One record of the API; made by `.get`, `.create` and `.update`.
+
+    Attributes are the API's properties in snake_case: texts, floats, booleans, dates, datetimes in UTC, times; None
+    where missing. Equal when they hold the same values.
+    """
+
+    __slots__ = ("_kind", "_values")
+    _kind: str
+    _values: dict[str, Any]
+
+    def __init__(self, kind: str, values: Mapping[str, Any]) -> None:
+        object.__setattr__(self, "_kind", kind)
+        object.__setattr__(self, "_values", dict(values))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(f"A {self._kind} has no {name!r}.{closest(name, self._values)}") from None
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"Records do not change: send {name!r} with the loader's update.")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"Records do not change: {name!r} stays.")
+
+    def __dir__(self) -> list[str]:
+        return sorted([*self._values, "to_dict"])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Record) and self._values == other._values
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Record, (self._kind, self._values)
+
+    def __repr__(self) -> str:
+        width = max(map(len, self._values), default=0)
+        lines = [f"  {name:<{width}}  {_shown(value)}" for name, value in self._values.items()]
+        return "\n".join([f"{self._kind}:", *lines])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr><th scope="row">{escape(name)}</th><td>{escape(_shown(value))}</td></tr>'
+            for name, value in self._values.items()
+        )
+        return f"<table><caption>{escape(self._kind)}</caption><tbody>{rows}</tbody></table>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Return the record as plain dicts, lists and values.
+
+        Returns
+        -------
+        dict
+            Attributes by name; nested records are dicts too. Changing it does not change the record.
+        """
+        return {name: _plain(value) for name, value in self._values.items()}
+
+
+def record_from(struct: Struct, kind: str, path: str = "$.data") -> Record:
+    """
+    Turn a decoded record into a `Record` called `kind`; `path` is where it was in the answer.
+
+    Raises
+    ------
+    DecodeError
+        A text is not the date, time or instant that its field holds; says where and what was expected.
+    """
+    values: dict[str, Any] = {}
+    for field in fields_of(type(struct)):
+        if field.name != "custom_fields":
+            here = f"{path}.{wire_name(type(struct), field.name)}"
+            values[field.name] = _value(getattr(struct, field.notes.get("reads", field.name)), field, here)
+    meta = getattr(struct, "meta", None)
+    own = getattr(struct, "custom_fields", None)
+    customs = own or getattr(meta, "custom_fields", None)
+    if customs:
+        place = f"{path}.customFields" if own else f"{path}.meta.customFields"
+        read = {id(each): _custom(each, f"{place}[{at}].value") for at, each in enumerate(customs)}
+        uses = Counter(each.name for each in customs)
+        values["custom_fields"] = {each.name if uses[each.name] == 1 else each.id: read[id(each)] for each in customs}
+        values |= {name: read[id(each)] for name, each in attributes_of(customs).items()}
+    elif hasattr(struct, "custom_fields"):
+        values["custom_fields"] = {}
+    return Record(kind, values)
+
+
+def _value(value: Any, field: Field, path: str) -> Any:
+    if isinstance(value, list):
+        return [_value(each, field, f"{path}[{at}]") for at, each in enumerate(value)]
+    if isinstance(value, Struct):
+        return record_from(value, field.name.replace("_", " "), path)
+    if not isinstance(value, str):
+        return value
+    match field.notes.get("kind"):
+        case "instant":
+            return _parsed(parse_instant, value, f"{path}: what came is not a date-time")
+        case "time":
+            return _parsed(parse_time, value, f"{path}: what came is not a time")
+        case "enum":
+            return {known.casefold(): known for known in field.notes["values"]}.get(value.casefold(), value)
+    return value
+
+
+def _custom(value: Any, path: str) -> Any:
+    if value.value_type.lower() != "date" or not isinstance(value.value, str):
+        return value.value
+    said = f"{path}: what came is not a date, in custom field {value.id}"
+    return _parsed(parse_day, value.value, said)
+
+
+def _parsed(parse: Callable[[str], Any], text: str, said: str) -> Any:
+    try:
+        return parse(text)
+    except ValueError:
+        raise DecodeError(said) from None
+
+
+def _shown(value: Any) -> str:
+    """Return a value on one line: nested records by their names."""
+    if isinstance(value, Record):
+        return ", ".join(filter(None, _facts(value)))
+    if isinstance(value, list):
+        return "; ".join(map(_shown, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_shown(each)}" for name, each in value.items())
+    return "" if value is None else str(value)
+
+
+def _facts(record: Record) -> Iterator[str]:
+    for value in record._values.values():
+        yield _shown(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Record):
+        return value.to_dict()
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return dict(value) if isinstance(value, dict) else value

@@ -1,0 +1,229 @@
+"""Arguments of `create` and `update` become request bodies.
+
+An argument left out is not sent, nor is a field left out of a nested object; None is sent as null. Values are checked
+by the declaration of the request before anything is sent. Custom fields are given by name, column name or id, and
+looked up in their definitions.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import UNSET, Struct
+
+from billframes._names import closest, snake_case
+from billframes.errors import ParameterError
+from billframes.loading.merge import Merge
+from billframes.loading.query_args import identifier
+from billframes.loading.record import Record
+from billframes.periods import resolve
+from billframes.schema.custom_fields import CustomColumn
+from billframes.schema.records import CustomFieldValueUpdate, Request
+from billframes.schema.sources import Field, fields_of
+
+__all__ = ["body_of", "custom_updates", "mergeable"]
+
+
+def body_of(request: type[Request], values: Mapping[str, Any]) -> bytes:
+    """
+    Put arguments into the body of a request.
+
+    Parameters
+    ----------
+    request : type of Request
+        The declaration.
+    values : mapping
+        Arguments by name; those that are UNSET are left out.
+
+    Raises
+    ------
+    ParameterError
+        A value is not of its field's type; names the argument and what is accepted.
+    """
+    fields = {field.name: field for field in fields_of(request)}
+    given = {name: _value(name, fields[name], value) for name, value in values.items() if value is not UNSET}
+    return msgspec.json.encode(request(**given))
+
+
+def mergeable(request: type[Request], values: Mapping[str, Any]) -> dict[str, str]:
+    """
+    Return the names in JSON of the arguments that are given as `bf.merge(…)`, by argument.
+
+    Raises
+    ------
+    ParameterError
+        `bf.merge(…)` is given for a field that is no nested object.
+    """
+    wire = dict(zip(request.__struct_fields__, request.__struct_encode_fields__, strict=True))
+    nested = [field.name for field in fields_of(request) if _is_nested(field)]
+    given = [name for name, value in values.items() if isinstance(value, Merge)]
+    for name in given:
+        if name not in nested:
+            taking = f"; {' and '.join(nested)} can take it" if nested else ""
+            raise ParameterError(f"{name} can't be given as bf.merge(…){taking}. Give the new value itself.")
+    return {name: wire[name] for name in given}
+
+
+def _is_nested(field: Field) -> bool:
+    return not field.is_list and isinstance(field.type, type) and issubclass(field.type, Struct)
+
+
+def custom_updates(values: Mapping[str, Any], columns: Iterable[CustomColumn]) -> list[CustomFieldValueUpdate]:
+    """
+    Turn custom fields given by name into what the API takes.
+
+    Parameters
+    ----------
+    values : mapping
+        New values by the field's name, its column's name or its id; None clears a field.
+    columns : iterable of CustomColumn
+        The entity's fields.
+    """
+    columns = list(columns)
+    return [_custom_update(name, value, _find(name, columns)) for name, value in values.items()]
+
+
+def _find(name: Any, columns: list[CustomColumn]) -> CustomColumn:
+    found = [each for each in columns if name in (each.definition.id, each.column.name)]
+    found = found or [each for each in columns if each.definition.name == name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        ids = ", ".join(each.definition.id for each in found)
+        raise ParameterError(f"custom_fields[{name!r}] is the name of several fields; use one of the ids {ids}.")
+    names = [each.definition.name for each in columns]
+    raise ParameterError(
+        f"custom_fields[{name!r}] is no custom field; there are {', '.join(map(repr, names)) or 'none'}."
+        f"{closest(name, names)}"
+    )
+
+
+def _custom_update(name: Any, value: Any, custom: CustomColumn) -> CustomFieldValueUpdate:
+    field = custom.definition
+    if value is None:
+        return CustomFieldValueUpdate(id=field.id, value=None)
+    kind = field.value_type.lower()
+    if kind == "enum":
+        option = {label: option for option, label in reversed(custom.labels.items())}.get(value)
+        if option is None:
+            labels = [each.label for each in field.options or ()]
+            raise ParameterError(
+                f"custom_fields[{name!r}]={value!r} is no option; it takes {', '.join(map(repr, labels))}."
+                f"{closest(value, labels)}"
+            )
+        return CustomFieldValueUpdate(id=field.id, value=value, option_id=option)
+    check, said = _CUSTOM_CHECKS.get(kind, (_text, "a text"))
+    try:
+        return CustomFieldValueUpdate(id=field.id, value=check(value))
+    except (TypeError, ValueError):
+        raise ParameterError(f"custom_fields[{name!r}]={value!r} is not {said}.") from None
+
+
+def _value(name: str, field: Field, value: Any) -> Any:
+    if isinstance(value, Merge):
+        raise ParameterError(
+            f"{name}=bf.merge(…) changes a record that exists; to create one, give {name} as a mapping."
+        )
+    if value is None:
+        if not field.nullable:
+            raise ParameterError(f"{name}=None is not accepted; leave it out, or give a value.")
+        return None
+    if field.is_list:
+        # Custom fields, made ready by `custom_updates`.
+        return value
+    if _is_nested(field):
+        return _nested(name, field, value)
+    kind = field.notes.get("kind", "text")
+    if kind == "enum":
+        return _enum(name, field, value)
+    check, said = _CHECKS[kind]
+    try:
+        return check(value)
+    except ParameterError:
+        raise ParameterError(f"{name}={value!r} is not {said}.") from None
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name}={value!r} is not {said}.") from None
+
+
+def _nested(name: str, field: Field, value: Any) -> Any:
+    """Return the given fields of a contact or conflict information by their names in JSON; others are not sent."""
+    if isinstance(value, Record):
+        value = value.to_dict()
+    if not isinstance(value, Mapping):
+        raise ParameterError(f"{name}={value!r} is no mapping.")
+    known = dict(zip(field.type.__struct_fields__, field.type.__struct_encode_fields__, strict=True))
+    given = {key: each for key, each in value.items() if each is not UNSET}
+    for key, each in given.items():
+        if snake_case(str(key)) not in known:
+            raise ParameterError(f"{name} has no {key!r}; it takes {', '.join(sorted(known))}.{closest(key, known)}")
+        if each is not None and not isinstance(each, str):
+            raise ParameterError(f"{name}[{key!r}]={each!r} is no text.")
+    return {known[snake_case(key)]: each for key, each in given.items()}
+
+
+def _enum(name: str, field: Field, value: Any) -> str:
+    declared: tuple[str, ...] = field.notes["values"]
+    known = {each.casefold(): each for each in declared}
+    if not isinstance(value, str) or value.casefold() not in known:
+        raise ParameterError(
+            f"{name}={value!r} is not known; it takes one of {', '.join(map(repr, declared))}."
+            f"{closest(value, declared)}"
+        )
+    return known[value.casefold()]
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool | np.bool_ | str) or not isinstance(value, int | float | Decimal | np.number):
+        raise TypeError
+    number = float(value)
+    if not np.isfinite(number):
+        raise ValueError
+    return number
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError
+    return bool(value)
+
+
+def _date(value: Any) -> dt.date:
+    day = resolve(end=value).end
+    if day is None:
+        raise ValueError
+    return day
+
+
+def _time(value: Any) -> str:
+    if isinstance(value, str):
+        value = dt.time.fromisoformat(value)
+    if not isinstance(value, dt.time):
+        raise TypeError
+    return value.replace(tzinfo=None).isoformat()
+
+
+_CHECKS: dict[str, tuple[Any, str]] = {
+    "id": (lambda value: identifier(value, "id"), "an id, a text or a uuid.UUID"),
+    "text": (_text, "a text"),
+    "date": (_date, "a date such as '2026-10-31'"),
+    "time": (_time, "a time such as '09:30'"),
+    "flag": (_flag, "True or False"),
+    **dict.fromkeys(("money", "hours", "rate", "number"), (_number, "a number")),
+}
+_CUSTOM_CHECKS: dict[str, tuple[Any, str]] = {
+    "text": (_text, "a text"),
+    "number": (_number, "a number"),
+    "boolean": (_flag, "True or False"),
+    "date": (lambda value: _date(value).isoformat(), "a date such as '2026-10-31'"),
+}

@@ -1,0 +1,99 @@
+"""Finding what was deleted, which the API never tells.
+
+After catch-up every added or changed record is here, so *here − total there* is the number deleted and additions can't
+hide them. Totals of date windows are compared, by halves, only where they differ; a differing window that fits a page
+is fetched, and what is here and not in that one answer was not there at its instant. A list without dates is read
+again by key cover: what is here and did not come was deleted or changed.
+
+Either way only records that did not stay as they were are let go. One that merely moved out of a window, or changed
+while the list was read again, comes back with the next catch-up, whose mark is older than all of this.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from itertools import accumulate
+
+from billframes.errors import PagingError
+from billframes.paging.date_windows import within
+from billframes.paging.list_schema import Query
+from billframes.paging.page import Ask
+from billframes.paging.record_store import Held
+from billframes.paging.scheduler import Session
+from billframes.paging.undated import read_undated
+
+__all__ = ["drop_gone"]
+
+
+def drop_gone(session: Session, query: Query, held: Held, missing: int, budget: int, overlap: dt.timedelta) -> bool:
+    """
+    Find records that are here and no longer there, and let them go.
+
+    Parameters
+    ----------
+    session : Session
+    query : query
+    held : Held
+    missing : int
+        How many more are here than there.
+    budget : int
+        Most requests to spend.
+    overlap : timedelta
+        How far before its time of asking a change is still looked for.
+
+    Returns
+    -------
+    bool
+        False where it would cost more than that; what was found is let go all the same.
+    """
+    if session.listing.date_sort is None:
+        try:
+            again = read_undated(session, query, session.held(), overlap).held
+        except PagingError:
+            return False
+        held.drop(held.places.keys() - again.places.keys())
+        held.adopt(again)
+        return True
+    return _Search(session, query, held, session.requests + budget).look(None, None, missing)
+
+
+class _Search:
+    """A search by halves of the line of days."""
+
+    def __init__(self, session: Session, query: Query, held: Held, end: int) -> None:
+        self._session = session
+        self._query = query
+        self._held = held
+        self._end = end
+
+    def look(self, low: dt.date | None, high: dt.date | None, missing: int) -> bool:
+        """Look into the days from `low` to `high`, None being open; `missing` more are here than there."""
+        if missing <= 0:
+            return True
+        if self._session.requests >= self._end:
+            return False
+        days = self._held.days()
+        counts = days.counts(low, high)
+        number = sum(count for _, count in counts)
+        if number < self._session.page_size:
+            return self._compare(low, high, days.within(low, high))
+        # The first day by whose beginning half of them are over; the second one at least.
+        over = list(accumulate(count for _, count in counts))
+        place = next((place for place, so_far in enumerate(over) if so_far >= number / 2), 0)
+        place = max(1, place)
+        if place >= len(counts):
+            return False
+        middle = counts[place][0]
+        before = middle - dt.timedelta(days=1)
+        query, narrowed = within(self._query, low, before)
+        earlier = over[place - 1] - self._session.count(query, narrowed)
+        return self.look(low, before, earlier) and self.look(middle, high, missing - earlier)
+
+    def _compare(self, low: dt.date | None, high: dt.date | None, here: set[str]) -> bool:
+        query, narrowed = within(self._query, low, high)
+        answer = self._session.ask(Ask(query, self._session.page_size, narrowed=narrowed))
+        if not answer.whole:
+            return False
+        self._held.drop(here - {self._session.listing.id_of(record) for record in answer.records})
+        self._held.take(answer)
+        return True

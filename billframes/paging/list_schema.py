@@ -1,0 +1,136 @@
+"""What the reader knows of a list: its ids, its dates, its sort keys, and the sorts that can cover it.
+
+A list is proved whole by the keys of its rows, so every key is read here: dates, numbers and instants (in
+microseconds) as values that compare as the server compares them, text as it came.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from billframes._names import snake_case
+from billframes.errors import DecodeError
+from billframes.schema.decode import microseconds, parse_instant
+from billframes.schema.resources import Resource
+
+__all__ = ["Listing", "Query", "asked", "changed"]
+
+Query = tuple[tuple[str, str], ...]
+T = TypeVar("T")
+
+# The sorts that can cover a list, by resource, the likeliest to have few ties first.
+_COVERS = {
+    "time_entries": (("created",), ("hours", "description"), ("description", "hours")),
+    "expenses": (("amount", "description"), ("description", "amount")),
+    "fixed_fees": (("amount", "description"), ("description", "amount")),
+    "invoices": (("invoicenumber",), ("amount", "invoicenumber")),
+    "clients": (("name",), ("name", "reference"), ("reference", "name")),
+    "matters": (("name",), ("name", "reference"), ("reference", "name")),
+}
+
+
+def changed(query: Query, **parameters: str | None) -> Query:
+    """Return a query with parameters set anew; None takes one away."""
+    kept = tuple((name, value) for name, value in query if name not in parameters)
+    return (*kept, *((name, value) for name, value in parameters.items() if value is not None))
+
+
+def asked(query: Query, name: str) -> str | None:
+    """Return a parameter's value; None where it is not asked for."""
+    return next((value for each, value in query if each == name), None)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """
+    A list of a resource, as a load wants it.
+
+    Parameters
+    ----------
+    resource : Resource
+    meta : bool
+        Whether the rows bring their metadata.
+    provable : bool
+        Whether the reader may choose sort and windows itself. It may not where the caller's own parameters speak of
+        them, or where the order asked for can't be made from the columns that come.
+    """
+
+    resource: Resource
+    meta: bool = True
+    provable: bool = True
+
+    @property
+    def name(self) -> str:
+        """The resource, for messages."""
+        return self.resource.name
+
+    @cached_property
+    def id_of(self) -> Callable[[Any], str]:
+        """Returns a record's id."""
+        return attrgetter(snake_case(self.resource.id))
+
+    @cached_property
+    def date_of(self) -> Callable[[Any], dt.date]:
+        """Returns the date that startDate and endDate apply to."""
+        return attrgetter(snake_case(str(self.resource.date)))
+
+    @cached_property
+    def date_sort(self) -> str | None:
+        """The sort by date; None for a list without dates."""
+        return next((sort for sort, path in self.resource.sort.items() if path == self.resource.date), None)
+
+    @property
+    def smaller(self) -> str:
+        """What to do for a smaller list, for messages."""
+        return "ask for a shorter period" if self.date_sort else "narrow the list with filters"
+
+    @property
+    def covers(self) -> tuple[tuple[str, ...], ...]:
+        """The sorts that can cover the list, of those whose keys come."""
+        sorts = _COVERS.get(self.name, ())
+        return tuple(sort for sort in sorts if self.meta or "created" not in sort)
+
+    @property
+    def dense_cover(self) -> tuple[str, ...] | None:
+        """The sort by creation, for lists too dense for windows of days; None where there is none."""
+        return ("created",) if ("created",) in self.covers else None
+
+    @cached_property
+    def shown(self) -> dict[str, str]:
+        """The column that a filter goes by."""
+        return {each.name: snake_case(each.field) for each in self.resource.filters if each.field}
+
+    def keys(self, sort: str, records: Sequence[Any]) -> Sequence[Any]:
+        """Read records' keys under a sort."""
+        path = self.resource.sort[sort]
+        keys = list(map(attrgetter(".".join(snake_case(part) for part in path.split("."))), records))
+        if not path.startswith("meta."):
+            return keys
+        try:
+            # A whole page at once; unusual forms one by one.
+            instants = pa.array(keys, pa.string()).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+            return array("q", instants.to_numpy().tobytes())
+        except pa.ArrowInvalid:
+            return [self._read(microseconds, record, text, path) for record, text in zip(records, keys, strict=True)]
+
+    def modified(self, record: Any) -> dt.datetime | None:
+        """Return when a record was last changed; None where it does not say."""
+        meta = getattr(record, "meta", None)
+        return self._read(parse_instant, record, meta.modified_at, "meta.modifiedAt") if meta is not None else None
+
+    def _read(self, parse: Callable[[str], T], record: Any, text: str, path: str) -> T:
+        try:
+            return parse(text)
+        except ValueError:
+            raise DecodeError(
+                f"{self.name}: record {self.id_of(record)} breaks the API's description at $.data[*].{path}: what came "
+                "is not a date-time."
+            ) from None

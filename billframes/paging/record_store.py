@@ -1,0 +1,204 @@
+"""The records that a load holds so far, each once: the newest version that came.
+
+Records are packed as they come, and only where each is remains here: its place among all rows of all blocks.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
+from operator import attrgetter
+from typing import Any, Protocol, TypeAlias
+
+from billframes._names import snake_case
+from billframes.paging.list_schema import Listing
+from billframes.paging.page import Answer
+
+__all__ = ["Block", "Days", "Held", "Pack"]
+
+
+class Block(Protocol):
+    """Records that came together, packed."""
+
+    @property
+    def rows(self) -> int:
+        """How many they are."""
+
+    def value(self, column: str, row: int) -> Any:
+        """Return one value of one of them."""
+
+    def values(self, column: str) -> Sequence[Any]:
+        """Return one value of each."""
+
+
+Pack: TypeAlias = Callable[[Sequence[Any]], Block]
+
+
+class Days:
+    """Which records are on which day."""
+
+    def __init__(self) -> None:
+        self._ids: dict[dt.date, set[str]] = {}
+        self._day: dict[str, dt.date] = {}
+
+    def put(self, name: str, day: dt.date | None) -> None:
+        """Put a record on a day, and on no other; None takes it away."""
+        before = self._day.pop(name, None)
+        if before is not None:
+            self._ids[before].discard(name)
+        if day is not None:
+            self._day[name] = day
+            self._ids.setdefault(day, set()).add(name)
+
+    def counts(self, low: dt.date | None, high: dt.date | None) -> list[tuple[dt.date, int]]:
+        """Return how many records each day from `low` to `high` has, of those that have any; None is open."""
+        first, last = low or dt.date.min, high or dt.date.max
+        return sorted((day, len(ids)) for day, ids in self._ids.items() if first <= day <= last and ids)
+
+    def within(self, low: dt.date | None, high: dt.date | None) -> set[str]:
+        """Return the records of days from `low` to `high`."""
+        return set().union(*(self._ids[day] for day, _ in self.counts(low, high)))
+
+
+class Held:
+    """
+    Records by id.
+
+    Parameters
+    ----------
+    listing : Listing
+
+    Attributes
+    ----------
+    blocks : list of Block
+        What came, in the order it came.
+    places : dict
+        Where each record's newest version is, by id: its number among the rows of all blocks.
+    news : int
+        How many records came that were not here, or not in that version.
+    dated : bool
+        Whether every record that came says when it was last changed.
+    """
+
+    def __init__(self, listing: Listing) -> None:
+        self._listing = listing
+        self._starts: list[int] = []
+        self._end = 0
+        self.blocks: list[Block] = []
+        self.places: dict[str, int] = {}
+        self.news = 0
+        self.dated = listing.meta
+        self._index: Days | None = None
+        self._moved: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.places
+
+    def take(self, answer: Answer) -> None:
+        """Take records in; of two versions the newer stays, of equally old ones the one that came later."""
+        records = answer.records
+        if not records:
+            return
+        first = self._add(answer.block)
+        fresh = dict(zip(map(self._listing.id_of, records), count(first), strict=False))
+        self.dated = self.dated and all(map(attrgetter("meta"), records))
+        for name in fresh.keys() & self.places.keys():
+            place = fresh.pop(name)
+            self._replace(name, place, self._listing.modified(records[place - first]))
+        self.places |= fresh
+        self._moved.update(fresh if self._index else ())
+        self.news += len(fresh)
+
+    def adopt(self, other: Held, only: Mapping[str, frozenset[str]] | None = None) -> None:
+        """
+        Take in what another list holds.
+
+        Parameters
+        ----------
+        other : Held
+        only : mapping, optional
+            Texts that a filter's field may have, in small letters, by filter: other records are passed over.
+        """
+        moved = self._end
+        for block in other.blocks:
+            self._add(block)
+        self.dated = self.dated and other.dated
+        for name, place in other.places.items():
+            if only and not self._fits(place + moved, only):
+                continue
+            if name in self.places:
+                self._replace(name, place + moved, self._modified(place + moved))
+            else:
+                self.places[name] = place + moved
+                self._moved.add(name)
+                self.news += 1
+
+    def drop(self, ids: Iterable[str]) -> None:
+        """Let records go."""
+        for name in ids:
+            if self.places.pop(name, None) is not None:
+                self._moved.add(name)
+
+    def clear(self) -> None:
+        """Let all records go."""
+        self.blocks.clear()
+        self._starts.clear()
+        self.places.clear()
+        self._end = 0
+        self._index = None
+
+    def days(self) -> Days:
+        """Return the records by day, for lists with dates; it costs what moved since this was last asked."""
+        column = snake_case(str(self._listing.resource.date))
+        if self._index is None:
+            days = [day for block in self.blocks for day in block.values(column)]
+            self._index = Days()
+            for name, place in self.places.items():
+                self._index.put(name, days[place])
+        else:
+            for name in self._moved:
+                here = self.places.get(name)
+                self._index.put(name, None if here is None else self._value(column, here))
+        self._moved.clear()
+        return self._index
+
+    def newest(self) -> dt.datetime | None:
+        """Return the latest instant at which a record here was changed; None where some do not say."""
+        instants = [self._modified(place) for place in self.places.values()]
+        return max((each for each in instants if each), default=None) if None not in instants else None
+
+    def since(self, mark: dt.datetime) -> set[str]:
+        """Return the ids of records changed after an instant, of those that say when."""
+        return {name for name, place in self.places.items() if (at := self._modified(place)) and at > mark}
+
+    def _add(self, block: Block) -> int:
+        first = self._end
+        self.blocks.append(block)
+        self._starts.append(first)
+        self._end += block.rows
+        return first
+
+    def _replace(self, name: str, place: int, now: dt.datetime | None) -> None:
+        then = self._modified(self.places[name]) if self.dated else None
+        age = 0 if now is None or then is None else (now > then) - (now < then)
+        if age >= 0:
+            self.places[name] = place
+            self._moved.add(name)
+        self.news += age > 0
+
+    def _modified(self, place: int) -> dt.datetime | None:
+        instant: dt.datetime | None = self._value("modified_at", place)
+        return instant
+
+    def _fits(self, place: int, only: Mapping[str, frozenset[str]]) -> bool:
+        shown = self._listing.shown
+        return all(str(self._value(shown[name], place)).casefold() in texts for name, texts in only.items())
+
+    def _value(self, column: str, place: int) -> Any:
+        block = bisect_right(self._starts, place) - 1
+        return self.blocks[block].value(column, place - self._starts[block])

@@ -1,0 +1,145 @@
+"""Whose report it is: the firm's, or that of one client, practice area or responsible lawyer, found by what users type.
+
+A part travels to the notebook as one word, such as "responsible:28805c5d-…"; nothing after the colon is what has no
+responsible lawyer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from billframes._export import file_name
+from billframes.analysis._keys import UNASSIGNED
+from billframes.analysis.metrics import title_of_key
+from billframes.book import Book
+from billframes.book.parts import PART_KEYS, PartKey
+from billframes.errors import ParameterError
+
+__all__ = ["Choice", "choose", "every", "file_names", "read_choice"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """
+    One client, practice area or responsible lawyer.
+
+    Parameters
+    ----------
+    key : str
+        "client", "practice_area" or "responsible".
+    id : str or None
+        None is what has none.
+    name : str
+        As people say it.
+    """
+
+    key: PartKey
+    id: str | None
+    name: str
+
+    @property
+    def code(self) -> str:
+        """The choice as one word, which `read_choice` reads."""
+        return f"{self.key}:{self.id or ''}"
+
+    @property
+    def title(self) -> str:
+        """The choice in words, such as "Practice area: Litigation"."""
+        return f"{title_of_key(self.key).capitalize()}: {self.name}"
+
+
+def read_choice(book: Book, code: str) -> Choice:
+    """
+    Read a choice's code, or the like with a name: "client:Acme".
+
+    Raises
+    ------
+    ParameterError
+        It names no key, or nothing that the firm has.
+    """
+    key, _, text = code.partition(":")
+    for known in PART_KEYS:
+        if known == key:
+            return choose(book, known, text) if text.strip() else Choice(known, None, UNASSIGNED)
+    raise ParameterError(f"only={code!r} takes {', '.join(f'{each}:…' for each in PART_KEYS)}.")
+
+
+def choose(book: Book, key: PartKey, text: str) -> Choice:
+    """
+    Find a client, practice area or responsible lawyer by id, reference or name, whatever its case.
+
+    Raises
+    ------
+    ParameterError
+        There is none such, or several.
+    """
+    known = _known(book, key)
+    for column in ("id", "reference", "name"):
+        found = known[known[column].str.casefold() == text.strip().casefold()]
+        if len(found) == 1:
+            return Choice(key, found["id"].iloc[0], found["name"].iloc[0])
+        if len(found):
+            others = found["reference"].where(found["reference"].notna() & (found["reference"] != ""), found["id"])
+            raise ParameterError(f"{len(found)} {_words(key)}s are called {text!r}; say which: {', '.join(others)}.")
+    hint = " None of the firm's matters has it." if key != "client" else ""
+    raise ParameterError(f"No {_words(key)} has the name, reference or id {text!r}.{hint}")
+
+
+def every(book: Book, key: PartKey) -> list[Choice]:
+    """Return all that some matter has, by name, and last what has none."""
+    rows = _known(book, key).sort_values(["name", "id"]).to_dict("records")
+    return [*(Choice(key, row["id"], row["name"]) for row in rows), Choice(key, None, UNASSIGNED)]
+
+
+def file_names(choices: Sequence[Choice], month: str, ending: str) -> list[str]:
+    """
+    Name a file for each choice, none like another, and none that leads elsewhere.
+
+    Examples
+    --------
+    >>> choices = [Choice("responsible", "28805c5d-ad1b", "Ann Lee"), Choice("responsible", "9a27d858-88c1", "Ann Lee")]
+    >>> file_names(choices, "2026-10", "pdf")
+    ['billframes-2026-10-responsible-ann-lee-28805c5d.pdf', 'billframes-2026-10-responsible-ann-lee-9a27d858.pdf']
+    """
+    plain = [_file_name(each, month, ending) for each in choices]
+    return [
+        name if plain.count(name) == 1 and _says(each) else _file_name(each, month, ending, apart=True)
+        for name, each in zip(plain, choices, strict=True)
+    ]
+
+
+def _file_name(choice: Choice, month: str, ending: str, *, apart: bool = False) -> str:
+    # Ids are the server's; their first characters tell two of one name apart.
+    id_ = f" {(choice.id or 'none')[:8]}" if apart else ""
+    return file_name(f"billframes {month} {choice.key.replace('_', '-')} {choice.name[:50]}{id_}", ending)
+
+
+def _says(choice: Choice) -> bool:
+    """Tell whether anything of the name is left in a file's name."""
+    return file_name(choice.name, "") != file_name("", "")
+
+
+def _words(key: PartKey) -> str:
+    return title_of_key(key)
+
+
+def _known(book: Book, key: PartKey) -> pd.DataFrame:
+    """Return ids, names and references; people's reference is their e-mail address."""
+    if key == "client":
+        return _columns(book.clients, "client_id", "name", "reference")
+    if key == "practice_area":
+        return _columns(book.matters, "practice_area_id", "practice_area_label", "practice_area_id")
+    emails = book.users.set_index("user_id")["email"]
+    matters = book.matters
+    return _columns(
+        matters.assign(email=matters["responsible_id"].map(emails)), "responsible_id", "responsible_name", "email"
+    )
+
+
+def _columns(frame: pd.DataFrame, id_: str, name: str, reference: str) -> pd.DataFrame:
+    known = pd.DataFrame({"id": frame[id_], "name": frame[name], "reference": frame[reference]}, dtype="str")
+    known = known.dropna(subset=["id"]).drop_duplicates("id")
+    return known.assign(name=known["name"].fillna(known["id"])).reset_index(drop=True)

@@ -1,0 +1,242 @@
+"""Trouble on purpose: for trying one's own error handling, and off unless asked for.
+
+Each kind is legal for a server, or at least common. All are drawn from one seeded source, so that the same
+calls in the same order meet the same trouble.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import threading
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from billframes.errors import ConfigError
+from billframes.sandbox.parameters import ListRequest
+from billframes.sandbox.problems import Problem
+from billframes.schema.resources import Resource
+
+__all__ = ["FAULTS", "Faulty", "Trouble", "TroubleMaker"]
+
+OTHER_NAMES = ("", "strict", "lenient", "dropping")
+FAULTS = ("500", "502", "503", "504", "drop", "cut", "lost")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """
+    Which trouble a sandbox makes. The default makes none.
+
+    Parameters
+    ----------
+    faults : float
+        Share of calls, 0 to 1, that fail.
+    fault_kinds : tuple of str
+        How they fail: with a status (500, 502, 503, 504) before anything is done; "drop" ends the connection
+        after the answer's headers, with nothing done; "cut" does what was asked and ends it in the middle of the
+        answer; "lost" does what was asked and answers 500 or ends the connection: a write's outcome is unknown.
+    shuffled_ties : bool
+        Records equal under the sort come in another order each time.
+    late_commits : float
+        Share of writes that become visible `late_seconds` after the instant they are dated by.
+    late_seconds : float
+        How long that takes.
+    still_edits : float
+        Share of updates that do not move the modified date.
+    most_granted : int, optional
+        A smaller limit than 1000 is granted for lists.
+    replaced_objects : bool
+        An update replaces a nested object (contact, conflictInformation) by what is sent of it. Otherwise fields that
+        are not sent stay.
+    other_names : str
+        The `select` names of another server of this family: `client` in place of `matter` for matters, and `invoice`,
+        without which the invoice of a time entry, expense or fixed fee does not come; and `invoiceId`, which filters
+        them. What is done with a name that is
+        not known: "strict" refuses it with 400, "lenient" ignores it, "dropping" drops the whole clause.
+    ignored : tuple of str
+        Query parameters that are ignored, such as "modifiedSince" or "startDate".
+    writes_per_second : float
+        A colleague works beside the readers: creates, changes and deletes unbilled time entries at this rate.
+    seed : int
+        Decides which calls meet trouble.
+
+    Raises
+    ------
+    ConfigError
+        A share is not from 0 to 1, or a kind of fault is unknown.
+    """
+
+    faults: float = 0.0
+    fault_kinds: tuple[str, ...] = FAULTS
+    shuffled_ties: bool = False
+    late_commits: float = 0.0
+    late_seconds: float = 2.0
+    still_edits: float = 0.0
+    most_granted: int | None = None
+    replaced_objects: bool = False
+    other_names: str = ""
+    ignored: tuple[str, ...] = ()
+    writes_per_second: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("faults", "late_commits", "still_edits"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"{name} is {getattr(self, name)!r}; expected a share from 0 to 1.")
+        unknown = set(self.fault_kinds) - set(FAULTS)
+        if unknown or not self.fault_kinds:
+            raise ConfigError(f"fault_kinds has {sorted(unknown)}; expected some of {', '.join(FAULTS)}.")
+        if self.other_names not in OTHER_NAMES:
+            raise ConfigError(f"other_names is {self.other_names!r}; expected one of {', '.join(OTHER_NAMES[1:])}.")
+        few = self.most_granted is not None and self.most_granted < 1
+        rates = (self.late_seconds, self.writes_per_second)
+        if few or not all(0 <= each < math.inf for each in rates):
+            raise ConfigError("late_seconds and writes_per_second are numbers from 0; most_granted is 1 or more.")
+
+    @classmethod
+    def read(cls, text: str) -> Trouble:
+        """
+        Read the command line's form: `name=value` with commas between; several words with `+` between.
+
+        Examples
+        --------
+        >>> Trouble.read("faults=0.1,fault_kinds=503+drop,shuffled_ties").fault_kinds
+        ('503', 'drop')
+        """
+        known = {each.name: each.default for each in fields(cls)}
+        settings: dict[str, Any] = {}
+        for part in filter(None, (each.strip() for each in text.split(","))):
+            name, _, value = part.partition("=")
+            if name not in known:
+                raise ConfigError(f"There is no trouble called {name!r}; there are {', '.join(known)}.")
+            try:
+                settings[name] = _value(known[name], name, value)
+            except ValueError:
+                raise ConfigError(f"{name} can't be {value!r}.") from None
+        return cls(**settings)
+
+
+def _value(default: Any, name: str, text: str) -> Any:
+    """Return a setting's value, of the kind its default is of."""
+    if isinstance(default, bool):
+        return {"": True, "true": True, "yes": True, "false": False, "no": False}.get(text.lower(), bool(text))
+    if isinstance(default, tuple):
+        return tuple(text.split("+"))
+    if isinstance(default, str):
+        return text
+    return float(text) if isinstance(default, float) else int(text)
+
+
+@dataclass(slots=True)
+class TroubleMaker:
+    """Makes the trouble asked for, call by call."""
+
+    trouble: Trouble
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _random: random.Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._random = random.Random(self.trouble.seed)  # noqa: S311 - trouble keeps no secrets
+
+    def strikes(self, share: float) -> bool:
+        """Tell whether something that happens in this share of cases happens now."""
+        with self._lock:
+            return share > 0 and self._random.random() < share
+
+    def fault(self) -> str | None:
+        """Return how this call fails; None where it does not."""
+        if not self.strikes(self.trouble.faults):
+            return None
+        with self._lock:
+            return self._random.choice(self.trouble.fault_kinds)
+
+    def lateness(self) -> float:
+        """Return the seconds from a write's instant to its commit."""
+        return self.trouble.late_seconds if self.strikes(self.trouble.late_commits) else 0.0
+
+    def stands_still(self) -> bool:
+        """Tell whether this update leaves the modified date alone."""
+        return self.strikes(self.trouble.still_edits)
+
+    def parameters(self, pairs: list[tuple[str, str]], served: Resource) -> list[tuple[str, str]]:
+        """Return the query parameters that are not ignored."""
+        kept = [(name, value) for name, value in pairs if name not in self.trouble.ignored]
+        if self.trouble.other_names in {"", "strict"}:
+            return kept
+        return [(name, self._select(value, served) if name == "select" else value) for name, value in kept]
+
+    def _select(self, text: str, served: Resource) -> str:
+        """Return what is left of a `select` clause where unknown names are not refused."""
+        words = [word.strip() for word in text.split(",") if word.strip()]
+        known = [word for word in words if word.removeprefix("-") in served.select]
+        return ",".join([] if self.trouble.other_names == "dropping" and known != words else known)
+
+    def served(self, resource: Resource, always: frozenset[str]) -> tuple[Resource, frozenset[str]]:
+        """Return a resource in the names it is served under, and the details that come without being asked for."""
+        if not self.trouble.other_names:
+            return resource, always
+        replaced = {each.described for each in resource.alternates}
+        names = [name for name in resource.select if name not in replaced]
+        names += [each.name for each in resource.alternates]
+        brought = {each.brings for each in resource.alternates}
+        filters = tuple(replace(each, described=True) for each in resource.filters)
+        return replace(resource, select=tuple(names), filters=filters), always - brought
+
+    def granted(self, asked: ListRequest) -> ListRequest:
+        """Return the request with the limit that is granted, and ties as they fall."""
+        most = self.trouble.most_granted
+        limit = asked.limit if most is None else min(asked.limit, most)
+        return replace(asked, limit=limit, shuffled=self.trouble.shuffled_ties)
+
+
+class Faulty:
+    """Lets calls fail, before or after they were worked on."""
+
+    def __init__(self, app: ASGIApp, maker: TroubleMaker) -> None:
+        self._app = app
+        self._maker = maker
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, well or badly."""
+        kind = self._maker.fault() if scope["type"] == "http" else None
+        if kind is None:
+            await self._app(scope, receive, send)
+        elif kind == "cut":
+            start, body = await self._worked_on(scope, receive)
+            await _cut(send, start, body[: len(body) // 2])
+        elif kind == "drop":
+            await _cut(send, _PROMISE, b"")
+        elif kind == "lost":
+            await self._worked_on(scope, receive)
+            await (_answer(send, 500) if self._maker.strikes(0.5) else _cut(send, _PROMISE, b""))
+        else:
+            await _answer(send, int(kind))
+
+    async def _worked_on(self, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
+        """Have the call worked on and return its answer, which nobody has seen yet."""
+        messages: list[Message] = []
+
+        async def keep(message: Message) -> None:
+            messages.append(message)
+
+        await self._app(scope, receive, keep)
+        return messages[0], b"".join(each.get("body", b"") for each in messages[1:])
+
+
+_PROMISE: Message = {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"1000")]}
+
+
+async def _cut(send: Send, start: Message, body: bytes) -> None:
+    """Send less than the headers promise; the server then ends the connection."""
+    await send(start)
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+
+
+async def _answer(send: Send, status: int) -> None:
+    problem = Problem(status, "Trouble, as asked for.")
+    headers = [(b"content-type", b"application/problem+json")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": problem.body()})

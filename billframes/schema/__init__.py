@@ -1,0 +1,1 @@
+"""The records of the API, their resources, and the columns of frames."""

@@ -1,0 +1,134 @@
+"""The firm itself: users, practice areas, LEDES codes, custom field definitions, and the server's health."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import UNSET, UnsetType
+
+from billframes.schema.records.fields import Flag, Id, Label, Record, Request, Text, enum, note
+from billframes.schema.records.shared import CustomFieldValue, CustomFieldValueUpdate, ValueType
+
+__all__ = [
+    "CodeDetail",
+    "CodeList",
+    "CodeSet",
+    "CreatePracticeArea",
+    "CustomFieldEntity",
+    "CustomFieldList",
+    "CustomFieldOption",
+    "HealthCheckResponse",
+    "HealthStatus",
+    "PracticeAreaList",
+    "Role",
+    "UpdatePracticeArea",
+    "UpdateUser",
+    "UserList",
+]
+
+Role = Annotated[str, enum("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")]
+CustomFieldEntity = Annotated[str, enum("client", "matter", "user")]
+HealthStatus = Annotated[str, enum("unhealthy", "degraded", "healthy")]
+
+
+class UserList(Record):
+    """A user in a list."""
+
+    user_id: Annotated[Id, note("The user.")]
+    name: Annotated[Label, note("The user's name.")]
+    first_name: Annotated[Text, note("First name.")]
+    last_name: Annotated[Text, note("Last name.")]
+    role: Annotated[Role, note("What the user does in the firm.")]
+    email: Annotated[Label, note("E-mail address.")]
+    initials: Annotated[Text | None, note("Initials.", missing="not recorded")] = None
+    custom_fields: Annotated[list[CustomFieldValue] | None, note("Custom field values.", select="customFields")] = None
+
+
+class UpdateUser(Request):
+    """Changes to a user: custom fields only."""
+
+    custom_fields: Annotated[
+        list[CustomFieldValueUpdate] | UnsetType | None,
+        note("Custom fields to change; null as a value clears the field."),
+    ] = UNSET
+
+
+class PracticeAreaList(Record):
+    """A practice area in a list."""
+
+    practice_area_id: Annotated[Id, note("The practice area.")]
+    label: Annotated[Label, note("What it is called.")]
+    default: Annotated[Flag, note("Whether it is the default practice area.")]
+
+
+class CreatePracticeArea(Request):
+    """A practice area to create."""
+
+    label: Annotated[Label, note("What it is called.")]
+    default: Annotated[Flag | UnsetType, note("Whether it is the default practice area.")] = UNSET
+
+
+class UpdatePracticeArea(Request):
+    """Changes to a practice area; what is not sent stays as it is."""
+
+    label: Annotated[Text | UnsetType | None, note("What it is called.")] = UNSET
+    default: Annotated[Flag | UnsetType | None, note("Whether it is the default practice area.")] = UNSET
+
+
+class CodeDetail(Record):
+    """A LEDES code."""
+
+    code: Annotated[Label, note("The code, such as L110 or A103.")]
+    label: Annotated[Label, note("What it stands for.")]
+    code_set_id: Annotated[Label, note("The code set it belongs to.")]
+    parent_code: Annotated[Text | None, note("The heading it falls under.", missing="it is at the top")] = None
+    selectable: Annotated[
+        Flag | None, note("False for headings, which can't be assigned.", missing="the server does not say")
+    ] = None
+
+
+class CodeSet(Record):
+    """A set of LEDES codes."""
+
+    code_set_id: Annotated[Label, note("The code set.")]
+    label: Annotated[Label, note("What it is called.")]
+    description: Annotated[Label, note("What it is for.")]
+
+
+class CodeList(Record):
+    """All LEDES codes and code sets."""
+
+    activity: Annotated[list[CodeDetail], note("Activity codes.")]
+    task: Annotated[list[CodeDetail], note("Task codes.")]
+    expense: Annotated[list[CodeDetail], note("Expense codes.")]
+    code_sets: Annotated[list[CodeSet], note("The sets the codes belong to.")]
+
+
+class CustomFieldOption(Record):
+    """One choice of an enum custom field."""
+
+    option_id: Annotated[Id, note("The value to use when setting the field.")]
+    label: Annotated[Label, note("What it is called.")]
+
+
+class CustomFieldList(Record):
+    """A custom field's definition."""
+
+    id: Annotated[Label, note("The custom field.")]
+    entity: Annotated[CustomFieldEntity, note("What the field is on.")]
+    name: Annotated[Label, note("What it is called.")]
+    value_type: Annotated[ValueType, note("What kind of value it holds.")]
+    options: Annotated[
+        list[CustomFieldOption] | None,
+        note("The choices in display order.", missing="the field is not an enum"),
+    ] = None
+
+
+class HealthCheckResponse(Record):
+    """Whether the server is well. The fields of `version` are not shown, so it stays as it came."""
+
+    status: Annotated[HealthStatus | None, note("How the server is.", missing="it does not say")] = None
+    version: Annotated[
+        dict[str, Any] | None, note("The server's version, as JSON text.", missing="it does not say")
+    ] = None
+    message: Annotated[Text | None, note("In the server's words.", missing="it says nothing")] = None

@@ -1,0 +1,180 @@
+"""Which columns a resource's records become, derived from their declaration.
+
+A nested reference's fields are prefixed with the reference's name, unless they already begin with it
+(`invoice.invoiceNumber` is `invoice_number`, `client.name` is `client_name`); metadata have no prefix. Custom
+fields are not here: their columns come from their definitions (see `billframes.schema.custom_fields`).
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Meta, Struct
+
+from billframes.schema.columns import Column
+from billframes.schema.records import Reference
+
+__all__ = ["Field", "Source", "fields_of", "sources_of", "wire_name", "wire_path"]
+
+_UNPREFIXED = {"meta"}
+_ELSEWHERE = {"custom_fields"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """
+    A column and where its values are: `attribute` of the struct at `parent` within the record.
+
+    `parent` is None for the record itself. Where the parent is a list (originators), so is each value.
+    """
+
+    column: Column
+    attribute: str
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """
+    A field of a record, its annotation taken apart.
+
+    `type` is the type within lists and optionals; `notes` are those of `billframes.schema.records.fields`.
+    """
+
+    name: str
+    type: Any
+    is_list: bool
+    nullable: bool
+    notes: dict[str, Any]
+
+
+def sources_of(record: type[Struct], select: frozenset[str] | None = None) -> tuple[Source, ...]:
+    """
+    List the columns of a resource's records.
+
+    Parameters
+    ----------
+    record : type of Struct
+        The declaration.
+    select : frozenset of str, optional
+        The wire's `select` names asked for; a column that another one brings is left out. None is all.
+    """
+    return tuple(
+        source
+        for source in _all_sources(record)
+        if select is None or source.column.select is None or source.column.select in select
+    )
+
+
+@functools.cache
+def _all_sources(record: type[Struct]) -> tuple[Source, ...]:
+    own = record.__struct_fields__[0]
+    return tuple(source for field in fields_of(record) for source in _field_sources(field, own))
+
+
+def _field_sources(field: Field, own: str) -> Iterator[Source]:
+    if field.name in _ELSEWHERE or field.notes.get("hidden"):
+        return
+    if isinstance(field.type, type) and issubclass(field.type, Struct):
+        yield from _nested(field)
+    else:
+        column = _column(field, field.name)
+        # A record's own id comes first; all others are those of records that many name.
+        repeated = field.notes.get("repeated", False) or (column.kind == "id" and field.name != own)
+        column = replace(column, repeated=repeated)
+        yield Source(column, field.notes.get("reads", field.name))
+
+
+def _nested(parent: Field) -> Iterator[Source]:
+    prefix = "" if parent.name in _UNPREFIXED else parent.notes.get("prefix", parent.name)
+    for field in fields_of(parent.type):
+        if field.name in _ELSEWHERE or field.notes.get("hidden"):
+            continue
+        column = _column(field, _prefixed(prefix, field.name))
+        column = replace(
+            column,
+            required=False,
+            select=parent.notes.get("select"),
+            missing=column.missing or parent.notes.get("missing", ""),
+            repeated=issubclass(parent.type, Reference) and column.kind in {"id", "text"},
+        )
+        if parent.is_list:
+            column = replace(
+                column, kind="texts", repeated=False, name=_prefixed(prefix.removesuffix("s"), field.name) + "s"
+            )
+        yield Source(column, field.notes.get("reads", field.name), parent.name)
+
+
+def _prefixed(prefix: str, name: str) -> str:
+    return name if not prefix or name.startswith(f"{prefix}_") else f"{prefix}_{name}"
+
+
+def _column(field: Field, name: str) -> Column:
+    notes = field.notes
+    return Column(
+        name=name,
+        kind="texts" if field.is_list else notes.get("kind", "text"),
+        required=not field.nullable,
+        values=notes.get("values", ()),
+        description=notes.get("description", ""),
+        missing=notes.get("missing", ""),
+        select=notes.get("select"),
+        scope=notes.get("scope"),
+    )
+
+
+@functools.cache
+def fields_of(record: type[Struct]) -> tuple[Field, ...]:
+    """List a record's fields, in the declaration's order."""
+    hints = get_type_hints(record, include_extras=True)
+    return tuple(_take_apart(name, hints[name]) for name in record.__struct_fields__)
+
+
+def wire_path(record: type[Struct], source: Source) -> str:
+    """
+    Return where a column's values are in a record's JSON.
+
+    Examples
+    --------
+    >>> from billframes.schema.records import ExpenseList
+    >>> wire_path(ExpenseList, next(each for each in sources_of(ExpenseList) if each.column.name == "modified_at"))
+    'meta.modifiedAt'
+    """
+    if source.parent is None:
+        return wire_name(record, source.attribute)
+    kind = next(field.type for field in fields_of(record) if field.name == source.parent)
+    return f"{wire_name(record, source.parent)}.{wire_name(kind, source.attribute)}"
+
+
+def wire_name(record: type[Struct], attribute: str) -> str:
+    """Return an attribute's name in JSON; one that is put together from others has its own."""
+    names = dict(zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True))
+    return names.get(attribute, attribute)
+
+
+def _take_apart(name: str, annotation: Any) -> Field:
+    field = Field(name, annotation, is_list=False, nullable=False, notes={})
+    while True:
+        origin, args = get_origin(field.type), get_args(field.type)
+        if origin is Annotated:
+            field = replace(field, type=args[0], notes={**_notes(args[1:]), **field.notes})
+        elif origin in {Union, types.UnionType}:
+            kept = [arg for arg in args if arg is not type(None)]
+            field = replace(field, type=kept[0], nullable=field.nullable or len(kept) < len(args))
+        elif origin is list:
+            field = replace(field, type=args[0], is_list=True)
+        else:
+            return field
+
+
+def _notes(metas: tuple[Meta, ...]) -> dict[str, Any]:
+    notes: dict[str, Any] = {}
+    for meta in metas:
+        notes |= meta.extra or {}
+        if meta.description:
+            notes["description"] = meta.description
+    return notes

@@ -1,0 +1,1 @@
+"""HTTP: connections, retries, pacing, errors, and recovery of uncertain writes."""

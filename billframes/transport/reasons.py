@@ -1,0 +1,152 @@
+"""Read why a server refused a request, and the server's own id of the request, from wherever they are in an answer.
+
+The API's description shows no error bodies. Servers of this kind send problem details (RFC 9457), ASP.NET's
+`errors` by field, an object under `error`, a list of objects, plain text, or a web page of a proxy before them.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from billframes._terminal import plain
+from billframes.transport.outcome import HttpAnswer
+
+__all__ = ["reason_of", "trace_of"]
+
+LONGEST_REASON = 500
+LONGEST_TRACE = 200
+MOST_SENTENCES = 20
+# Servers nest a reason once or twice. Anything deeper is not written for people.
+DEEPEST = 6
+
+# Names without separators, in small letters; the first that has text is the reason.
+_REASON = (
+    "detail",
+    "message",
+    "errormessage",
+    "errordescription",
+    "description",
+    "faultstring",
+    "reason",
+    "msg",
+    "title",
+)
+_WRAPPERS = ("error", "fault")
+_LISTS = ("errors", "details", "validationerrors", "modelstate")
+_PLACES = ("parameter", "pointer", "field", "property", "propertyname", "path")
+_TITLE = re.compile(r"<title\b[^>]*>(.*?)</title\s*>", re.IGNORECASE | re.DOTALL)
+_NOT_JSON = object()
+_TRACE_NAMES = ("requestid", "correlationid", "traceid", "trace")
+
+
+def reason_of(answer: HttpAnswer) -> str:
+    """
+    Return why a server refused a request, on one line; an empty text if it gives no reason.
+
+    Examples
+    --------
+    >>> reason_of(HttpAnswer(400, {}, b'{"error": {"message": "The matter is closed."}}'))
+    'The matter is closed.'
+    >>> reason_of(HttpAnswer(400, {}, b'{"errors": {"hours": ["Too many.", "Not a number."]}}'))
+    'hours: Too many. Not a number.'
+    """
+    found = _decoded(answer.body)
+    sentences = _from_text(answer) if found is _NOT_JSON else _sentences(found)
+    cleaned = filter(None, map(_on_one_line, islice(sentences, MOST_SENTENCES)))
+    return _shortened(" ".join(dict.fromkeys(cleaned)), LONGEST_REASON)
+
+
+def trace_of(answer: HttpAnswer) -> str | None:
+    """
+    Return the server's own id of the request: from a header, or else from the body.
+
+    Examples
+    --------
+    >>> trace_of(HttpAnswer(500, {"x-acme-request-id": "r7"}, b""))
+    'r7'
+    >>> trace_of(HttpAnswer(500, {}, b'{"title": "Failed.", "traceId": "00-ab-cd"}'))
+    '00-ab-cd'
+    """
+    found = _decoded(answer.body)
+    inner = found.get("error") if isinstance(found, dict) else None
+    return next((trace for each in (answer.headers, found, inner) if (trace := _trace_in(each))), None)
+
+
+def _trace_in(fields: Any) -> str | None:
+    if not isinstance(fields, Mapping):
+        return None
+    texts = {_key(name): _text(value) for name, value in fields.items()}
+    for wanted in _TRACE_NAMES:
+        for name, text in texts.items():
+            # A stack trace is no id, and neither is the vendors' part of a W3C trace.
+            if wanted in name and text and "stack" not in name and name != "tracestate":
+                return _shortened(_on_one_line(text), LONGEST_TRACE)
+    return None
+
+
+def _text(value: Any) -> str:
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def _decoded(body: bytes) -> Any:
+    """Return what a body holds as JSON; `_NOT_JSON` if it is something else."""
+    try:
+        return msgspec.json.decode(body.removeprefix(b"\xef\xbb\xbf"))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _NOT_JSON
+
+
+def _from_text(answer: HttpAnswer) -> Iterator[str]:
+    text, kind = answer.text.strip(), answer.headers.get("content-type", "").strip().casefold()
+    if text.startswith("<") or "html" in kind:
+        yield from (html.unescape(title) for title in _TITLE.findall(text)[:1])
+    elif not text.startswith(("{", "[")) and "\0" not in text and (not kind or "text" in kind or "json" in kind):
+        yield text
+
+
+def _sentences(value: Any, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif depth > DEEPEST:
+        return
+    elif isinstance(value, list):
+        for each in value:
+            yield from _sentences(each, depth + 1)
+    elif isinstance(value, dict):
+        yield from _of_object({_key(name): each for name, each in value.items()}, depth)
+
+
+def _of_object(named: Mapping[str, Any], depth: int) -> Iterator[str]:
+    reason = next((named[name] for name in _REASON if isinstance(named.get(name), str) and named[name].strip()), None)
+    place = next((named[name] for name in _PLACES if isinstance(named.get(name), str) and named[name]), "")
+    if reason is not None:
+        yield f"{place}: {reason}" if place else reason
+    else:
+        for name in _WRAPPERS:
+            yield from _sentences(named.get(name), depth + 1)
+    for name in _LISTS:
+        listed = named.get(name)
+        if isinstance(listed, dict):
+            for field, said in listed.items():
+                together = " ".join(_sentences(said, depth + 1))
+                yield f"{field}: {together}" if field and together else together
+        else:
+            yield from _sentences(listed, depth + 1)
+
+
+def _key(name: Any) -> str:
+    return str(name).replace("_", "").replace("-", "").casefold()
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(plain(text[: 20 * LONGEST_REASON]).split())
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,120 @@
+"""What became of a write whose answer was lost: a look at the record tells, or it stays uncertain.
+
+A deletion happened where the record is gone. A change happened where the record shows what was sent; it did not where
+the record has not been changed since before the write was first sent, and may then be sent again. Where it shows
+anything else somebody else wrote meanwhile, and to send it again could undo their work. A create is never looked up
+here: nothing says which record would be it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from billframes.errors import DecodeError, NotFoundError
+from billframes.schema.dates import parse_day
+from billframes.schema.decode import parse_instant, same_id
+from billframes.schema.resources import ALL_ZERO_ID, Resource
+from billframes.transport.http import Response, Settle
+
+__all__ = ["change_settled", "deletion_settled", "shows"]
+
+Look = Callable[[], Response]
+
+
+def deletion_settled(look: Look) -> Settle:
+    """Return what tells whether a deletion happened; `look` reads the record."""
+
+    def settle(_started: float) -> Response | None:
+        try:
+            look()
+        except NotFoundError:
+            return Response(b"", None)
+        return None
+
+    return settle
+
+
+def change_settled(look: Look, body: bytes, resource: Resource, id_: str) -> Settle:
+    """Return what tells whether a change of record `id_` happened; `look` reads it, `body` is what was sent."""
+    sent = msgspec.json.decode(body)
+
+    def settle(started: float) -> Response | None:
+        answer = look()
+        record = _record_in(answer.body)
+        if not same_id(str(record.get(resource.id, "")), id_):
+            raise DecodeError(f"{resource.name}: the record could not be read back.")
+        if shows(sent, record):
+            return answer
+        if _untouched(record, answer.date, time.monotonic() - started):
+            return None
+        raise DecodeError(f"{resource.name}: the record was changed meanwhile, and does not show what was sent.")
+
+    return settle
+
+
+def _record_in(body: bytes) -> Mapping[str, Any]:
+    """Return the record of an answer; an empty one if it holds none that can be read."""
+    try:
+        shown = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+    record = shown.get("data") if isinstance(shown, Mapping) else None
+    return record if isinstance(record, Mapping) else {}
+
+
+def shows(sent: Any, record: Any) -> bool:
+    """
+    Tell whether a record shows the values that were sent.
+
+    Examples
+    --------
+    >>> shows({"hours": 2, "activityCode": None}, {"hours": 2.0, "description": "Call"})
+    True
+    >>> shows({"customFields": [{"id": "f1", "value": "7"}]}, {"meta": {"customFields": []}})
+    False
+    """
+    if sent is None or sent == ALL_ZERO_ID:
+        return record is None
+    if isinstance(sent, Mapping):
+        return isinstance(record, Mapping) and all(
+            _custom_shown(value, record) if name == "customFields" else shows(value, record.get(name))
+            for name, value in sent.items()
+        )
+    return bool(sent == record) or _is_midnight_of(sent, record)
+
+
+def _is_midnight_of(sent: Any, record: Any) -> bool:
+    """Tell whether a date that was sent is shown as a datetime."""
+    if not isinstance(sent, str) or not isinstance(record, str) or not record.startswith(f"{sent}T"):
+        return False
+    try:
+        return parse_day(record).isoformat() == sent
+    except ValueError:
+        return False
+
+
+def _custom_shown(sent: Any, record: Mapping[str, Any]) -> bool:
+    shown = record.get("customFields") or _meta_of(record).get("customFields")
+    held = {each.get("id"): each for each in shown if isinstance(each, Mapping)} if isinstance(shown, list) else {}
+    return all(shows(each.get("value"), held.get(each["id"], {}).get("value")) for each in sent or ())
+
+
+def _untouched(record: Mapping[str, Any], now: dt.datetime | None, elapsed: float) -> bool:
+    """Tell whether a record is as it was before: by the server's clock alone, whose `Date` is cut to the second."""
+    modified = _meta_of(record).get("modifiedAt")
+    if not isinstance(modified, str) or now is None:
+        return False
+    try:
+        return parse_instant(modified) < now - dt.timedelta(seconds=elapsed + 1)
+    except ValueError:
+        return False
+
+
+def _meta_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    meta = record.get("meta")
+    return meta if isinstance(meta, Mapping) else {}

@@ -1,0 +1,211 @@
+"""A book as the filters let it be seen.
+
+Analyses need wide frames: what an invoice billed is spread over all its items, whoever did them. So the filters never
+take items away beneath a spread. Clients do come apart cleanly, because an invoice has one; all other filters mark
+items, and the analysis groups by the mark. Figures under a filter therefore stay parts of the figures without it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from typing import Any
+
+import pandas as pd
+
+from billframes.analysis import aging, realization, utilization, wip
+from billframes.book import Book
+from billframes.book.parts import ITEMS, kept, with_keys
+from billframes.config.firm import FirmSettings
+from billframes.loading.enrich import join_details
+from billframes.loading.load_info import as_whole
+from billframes.widgets._filters import Filters
+from billframes.widgets._state import FilterState, Span
+
+__all__ = ["Shelf", "Sight"]
+
+_KEPT = "kept"
+
+
+class Shelf:
+    """A book's frames with what is known of their matters, clients and people, and filters over each."""
+
+    def __init__(self, book: Book, today: dt.date) -> None:
+        self.book = book
+        self.today = today
+        self._filters: dict[str, Filters] = {}
+
+    def filters(self, name: str) -> Filters:
+        """Return the filters over one of the book's frames, its details joined on."""
+        if name not in self._filters:
+            details = {"matter": self.book.matters, "client": self.book.clients, "user": self.book.users}
+            self._filters[name] = Filters(join_details(getattr(self.book, name), details))
+        return self._filters[name]
+
+
+class Sight:
+    """
+    What a filter state leaves of a book, and the analyses of that.
+
+    Parameters
+    ----------
+    shelf : Shelf
+    state : FilterState
+        Of the panel over the time entries.
+    """
+
+    def __init__(self, shelf: Shelf, state: FilterState) -> None:
+        self._shelf, self._book, self._state = shelf, shelf.book, state
+        period = state.criteria.get("date")
+        self._period = period if isinstance(period, Span) else Span()
+        work = state.with_criterion("date", None)
+        self._clients = work.only(name for name in work.criteria if name.startswith("client_"))
+        self._people = work.only(name for name in work.criteria if name.startswith("user_"))
+        about_work = {"billing_type", "billed", "invoice_state", *(n for n in work.criteria if n.startswith("cf_"))}
+        self._matters = work.only(
+            set(work.criteria) - set(self._clients.criteria) - set(self._people.criteria) - about_work
+        )
+        self.about_work = work.only(about_work)
+        self._marking = len(work.criteria) > len(self._clients.criteria)
+
+    @functools.cached_property
+    def start(self) -> dt.date:
+        """First day."""
+        first = self._period.first or self._book.time_entries["date"].min()
+        return dt.date(first.year, first.month, first.day)
+
+    @functools.cached_property
+    def end(self) -> dt.date:
+        """Last day; no later than the data, because nobody has worked next month's hours yet."""
+        last = self._period.last or self._shelf.today
+        return max(min(last, self._shelf.today), self.start)
+
+    def items(self, name: str) -> pd.DataFrame:
+        """Time entries, expenses or fixed fees that all filters but the period let through, with their details."""
+        filters, state = self._shelf.filters(name), self._state.with_criterion("date", None)
+        # A filter on what expenses do not have, such as a billing type, lets none of them through.
+        answered = set(state.criteria) <= set(filters.columns)
+        return filters.frame(state) if answered else filters.data.iloc[:0]
+
+    def invoices(self) -> pd.DataFrame:
+        """Invoices of the clients let through."""
+        return self._of_clients("invoices")
+
+    def utilization(self, by: Any) -> pd.DataFrame:
+        """Utilization of the work and the people let through."""
+        users = self._of("users", "user", self._people)
+        result: pd.DataFrame = utilization(
+            self._own(self.items("time_entries")),
+            start=self.start,
+            end=self.end,
+            by=by,
+            users=users,
+            matters=self._book.matters,
+            settings=self._settings_of(users),
+        )
+        return result
+
+    def _settings_of(self, users: pd.DataFrame) -> FirmSettings | None:
+        """Return the settings without those of the firm's other people, who are filtered and not unknown."""
+        settings, everyone = self._book.settings, self._book.users
+        if settings is None or len(users) == len(everyone):
+            return settings
+        ids = dict(zip(everyone["email"].str.lower(), everyone["user_id"], strict=True))
+        return settings.by_id(ids).without(set(everyone["user_id"]) - set(users["user_id"]))
+
+    def realization(self, by: Any) -> pd.DataFrame:
+        """Realization of the work let through, on final invoices dated in the period."""
+        entries = self._of_clients("time_entries")
+        if self._marking:
+            kept = self.items("time_entries").index
+            entries = entries.assign(**{_KEPT: _words(entries.index.isin(kept))})
+        result: pd.DataFrame = realization(
+            entries,
+            self._of_clients("invoices"),
+            self._of_clients("expenses"),
+            self._of_clients("fixed_fees"),
+            by=with_keys(by, [_KEPT] if self._marking else []),
+            start=self.start,
+            end=self.end,
+            as_of=self._shelf.today,
+            matters=self._book.matters,
+            users=self._book.users,
+            settings=self._book.settings,
+        )
+        return self._marked(result, [_KEPT] if self._marking else [])
+
+    def aging(self, by: Any) -> pd.DataFrame:
+        """Receivables of the clients, matters and people let through; filters on single entries have no say."""
+        marks = self._marks()
+        spread: dict[str, Any] = (
+            {} if by in (None, "client") and not marks else {name: self._of_clients(name) for name in ITEMS}
+        )
+        result: pd.DataFrame = aging(
+            self._of_clients("invoices"),
+            as_of=self.end,
+            by=with_keys(by, list(marks)),
+            matters=self._book.matters.assign(**marks.get("matter_kept", {})),
+            users=self._book.users.assign(**marks.get("user_kept", {})),
+            settings=self._book.settings,
+            **spread,
+        )
+        return self._marked(result, list(marks))
+
+    def wip(self, by: Any) -> pd.DataFrame:
+        """Work in progress of the items let through; each stands for itself."""
+        time_entries, expenses, fixed_fees = (self._own(self.items(name)) for name in ITEMS)
+        result: pd.DataFrame = wip(
+            time_entries,
+            expenses,
+            fixed_fees,
+            self._book.invoices,
+            as_of=self.end,
+            by=by,
+            matters=self._book.matters,
+            users=self._book.users,
+            settings=self._book.settings,
+        )
+        return result
+
+    def _marks(self) -> dict[str, dict[str, Any]]:
+        """Say which matters and people are let through, as a column of each of their frames."""
+        wanted = {"matter_kept": ("matters", "matter", self._matters), "user_kept": ("users", "user", self._people)}
+        marks = {}
+        for mark, (name, entity, state) in wanted.items():
+            if state.criteria:
+                frame, key = getattr(self._book, name), f"{entity}_id"
+                marks[mark] = {mark: _words(frame[key].isin(self._of(name, entity, state)[key]))}
+        return marks
+
+    def _of(self, name: str, entity: str, state: FilterState) -> pd.DataFrame:
+        """Return the matters or people let through, told by the names that the time entries' filters give them."""
+        frame: pd.DataFrame = getattr(self._book, name)
+        if not state.criteria:
+            return frame
+        key = f"{entity}_id"
+        joined = join_details(frame[[key]], {entity: frame})
+        filters = Filters(joined)
+        return frame[filters.mask(state.only(filters.columns))]
+
+    def _of_clients(self, name: str) -> pd.DataFrame:
+        frame: pd.DataFrame = getattr(self._book, name)
+        if not self._clients.criteria:
+            return frame
+        filters = self._shelf.filters(name)
+        return as_whole(frame[filters.mask(self._clients)])
+
+    def _own(self, items: pd.DataFrame) -> pd.DataFrame:
+        """Take the details off again; analyses join what they need."""
+        own = self._book.time_entries.columns.union(_MONEY, sort=False)
+        return as_whole(items[[name for name in own if name in items]])
+
+    def _marked(self, result: pd.DataFrame, marks: list[str]) -> pd.DataFrame:
+        return kept(result, dict.fromkeys(marks, _YES)).drop(columns=marks)
+
+
+_MONEY = ["expense_id", "check_number"]
+_YES = "yes"
+
+
+def _words(flags: Any) -> pd.Series[str]:
+    return pd.Series(flags).map({True: _YES, False: "no"}).to_numpy()  # type: ignore[return-value]

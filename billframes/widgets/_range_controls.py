@@ -1,0 +1,155 @@
+"""Controls for dates and numbers: from, to, and for the period its quick choices."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import Any
+
+import ipywidgets as w
+
+from billframes.periods import parse_period
+from billframes.widgets._control import Control, Tell
+from billframes.widgets._describe import spoken_span
+from billframes.widgets._fields import Field
+from billframes.widgets._html import note, text_of
+from billframes.widgets._state import Span
+
+__all__ = ["Dates", "Numbers"]
+
+_QUICK = ("This month", "Last month", "This quarter", "Last quarter", "This year", "Last year")
+_ALL = "All dates"
+_OWN = "Dates below"
+
+
+class _Spans(Control):
+    """From and to, whether rows without a value count, and a word on what can't be."""
+
+    def _make(self) -> list[Any]:
+        self.first, self.last = self._end("From"), self._end("To")
+        self.missing = w.Checkbox(description="Also rows without one", indent=False)
+        self._complaint = note("", "bf-complaint")
+        for control in (self.first, self.last, self.missing):
+            control.observe(self._changed, "value")
+        ends = w.HBox([self.first, self.last])
+        ends.add_class("bf-ends")
+        return [ends, self.missing, self._complaint]
+
+    def _end(self, words: str) -> Any:
+        raise NotImplementedError
+
+    def _read(self) -> Span:
+        raise NotImplementedError
+
+    def _show(self) -> None:
+        span = self._span()
+        self.first.value, self.last.value = self._write(span.first), self._write(span.last)
+        self.missing.value = span.missing
+        self._complaint.value = ""
+
+    def _write(self, end: Any) -> Any:
+        return end
+
+    def _span(self) -> Span:
+        return self._criterion if isinstance(self._criterion, Span) else Span(missing=self._wants_missing())
+
+    def _wants_missing(self) -> bool:
+        return bool(self.missing.value) if self._body.children else False
+
+    def _says(self) -> str:
+        return spoken_span(self._span())
+
+    def _changed(self, _change: dict[str, Any]) -> None:
+        if self._showing:
+            return
+        try:
+            span = self._read()
+        except ValueError as error:
+            self._complaint.value = text_of(error)
+            return
+        if None not in (span.first, span.last) and span.first > span.last:
+            self._complaint.value = "“From” lies after “To”."
+            return
+        self._complaint.value = ""
+        self._choose(span)
+
+
+class Numbers(_Spans):
+    """Numbers, typed in."""
+
+    def _end(self, words: str) -> w.Text:
+        return w.Text(description=words, placeholder="any", continuous_update=False)
+
+    def _write(self, end: float | None) -> str:
+        return "" if end is None else f"{end:.15g}"
+
+    def _read(self) -> Span:
+        return Span(_number(self.first.value), _number(self.last.value), self.missing.value)
+
+
+class Dates(_Spans):
+    """
+    Dates; the period has quick choices as well and is open from the start.
+
+    Parameters
+    ----------
+    field : Field
+    tell : callable
+    today : date, optional
+        What "last month" is counted from; without it there are no quick choices.
+    """
+
+    def __init__(self, field: Field, tell: Tell, today: dt.date | None = None) -> None:
+        self._periods = {words: parse_period(words.lower(), today=today) for words in _QUICK} if today else {}
+        super().__init__(field, tell, is_open=today is not None)
+
+    def _make(self) -> list[Any]:
+        inside = super()._make()
+        if not self._periods:
+            return inside
+        self.quick = w.Dropdown(options=[_ALL, *_QUICK, _OWN], description="Quick choice")
+        self.quick.add_class("bf-quick")
+        self.quick.observe(self._picked, "value")
+        return [self.quick, *inside]
+
+    def _end(self, words: str) -> w.DatePicker:
+        return w.DatePicker(description=words)
+
+    def _read(self) -> Span:
+        return Span(self.first.value, self.last.value, self.missing.value)
+
+    def _show(self) -> None:
+        super()._show()
+        if self._periods:
+            span = self._span()
+            names = [
+                words for words, each in self._periods.items() if (each.start, each.end) == (span.first, span.last)
+            ]
+            self.quick.value = _ALL if span.is_open else next(iter(names), _OWN)
+
+    def _picked(self, change: dict[str, Any]) -> None:
+        if self._showing or change["new"] == _OWN:
+            return
+        period = self._periods.get(change["new"])
+        self._choose(Span(period.start, period.end, self._wants_missing()) if period else None)
+
+
+def _number(text: str) -> float | None:
+    """
+    Read a number as people type it.
+
+    Examples
+    --------
+    >>> _number(" 1,250.5 "), _number("")
+    (1250.5, None)
+    """
+    plain = text.replace(",", "").replace("\u2019", "").replace("_", "").strip()
+    if not plain:
+        return None
+    try:
+        number = float(plain)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"“{text}” is no number.")
+    return number

@@ -1,0 +1,137 @@
+"""`billframes dashboard`: the explorer in the browser, on this machine alone, until Ctrl-C.
+
+The address holds a token made for this run, so that others on the machine can't look in. Nothing is opened by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import IO
+
+from billframes._terminal import say
+from billframes.client import Client
+from billframes.config.firm import FirmSettings
+from billframes.errors import BillframesError, ConfigError
+from billframes.periods import parse_period
+from billframes.report.kernel import OPEN_KERNEL, private_folder, transport_in
+from billframes.sandbox.command import signals_interrupt
+from billframes.widgets.dashboard.page import PERIOD, PORT_FILE, SETTINGS, TOKEN
+
+__all__ = ["add_arguments", "run"]
+
+_DEMO_PERIOD = "2026"
+_PATIENCE = 60.0
+_NO_PROXY = ("NO_PROXY", "no_proxy")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options on `parser`."""
+    parser.add_argument("period", nargs="?", metavar="PERIOD", help="such as 2026-Q3 (default: this year)")
+    parser.add_argument("--demo", action="store_true", help="of the bundled sandbox's made-up firm, 2026 by default")
+    parser.add_argument("--port", type=int, default=0, help="0, the default, takes any free port")
+    parser.add_argument("--settings", metavar="FILE", help="the firm's settings: holidays, part time, leave, targets")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until Ctrl-C or SIGTERM, and return the exit code."""
+    period = args.period or (_DEMO_PERIOD if args.demo else "this year")
+    parse_period(period)
+    if importlib.util.find_spec("voila") is None:
+        raise ConfigError("The dashboard needs Voila: pip install 'billframes[dashboard]'.")
+    more = {PERIOD: period}
+    if args.settings:
+        FirmSettings.load(args.settings)
+        more[SETTINGS] = str(Path(args.settings).absolute())
+    try:
+        with signals_interrupt(), _demo() if args.demo else _own() as environment:
+            both = {**os.environ, **environment, **more}
+            _serve({name: value for name, value in both.items() if value is not None}, args.port)
+    except KeyboardInterrupt:
+        return 0
+    return 0
+
+
+@contextmanager
+def _own() -> Iterator[Mapping[str, str | None]]:
+    """Connect as the machine is configured; say at once where nothing is."""
+    Client().close()
+    yield {}
+
+
+@contextmanager
+def _demo() -> Iterator[Mapping[str, str | None]]:
+    """Start the sandbox in this process; what the user has configured has no say."""
+    from billframes.sandbox import Sandbox
+
+    with Sandbox() as sandbox:
+        exempt = next((os.environ[name] for name in _NO_PROXY if os.environ.get(name)), "")
+        yield {
+            "BILLFRAMES_BASE_URL": sandbox.base_url,
+            "BILLFRAMES_TOKEN": sandbox.tokens["full"],
+            "BILLFRAMES_PROFILE": None,
+            **dict.fromkeys(_NO_PROXY, ",".join(filter(None, [exempt, "127.0.0.1"]))),
+        }
+
+
+def _serve(environment: Mapping[str, str], port: int) -> None:
+    token = secrets.token_urlsafe(16)
+    with private_folder() as folder:
+        if transport_in(folder) == "tcp":
+            say(OPEN_KERNEL, error=True)
+        notebook = folder / "dashboard.ipynb"
+        shipped = resources.files("billframes.widgets.dashboard").joinpath("dashboard.ipynb")
+        notebook.write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
+        log = folder / "voila.log"
+        with log.open("w") as file, _voila(notebook, port, token, environment, file) as server:
+            base = f"http://127.0.0.1:{_port(server, folder, log)}/"
+            say(f"Dashboard at {base}?token={token}  Ctrl-C ends it.")
+            if server.wait():
+                raise BillframesError(f"The dashboard's server ended. It said: {_last_words(log)}")
+
+
+@contextmanager
+def _voila(
+    notebook: Path, port: int, token: str, environment: Mapping[str, str], log: IO[str]
+) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "billframes.widgets.dashboard.server", str(notebook), str(port)]
+    # A registered kernel called python3 may be another Python, without billframes; this environment's comes first.
+    own = {**environment, TOKEN: token, "JUPYTER_PREFER_ENV_PATH": "1"}
+    # In its own folder, because the server would import and read what lies in the one it starts in.
+    server = subprocess.Popen(  # noqa: S603
+        command, env=own, cwd=notebook.parent, stdout=log, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        yield server
+    finally:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _port(server: subprocess.Popen[str], folder: Path, log: Path) -> int:
+    """Wait until the server says on which port it answers."""
+    until = time.monotonic() + _PATIENCE
+    said = folder / PORT_FILE
+    while server.poll() is None and time.monotonic() < until:
+        if said.exists():
+            return int(said.read_text(encoding="ascii"))
+        time.sleep(0.1)
+    raise BillframesError(f"The dashboard's server did not start. It said: {_last_words(log)}")
+
+
+def _last_words(log: Path) -> str:
+    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    return lines[-1] if lines else "nothing."

@@ -1,0 +1,63 @@
+"""The dashboard's server: Voila behind a token, with kernels that other users of the machine can't listen to.
+
+It is started by `billframes dashboard` in a private folder, reads no configuration of the user's or of that folder, and
+writes its port to a file there, so that nobody else can pass for it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from jupyter_core.utils import run_sync
+from tornado.httpserver import HTTPServer
+from tornado.ioloop import IOLoop
+from tornado.netutil import bind_sockets
+from traitlets.config import Config
+from voila.app import Voila
+
+from billframes.report.kernel import transport_in
+from billframes.widgets.dashboard.page import PORT_FILE, TOKEN
+
+
+class Server(Voila):  # type: ignore[misc]
+    """Voila on one port of 127.0.0.1, which it takes before it says so."""
+
+    def listen(self) -> None:
+        """Take the port, say which, and serve until the end."""
+        sockets = bind_sockets(self.port, "127.0.0.1")
+        HTTPServer(self.app).add_sockets(sockets)
+        said = Path(f"{PORT_FILE}.part")
+        said.write_text(str(sockets[0].getsockname()[1]), encoding="ascii")
+        said.replace(PORT_FILE)
+        self.ioloop = IOLoop.current()
+        try:
+            self.ioloop.start()
+        finally:
+            self.stop()
+
+    def stop(self) -> None:
+        """End the kernels before their sockets go."""
+        run_sync(self.kernel_manager.shutdown_all)()
+        shutil.rmtree(self.connection_dir, ignore_errors=True)
+
+
+def main(notebook: str, port: str) -> None:
+    """Serve a notebook on a port; 0 takes any."""
+    folder = Path.cwd()
+    settings: dict[str, Any] = {
+        "token": os.environ.pop(TOKEN),
+        "port": int(port),
+        "open_browser": False,
+        "connection_dir_root": str(folder),
+        "config_file_paths": [],
+        "config": Config({"KernelManager": {"transport": transport_in(folder)}}),
+    }
+    Server.launch_instance(argv=[notebook], **settings)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

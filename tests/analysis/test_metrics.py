@@ -1,0 +1,101 @@
+"""Every column of every result has a title, a unit and a meaning, and adds up as the analysis itself does."""
+
+from __future__ import annotations
+
+import itertools
+
+import pandas as pd
+import pytest
+
+import billframes as bf
+import billframes.analysis as analyses
+from billframes.analysis.metrics import MEASURES, UNITS, measure
+from billframes.analysis.totals import total_of
+from billframes.schema import resources
+from billframes.schema.sources import sources_of
+
+
+@pytest.fixture(scope="module")
+def book(client):
+    """A month of a firm that says all that the API does not know."""
+    people = client.users()["user_id"]
+    settings = bf.FirmSettings(
+        standard_rates=dict.fromkeys(people, 400.0),
+        cost_rates=dict.fromkeys(people, 150.0),
+        targets={user: {"hours": 1600, "period": "year"} for user in people[:5]},
+        budgets=dict.fromkeys(client.matters()["matter_id"], 25_000.0),
+    )
+    return bf.book("2026-10", settings=settings, client=client)
+
+
+IN_BOOKS = sorted(name for name in analyses.__all__ if hasattr(bf.Book, name))
+
+
+@pytest.mark.parametrize("name", IN_BOOKS)
+def test_the_vocabulary_has_every_number_of_a_result(name, book):
+    result = getattr(book, name)()
+    numbers = result.select_dtypes(["number", "datetime"]).columns
+    of_loaders = {source.column.name for each in resources.RESOURCES for source in sources_of(each.record)}
+    assert [each for each in numbers if measure(each) is None and each not in of_loaders] == []
+
+
+def test_units_are_known_and_titles_are_unambiguous():
+    assert {each.unit for each in MEASURES.values()} <= UNITS.keys()
+    titles = [each.title for each in MEASURES.values()]
+    assert len(set(titles)) == len(titles)
+    assert all(each.meaning.endswith(".") for each in MEASURES.values())
+
+
+def test_what_a_total_is_made_of_is_in_the_vocabulary():
+    for each in MEASURES.values():
+        assert {*itertools.chain(*each.ratios)} | ({each.weight} - {None}) <= MEASURES.keys()
+        assert sum((each.adds_up, bool(each.ratios), each.weight is not None)) <= 1
+
+
+# What a total needs more than the rows for: medians, heads that are in several rows, an order.
+NOT_TOLD = {
+    *("weighted_days_overdue", "median_lag_days", "p90_lag_days", "oldest_date", "running_share"),
+    *("heads_leverage", "principals", "non_principals", "unknown_role_people"),
+}
+GROUPED = {
+    "realization": "originator",
+    "utilization": "user",
+    "aging": "client",
+    "wip": "client",
+    "leverage": "practice_area",
+    "contribution": "client",
+    "profitability": "user",
+    "billing_lag": "user",
+    "timekeeping_lag": "user",
+}
+
+
+@pytest.mark.parametrize(("name", "by"), GROUPED.items())
+def test_the_total_of_the_rows_is_the_analysis_of_everything(name, by, book):
+    analyse = getattr(book, name)
+    whole, rows = analyse(None).iloc[0], analyse(by)
+    total = total_of(rows)
+    told = {column: value for column, value in total.items() if pd.notna(value)}
+    assert {column: whole[column] for column in told} == pytest.approx(told)
+    assert set(whole.index) - set(told) <= NOT_TOLD | set(rows.columns[rows.isna().all()])
+
+
+def test_a_missing_amount_makes_the_total_missing_and_a_missing_target_does_not():
+    rows = pd.DataFrame(
+        {
+            "worked_amount": [100.0, None],
+            "billed_amount": [90.0, 10.0],
+            "billing_realization": [0.9, None],
+            "target_hours": [100.0, None],
+            "pace": [0.5, None],
+        }
+    )
+    total = total_of(rows)
+    assert pd.isna(total["worked_amount"])
+    assert pd.isna(total["billing_realization"])
+    assert (total["billed_amount"], total["target_hours"], total["pace"]) == (100.0, 100.0, 0.5)
+
+
+def test_a_ratio_of_nothing_is_missing():
+    total = total_of(pd.DataFrame({"worked_amount": [0.0], "billed_amount": [0.0], "billing_realization": [None]}))
+    assert pd.isna(total["billing_realization"])

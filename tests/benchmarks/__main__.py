@@ -1,0 +1,10 @@
+"""All benchmarks, one after the other: `python -m tests.benchmarks`."""
+
+from __future__ import annotations
+
+from tests.benchmarks import analyses, bounds, loads
+
+if __name__ == "__main__":
+    loads.main()
+    analyses.main()
+    bounds.main()

@@ -1,0 +1,160 @@
+"""A firm of any size, made of nothing but a seed: frames as the loaders give them, in Polars and in pandas.
+
+Matters are billed quarter by quarter, each on an invoice of its own; the quarter before last is still in draft,
+the last one on no invoice yet. Each matter is worked on by a team of eight. Ids are UUIDs, enums are enums.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from billframes.loading.convert import to_pandas, to_polars
+
+__all__ = ["AS_OF", "END", "START", "Firm", "make"]
+
+START, END, AS_OF = "2023-10-01", "2026-12-31", "2026-12-31"
+QUARTERS = np.arange("2023-10", "2027-01", 3, dtype="datetime64[M]").astype("datetime64[D]")
+BILLED = len(QUARTERS) - 1
+USERS, TEAM = 200, 8
+TYPES = ["hourly", "fixedFee", "contingency", "probono", "internal"]
+ROLES = ["principal", "attorney", "paralegal", "timekeeper", "operator", "accountant"]
+KINDS = ["nonBillable", "billable", "fixedFee"]
+STATES = ["draft", "review", "approved", "final"]
+
+
+@dataclass(frozen=True, slots=True)
+class Firm:
+    """The frames of a firm in one engine."""
+
+    time_entries: Any
+    invoices: Any
+    expenses: Any
+    fixed_fees: Any
+    matters: Any
+    users: Any
+
+
+def make(entries: int = 1_000_000, seed: int = 7) -> tuple[Firm, Firm]:
+    """
+    Make one firm twice, in Polars and in pandas.
+
+    A million entries come with 200 users, 5,000 matters, 2,000 clients and 60,000 invoices.
+    """
+    rng = np.random.default_rng(seed)
+    users, matters = _users(rng), _matters(rng, entries // 200)
+    work = _time_entries(rng, entries, users, matters)
+    expenses, fixed_fees = (_items(rng, entries // 25, users, matters) for _ in range(2))
+    invoices = _invoices(rng, matters, (work, expenses, fixed_fees))
+    tables = {
+        "time_entries": work,
+        "invoices": invoices,
+        "expenses": expenses,
+        "fixed_fees": fixed_fees,
+        "matters": matters,
+        "users": users,
+    }
+    made = {name: pa.table(columns) for name, columns in tables.items()}
+    return tuple(Firm(**{name: to(table) for name, table in made.items()}) for to in (to_polars, to_pandas))
+
+
+def _users(rng: np.random.Generator) -> dict[str, pa.Array]:
+    roles = rng.choice(len(ROLES), USERS, p=[0.25, 0.4, 0.15, 0.1, 0.05, 0.05])
+    return {"user_id": _ids(rng, USERS), "name": _names("Person", USERS), "role": _enum(roles, ROLES)}
+
+
+def _matters(rng: np.random.Generator, size: int) -> dict[str, pa.Array]:
+    clients = rng.integers(0, size * 2 // 5, size)
+    areas = rng.integers(0, 12, size)
+    return {
+        "matter_id": _ids(rng, size),
+        "name": _names("Matter", size),
+        "client_id": _ids(rng, size * 2 // 5).take(clients),
+        "client_name": _names("Client", size * 2 // 5).take(clients),
+        "matter_type": _enum(rng.choice(5, size, p=[0.7, 0.12, 0.08, 0.05, 0.05]), TYPES),
+        "practice_area_id": _ids(rng, 12).take(areas),
+        "practice_area_label": _names("Area", 12).take(areas),
+    }
+
+
+def _time_entries(rng: np.random.Generator, size: int, users: dict, matters: dict) -> dict[str, pa.Array]:
+    matter = rng.integers(0, len(matters["matter_id"]), size)
+    user = (matter * 17 + rng.integers(0, TEAM, size) * 23) % USERS
+    hours = rng.integers(1, 40, size) / 10
+    kind = rng.choice(3, size, p=[0.2, 0.7, 0.1])
+    rates = rng.integers(20, 80, USERS) * 10.0
+    return {
+        **_placed(rng, matter, user, users, matters, kind > 0),
+        "billing_type": _enum(kind, KINDS),
+        "hours": pa.array(hours),
+        "amount": pa.array(np.round(hours * rates[user], 2), mask=kind != 1),
+    }
+
+
+def _items(rng: np.random.Generator, size: int, users: dict, matters: dict) -> dict[str, pa.Array]:
+    matter, user = rng.integers(0, len(matters["matter_id"]), size), rng.integers(0, USERS, size)
+    amounts = {"amount": pa.array(rng.integers(500, 50_000, size) / 100)}
+    return _placed(rng, matter, user, users, matters, np.full(size, True)) | amounts
+
+
+def _placed(rng, matter, user, users, matters, billable) -> dict[str, pa.Array]:
+    """Give rows their date, matter, client, user and, where they are billable, the invoice of their quarter."""
+    size = len(matter)
+    days = np.datetime64(START) + rng.integers(0, (np.datetime64(END) - np.datetime64(START)).astype(int) + 1, size)
+    quarter = np.searchsorted(QUARTERS, days, side="right") - 1
+    invoice = _invoice_ids(len(matters["matter_id"])).take(np.minimum(quarter, BILLED - 1) + BILLED * matter)
+    return {
+        "date": pa.array(days),
+        "user_id": users["user_id"].take(user),
+        "user_name": users["name"].take(user),
+        "client_id": matters["client_id"].take(matter),
+        "client_name": matters["client_name"].take(matter),
+        "matter_id": matters["matter_id"].take(matter),
+        "matter_name": matters["name"].take(matter),
+        "invoice_id": pc.if_else(billable & (quarter < BILLED), invoice, None),
+    }
+
+
+def _invoices(rng: np.random.Generator, matters: dict, items: tuple[dict, ...]) -> dict[str, pa.Array]:
+    """One invoice for each matter and quarter but the last, at what is on it, less a discount."""
+    ids = _invoice_ids(len(matters["matter_id"]))
+    quarter, matter = np.arange(len(ids)) % BILLED, np.arange(len(ids)) // BILLED
+    worth = sum(
+        np.bincount(at.fill_null(0), each["amount"].fill_null(0.0).to_numpy() * at.is_valid().to_numpy(False), len(ids))
+        for each in items
+        for at in [pc.index_in(each["invoice_id"], ids)]
+    )
+    amount = np.round(worth * rng.uniform(0.8, 1.0, len(ids)), 2)
+    dates = QUARTERS[quarter + 1] + 9
+    final = quarter < BILLED - 1
+    return {
+        "invoice_id": ids,
+        "invoice_date": pa.array(dates),
+        "due_date": pa.array(dates + 30, mask=~final),
+        "invoice_state": _enum(np.where(final, 3, rng.integers(0, 3, len(ids))), STATES),
+        "client_id": matters["client_id"].take(matter),
+        "client_name": matters["client_name"].take(matter),
+        "amount": pa.array(amount),
+        "balance": pa.array(np.round(amount * rng.choice([0.0, 0.4, 1.0], len(ids), p=[0.8, 0.05, 0.15]), 2)),
+    }
+
+
+def _invoice_ids(matters: int) -> pa.Array:
+    return _ids(np.random.default_rng(1), matters * BILLED)
+
+
+def _ids(rng: np.random.Generator, size: int) -> pa.Array:
+    return pa.array([str(uuid.UUID(bytes=rng.bytes(16), version=4)) for _ in range(size)])
+
+
+def _names(kind: str, size: int) -> pa.Array:
+    return pa.array([f"{kind} {number:05}" for number in range(size)])
+
+
+def _enum(codes: np.ndarray, values: list[str]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(values))

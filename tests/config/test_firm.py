@@ -1,0 +1,107 @@
+"""Firm settings: what each key takes, and how a wrong one is named."""
+
+from __future__ import annotations
+
+import datetime as dt
+import pickle
+
+import pytest
+
+from billframes.config.firm import FirmSettings
+from billframes.errors import ConfigError, ParameterError
+
+TOML = """
+time_zone = "Europe/Berlin"
+working_days = ["Mon", "Tue", "Wed", "Thu"]
+holidays = [2026-10-03, "2026-12-25"]
+hours_per_day = 7.5
+
+[user_hours]
+"ada@firm.example" = 4
+
+[leave]
+u1 = [2026-10-05, ["2026-10-10", "2026-10-12"]]
+
+[targets.u1]
+hours = 1600
+period = "year"
+
+[originator_weights.m1]
+u1 = 0.6
+u2 = 0.4
+"""
+
+
+def test_a_file_has_the_same_keys(tmp_path):
+    path = tmp_path / "firm.toml"
+    path.write_text(TOML)
+    firm = FirmSettings.load(path)
+    assert firm.holidays == (dt.date(2026, 10, 3), dt.date(2026, 12, 25))
+    assert firm.leave == {
+        "u1": [
+            (dt.date(2026, 10, 5), dt.date(2026, 10, 5)),
+            (dt.date(2026, 10, 10), dt.date(2026, 10, 12)),
+        ]
+    }
+    assert firm.targets == {"u1": {"hours": 1600.0, "period": "year"}}
+    assert firm == pickle.loads(pickle.dumps(firm))
+
+
+def test_users_may_be_named_by_address():
+    firm = FirmSettings(
+        user_hours={"Ada@Firm.example": 4},
+        roles={"u2": "attorney"},
+        originator_weights={"m1": {"ada@firm.example": 1}},
+    )
+    assert firm.emails == {"ada@firm.example"}
+    named = firm.by_id({"ada@firm.example": "u1"})
+    assert named.user_hours == {"u1": 4.0}
+    assert named.roles == {"u2": "attorney"}
+    assert named.originator_weights == {"m1": {"u1": 1.0}}
+    with pytest.raises(ParameterError, match="no user has that e-mail address"):
+        firm.by_id({})
+    with pytest.raises(ParameterError, match="twice"):
+        FirmSettings(user_hours={"a@b": 1, "u1": 2}).by_id({"a@b": "u1"})
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"time_zone": "Mars/Phobos"}, "time_zone='Mars/Phobos'"),
+        ({"working_days": ["Monday"]}, "working_days has 'Monday'.*Did you mean 'Mon'"),
+        ({"working_days": "Mon"}, "working_days='Mon' is not a list"),
+        ({"holidays": ["soon"]}, "holidays='soon'"),
+        ({"hours_per_day": 25}, "hours_per_day=25"),
+        ({"hours_per_day": True}, "hours_per_day=True"),
+        ({"user_hours": {"u1": -1}}, r"user_hours\['u1'\]=-1 is negative"),
+        ({"user_hours": [8]}, "user_hours=.* is not a mapping"),
+        ({"user_start": {"u1": None}}, r"user_start\['u1'\]"),
+        ({"leave": {"u1": [("2026-01-02", "2026-01-01")]}}, r"leave\['u1'\].*ends before it begins"),
+        ({"leave": {"u1": [("2026-01-02",)]}}, r"leave\['u1'\]"),
+        ({"targets": {"u1": {"hours": 1600}}}, r"targets\['u1'\].*is no target"),
+        ({"targets": {"u1": {"hours": 1600, "period": "week"}}}, "the period 'week'"),
+        ({"originator_weights": {"m1": {"u1": 0.5}}}, r"originator_weights\['m1'\] adds up to 0.5"),
+        ({"roles": {"u1": "principle"}}, "Did you mean 'principal'"),
+        ({"standard_rates": {"u1": "400"}}, r"standard_rates\['u1'\]='400' is not a number"),
+    ],
+)
+def test_a_wrong_value_names_its_key(values, message):
+    with pytest.raises(ParameterError, match=message):
+        FirmSettings(**values)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("holydays = []", "unknown key 'holydays'. Did you mean 'holidays'"),
+        ("hours_per_day = ", "can't be read as firm settings"),
+        ("hours_per_day = 99", "hours_per_day=99"),
+    ],
+)
+def test_a_wrong_file_is_named(tmp_path, text, message):
+    path = tmp_path / "firm.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        FirmSettings.load(path)
+    with pytest.raises(ConfigError, match=r"gone\.toml can't be read"):
+        FirmSettings.load(tmp_path / "gone.toml")

@@ -1,0 +1,318 @@
+"""Every write of the API from Python, against the sandbox over HTTP."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import pickle
+import uuid
+from decimal import Decimal
+
+import httpx
+import pandas as pd
+import pytest
+
+import billframes as bf
+from tests.conftest import entry
+
+
+@pytest.fixture(scope="module")
+def own():
+    """A sandbox that these tests may change."""
+    from billframes.sandbox import Sandbox
+
+    with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def matter(own):
+    matters = own.matters(archived=False)
+    return matters[matters["matter_type"] == "hourly"]["matter_id"].iloc[0]
+
+
+@pytest.fixture(scope="module")
+def user(own):
+    return own.users(role="attorney")["user_id"].iloc[0]
+
+
+def test_a_time_entry_is_created_read_changed_and_deleted(own, matter):
+    made = own.time_entries.create(
+        matter_id=uuid.UUID(matter),
+        date=dt.date(2026, 10, 30),
+        description="Draft reply",
+        hours=Decimal("1.5"),
+        time="09:30",
+        activity_code="A103",
+    )
+    assert (made.hours, made.billing_type, made.date, made.time) == (
+        1.5,
+        "billable",
+        dt.date(2026, 10, 30),
+        dt.time(9, 30),
+    )
+    assert made.amount == pytest.approx(made.rate * 1.5)
+    assert own.time_entries.update(made.time_entry_id, hours=2, activity_code=None) is None
+    read = own.time_entries.get(made.time_entry_id)
+    assert (read.hours, read.activity_code, read.description) == (2.0, None, "Draft reply")
+    assert own.time_entries.delete(made.time_entry_id) is None
+    with pytest.raises(bf.NotFoundError):
+        own.time_entries.get(made.time_entry_id)
+
+
+def test_left_out_is_not_sent_and_none_is_null(fake, connect):
+    fake.answers["/v2/time-entries/t1"] = httpx.Response(204)
+    assert connect().time_entries.update("t1", description=None, fixed_fee_id=bf.CLEAR) is None
+    assert json.loads(fake.requests[-1].content) == {
+        "description": None,
+        "fixedFeeId": "00000000-0000-0000-0000-000000000000",
+    }
+    assert fake.requests[-1].method == "PUT"
+    assert fake.requests[-1].headers["content-type"] == "application/json"
+
+
+def test_clear_takes_a_fixed_fee_away_and_none_keeps_it(own):
+    entries = own.time_entries(billing_type="fixedFee", billed=False)
+    one = entries[entries["fixed_fee_id"].notna()]["time_entry_id"].iloc[0]
+    own.time_entries.update(one, fixed_fee_id=None)
+    assert own.time_entries.get(one).fixed_fee_id is not None
+    own.time_entries.update(one, fixed_fee_id=bf.CLEAR)
+    assert own.time_entries.get(one).fixed_fee_id is None
+
+
+def test_clear_takes_a_practice_area_away(own):
+    matters = own.matters(archived=False)
+    one = matters[matters["practice_area_id"].notna()]["matter_id"].iloc[0]
+    assert own.matters.update(one, practice_area_id=bf.CLEAR).practice_area_id is None
+
+
+def test_whose_entry_it_is(own, matter, user):
+    values = {"matter_id": matter, "date": "2026-10-30", "description": "Call", "hours": 0.1}
+    mine = own.time_entries.create(**values).user_id
+    assert own.time_entries.create(**values, acting_user=user).user_id == user != mine
+    assert own.time_entries.create(**values, acting_user=mine, user_id=user).user_id == user
+
+
+def test_the_clients_acting_user_and_header_are_sent(fake, connect):
+    fake.answers["/v2/time-entries"] = lambda request: httpx.Response(
+        201, json={"data": entry(user={}, matter={}, client={})}
+    )
+    client = connect(acting_user="u7", acting_user_header="x-behalf")
+    client.time_entries.create(matter_id="m", date="2026-10-30", description="Call", hours=1)
+    assert fake.requests[-1].headers["x-behalf"] == "u7"
+
+
+@pytest.mark.parametrize("kind", ["expenses", "fixed_fees"])
+def test_creates_without_a_body_return_none(own, matter, kind):
+    loader = getattr(own, kind)
+    before = loader.count(matter_id=matter)
+    made = loader.create(matter_id=matter, date="2026-10-30", description="Copies", amount=12.34)
+    assert made is None
+    frame = loader(matter_id=matter)
+    assert len(frame) == before + 1
+    row = frame[(frame["description"] == "Copies")].iloc[0]
+    assert row["amount"] == 12.34
+    record = loader.get(row[f"{kind[:-1]}_id"])
+    assert record.user_id is None
+    assert loader.update(row[f"{kind[:-1]}_id"], amount=20) is None
+    assert loader.get(row[f"{kind[:-1]}_id"]).amount == 20.0
+    loader.delete(row[f"{kind[:-1]}_id"])
+    assert loader.count(matter_id=matter) == before
+
+
+def test_a_client_with_contact_and_custom_fields(own):
+    names = own.custom_fields("client").set_index("value_type")["name"]
+    made = own.clients.create(
+        name="Árbol & Søn",
+        contact={"company_name": "Árbol & Søn", "emailCC": "x@example.com"},
+        custom_fields={names["number"] if isinstance(names["number"], str) else names["number"].iloc[0]: 7},
+    )
+    assert made.contact.email_cc == "x@example.com"
+    assert 7.0 in made.custom_fields.values()
+    changed = own.clients.update(made.client_id, reference="9001")
+    assert (changed.reference, changed.name) == ("9001", "Árbol & Søn")
+    own.clients.delete(made.client_id)
+
+
+def test_custom_fields_are_set_by_name_column_or_id_and_cleared_by_none(own):
+    matter = own.matters(archived=False)["matter_id"].iloc[5]
+    fields = own.matters(limit=1).attrs["custom_fields"]
+    by_type = {each["type"]: (column, each) for column, each in fields.items()}
+    option = own.custom_fields("matter").set_index("id").loc[by_type["enum"][1]["id"], "option_labels"][0]
+    values = {
+        by_type["number"][0]: 12.5,
+        by_type["date"][1]["name"]: pd.Timestamp("2027-03-01"),
+        by_type["boolean"][1]["id"]: True,
+        by_type["enum"][1]["name"]: option,
+    }
+    record = own.matters.update(matter, custom_fields=values)
+    assert getattr(record, by_type["number"][0]) == 12.5
+    assert getattr(record, by_type["date"][0]) == dt.date(2027, 3, 1)
+    assert getattr(record, by_type["boolean"][0]) is True
+    assert getattr(record, by_type["enum"][0]) == option
+    record = own.matters.update(matter, custom_fields=dict.fromkeys(values))
+    assert not set(record.custom_fields) & {by_type["number"][1]["name"], by_type["enum"][1]["name"]}
+
+
+def test_matters_are_archived_and_brought_back(own, matter):
+    assert own.matters.archive(matter).archived is True
+    assert own.matters.unarchive(matter).archived is False
+
+
+def test_users_custom_fields_can_be_set(own, user):
+    fields = own.custom_fields("user")
+    text = fields[fields["value_type"] == "text"]["name"].iloc[0]
+    assert own.users.update(user, custom_fields={text: "Welsh"}).custom_fields[text] == "Welsh"
+
+
+def test_a_refusal_has_the_servers_words_in_front(own):
+    billed = own.time_entries("2026-06", billed=True)["time_entry_id"].iloc[0]
+    with pytest.raises(bf.RefusedError) as raised:
+        own.time_entries.update(billed, hours=9)
+    assert raised.value.status == 409
+    assert str(raised.value).split()[0] not in {"time_entries:", "billframes:"}
+    with pytest.raises(bf.RefusedError):
+        own.clients.delete(own.matters()["client_id"].iloc[0])
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"hours": "1.5"}, "hours='1.5'"),
+        ({"hours": float("nan")}, "hours=nan"),
+        ({"hours": True}, "hours=True"),
+        ({"date": "2026-13-01"}, "date='2026-13-01'"),
+        ({"date": "2026-10"}, "date='2026-10'"),
+        ({"description": 5}, "description=5"),
+        ({"description": None}, "description=None"),
+        ({"billing_type": "billible"}, "Did you mean 'billable'"),
+        ({"matter_id": ""}, "matter_id=''"),
+        ({"time": "noon"}, "time='noon'"),
+    ],
+)
+def test_a_wrong_value_is_named_before_any_request(fake, connect, values, said):
+    right = {"matter_id": "m", "date": "2026-10-30", "description": "Call", "hours": 1}
+    with pytest.raises(bf.ParameterError) as raised:
+        connect().time_entries.create(**{**right, **values})
+    assert said in str(raised.value)
+    assert fake.requests == []
+
+
+def test_an_update_of_nothing_is_refused(fake, connect):
+    with pytest.raises(bf.ParameterError, match="nothing to change"):
+        connect().matters.update("m1")
+    assert fake.requests == []
+
+
+def test_unknown_custom_fields_options_and_contact_fields_are_named(own):
+    client = own.clients(limit=1)["client_id"].iloc[0]
+    with pytest.raises(bf.ParameterError, match="is no custom field"):
+        own.clients.update(client, custom_fields={"Nope": 1})
+    with pytest.raises(bf.ParameterError, match="Did you mean 'company_name'"):
+        own.clients.update(client, contact={"companyname_": "x"})
+    with pytest.raises(bf.ParameterError, match="no mapping"):
+        own.clients.update(client, contact="x")
+
+
+@pytest.mark.parametrize("failure", [httpx.ReadTimeout("slow"), httpx.RemoteProtocolError("gone"), 500, 503])
+@pytest.mark.parametrize("verb", ["create", "update", "delete"])
+def test_a_write_without_an_answer_is_uncertain_and_not_repeated(fake, connect, failure, verb, monkeypatch):
+    from billframes.transport import http
+
+    monkeypatch.setattr(http, "backoff", lambda _attempt: 0.0)
+
+    def fail(_request):
+        if isinstance(failure, int):
+            return httpx.Response(failure)
+        raise failure
+
+    fake.answers = dict.fromkeys(["/v2/expenses", "/v2/expenses/e1"], fail)
+    loader = connect(retries=3).expenses
+    call = {
+        "create": lambda: loader.create(matter_id="m", date="2026-10-30", description="Copies", amount=1),
+        "update": lambda: loader.update("e1", amount=2),
+        "delete": lambda: loader.delete("e1"),
+    }[verb]
+    with pytest.raises(bf.UncertainWriteError, match="not known whether") as raised:
+        call()
+    writes = [request for request in fake.requests if request.method != "GET"]
+    assert len(writes) == 1
+    assert raised.value.sent == (json.loads(writes[0].content) if writes[0].content else None)
+    assert "Copies" not in str(raised.value)
+    assert pickle.loads(pickle.dumps(raised.value)).sent == raised.value.sent
+
+
+def test_a_write_that_was_surely_not_sent_or_held_off_is_sent_again(fake, connect, monkeypatch):
+    from billframes.transport import http
+
+    monkeypatch.setattr(http, "backoff", lambda _attempt: 0.0)
+    answers = [httpx.ConnectError("refused"), httpx.Response(429), httpx.Response(200)]
+
+    def serve(_request):
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    fake.answers["/v2/expenses/e1"] = serve
+    connect(retries=3).expenses.delete("e1")
+    assert [request.method for request in fake.requests] == ["DELETE"] * 3
+
+
+def test_records_are_frozen_shown_as_tables_and_pickle(own):
+    record = own.matters.get(own.matters()["matter_id"].iloc[0])
+    assert record.client.name in repr(record)
+    assert "<table>" in record._repr_html_()
+    assert pickle.loads(pickle.dumps(record)) == record
+    assert record.to_dict()["client"]["name"] == record.client.name
+    assert "client" in dir(record)
+    with pytest.raises(AttributeError, match="do not change"):
+        record.name = "x"
+    with pytest.raises(AttributeError, match="Did you mean 'matter_type'"):
+        record.mattertype  # noqa: B018
+
+
+def test_what_is_shown_escapes_html(fake, connect):
+    fake.answers["/v2/time-entries/t1"] = {
+        "data": entry(timeEntryId="t1", description="<script>alert(1)</script>", user={}, matter={}, client={})
+    }
+    assert "<script>" not in connect().time_entries.get("t1")._repr_html_()
+
+
+def test_an_id_is_one_segment_of_the_path(fake, connect):
+    fake.answers["/v2/clients/a?b"] = httpx.Response(404)
+    with pytest.raises(bf.NotFoundError):
+        connect().clients.get("a?b")
+    assert fake.requests[-1].url.raw_path == b"/v2/clients/a%3Fb"
+
+
+@pytest.mark.parametrize("status", [200, 201, 202])
+def test_a_create_that_is_answered_with_any_success_brings_the_record(fake, connect, status):
+    row = entry(user={}, matter={}, client={})
+    fake.answers["/v2/time-entries"] = httpx.Response(status, json={"data": row})
+    made = connect().time_entries.create(matter_id="m1", date="2026-10-01", description="x", hours=1)
+    assert made.time_entry_id == "t0001"
+
+
+@pytest.mark.parametrize("status", [200, 201, 204])
+def test_a_write_that_is_answered_with_success_and_no_body_is_done(fake, connect, status):
+    fake.answers |= dict.fromkeys(("/v2/expenses", "/v2/expenses/e1"), httpx.Response(status))
+    expenses = connect().expenses
+    assert expenses.create(matter_id="m1", date="2026-10-01", description="x", amount=1) is None
+    assert expenses.update("e1", amount=2) is None
+    assert expenses.delete("e1") is None
+
+
+def test_another_record_than_the_one_asked_for_is_refused(fake, connect):
+    fake.answers["/v2/time-entries/t2"] = {"data": entry(timeEntryId="t3", user={}, matter={}, client={})}
+    with pytest.raises(bf.DecodeError, match=r"time_entries: asked for record t2, the server answered with t3"):
+        connect().time_entries.get("t2")
+    with pytest.raises(bf.DecodeError, match="asked for record t2"):
+        connect().time_entries.update("t2", hours=2)
+
+
+def test_a_record_is_the_one_asked_for_whatever_the_case_of_its_id(fake, connect):
+    id_ = "C0FFEE00-1B5C-4F7A-9C1D-2F6F0C3E8A11"
+    row = entry(timeEntryId=id_.lower(), user={}, matter={}, client={})
+    fake.answers[f"/v2/time-entries/{id_}"] = {"data": row}
+    assert connect().time_entries.get(id_).time_entry_id == id_.lower()

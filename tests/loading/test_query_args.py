@@ -1,0 +1,112 @@
+"""A wrong argument is a ParameterError before any request, naming the argument and what is accepted."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import billframes as bf
+from tests.conftest import entry, paged
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"start": "soon"}, ["start='soon'", "'2026-Q3'"]),
+        ({"start": "2026-13"}, ["start='2026-13'"]),
+        ({"start": "2026-02-30"}, ["start='2026-02-30'"]),
+        ({"start": 2026}, ["start=2026"]),
+        ({"start": pd.NaT}, ["start"]),
+        ({"start": "2026-10-02", "end": "2026-10-01"}, ["start=2026-10-02", "end=2026-10-01"]),
+        ({"start": "2026-10", "end": "2026-10-31"}, ["start='2026-10'", "end"]),
+        ({"end": "2026-10"}, ["end='2026-10'"]),
+        ({"billing_type": "billible"}, ["billing_type='billible'", "'nonBillable'", "Did you mean 'billable'"]),
+        ({"billed": "yes"}, ["billed='yes'", "True"]),
+        ({"user_id": 7}, ["user_id=7"]),
+        ({"user_id": [""]}, ["user_id"]),
+        ({"fixed_fee_id": ["a"]}, ["fixed_fee_id"]),
+        ({"select": [1]}, ["select"]),
+        ({"limit": -1}, ["limit=-1"]),
+        ({"limit": 1.5}, ["limit=1.5"]),
+        ({"limit": True}, ["limit=True"]),
+        ({"modified_since": "yesterday"}, ["modified_since"]),
+        ({"to": "panda"}, ["to='panda'", "Did you mean 'pandas'"]),
+    ],
+)
+def test_a_wrong_argument_is_named_before_any_request(fake, connect, arguments, said):
+    with pytest.raises(bf.ParameterError) as raised:
+        connect().time_entries(**arguments)
+    assert all(words in str(raised.value) for words in said), str(raised.value)
+    assert fake.requests == []
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "sent"),
+    [
+        ("2026", None, ("2026-01-01", "2026-12-31")),
+        ("2026-Q3", None, ("2026-07-01", "2026-09-30")),
+        ("2026-q1", None, ("2026-01-01", "2026-03-31")),
+        ("2024-02", None, ("2024-02-01", "2024-02-29")),
+        ("9999-12", None, ("9999-12-01", "9999-12-31")),
+        ("2026-10-05", None, ("2026-10-05", None)),
+        (None, "2026-10-05", (None, "2026-10-05")),
+        (dt.date(2026, 10, 1), dt.datetime(2026, 10, 2, 23, 59), ("2026-10-01", "2026-10-02")),
+        (pd.Timestamp("2026-10-01"), np.datetime64("2026-10-02"), ("2026-10-01", "2026-10-02")),
+        ("2026-10-01T10:00:00Z", "2026-10-01", ("2026-10-01", "2026-10-01")),
+    ],
+)
+def test_periods_and_dates_become_inclusive_ends(fake, connect, start, end, sent):
+    fake.answers["/v2/time-entries"] = paged([])
+    connect().time_entries(start, end)
+    assert (fake.query().get("startDate"), fake.query().get("endDate")) == sent
+
+
+def test_ids_may_be_uuids(fake, connect):
+    fake.answers["/v2/time-entries"] = paged([])
+    number = uuid.uuid4()
+    connect().time_entries(matter_id=number, billed=np.True_)
+    assert fake.query()["matterId"] == str(number)
+    assert fake.query()["billed"] == "true"
+
+
+def test_enums_names_are_matched_without_regard_to_case_and_in_snake_case(fake, connect):
+    fake.answers["/v2/time-entries"] = paged([])
+    connect().time_entries(billing_type="FIXEDFEE", select="fixed_fee", sort="-Date")
+    assert fake.query()["billingType"] == "fixedFee"
+    assert fake.query()["select"] == "fixedFee"
+    assert fake.query()["sort"] == "-date"
+
+
+def test_names_that_the_description_lacks_are_sent_as_given(fake, connect):
+    fake.answers["/v2/time-entries"] = paged([])
+    connect().time_entries(select=["fixed_fee", "Xyz", "meta", "-qQ"], sort="-rank,date")
+    assert fake.query()["select"] == "meta,fixedFee,Xyz,-qQ"
+    assert fake.query()["sort"] == "-rank,date"
+
+
+def test_rows_sorted_by_a_name_of_the_servers_own_keep_its_order(fake, connect):
+    rows = [entry(number, date=f"2026-10-{day:02}") for number, day in enumerate([3, 1, 2])]
+    fake.answers["/v2/time-entries"] = lambda request: paged(rows)(request)
+    frame = connect(page_size=4).time_entries(select="", sort="rank")
+    assert frame["time_entry_id"].tolist() == ["t0000", "t0001", "t0002"]
+    assert {request.url.params["sort"] for request in fake.requests} == {"rank"}
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"page_size": 0}, "page_size"),
+        ({"page_size": 1001}, "page_size"),
+        ({"concurrency": 0}, "concurrency"),
+        ({"timeout": 0}, "timeout"),
+        ({"retries": -1}, "retries"),
+        ({"rate_limit": 0}, "rate_limit"),
+    ],
+)
+def test_a_wrong_setting_is_named(connect, options, name):
+    with pytest.raises(bf.ParameterError, match=name):
+        connect(**options)

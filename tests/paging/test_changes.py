@@ -1,0 +1,56 @@
+"""What changed while a list was read, and what was deleted: found, for what it costs."""
+
+from __future__ import annotations
+
+import pytest
+
+import billframes as bf
+from billframes.errors import PagingError
+from billframes.loading.table_builder import Block
+from billframes.sandbox import Sandbox
+from tests.simulation.model import Model, Setting
+from tests.simulation.runner import Shuffled, builder_of, query_of, reader_of, simulate
+
+
+def test_a_load_ends_although_more_than_a_page_was_entered_just_before():
+    with Sandbox() as running, bf.Client(running.base_url, running.tokens["full"], page_size=10) as client:
+        matter = client.matters(limit=1)["matter_id"].iloc[0]
+        for number in range(25):
+            client.expenses.create(matter_id=matter, date="2026-10-30", amount=number + 1, description="Copies")
+        frame = client.expenses(matter_id=matter)
+    assert frame.attrs["load"]["proof"] == "snapshot"
+    assert (frame["description"] == "Copies").sum() == 25
+
+
+@pytest.mark.parametrize("resource", ["expenses", "invoices", "clients", "matters"])
+def test_a_quiet_list_is_a_snapshot_whatever_was_changed_just_before(resource):
+    changed_lately = Setting(resource=resource, overlap=1e7)
+    assert {simulate(seed, changed_lately).proof for seed in range(4)} == {"snapshot"}
+
+
+def test_the_search_for_deletions_costs_what_changed(monkeypatch):
+    read, value = [], Block.value
+    monkeypatch.setattr(Block, "value", lambda self, *place: (read.append(place), value(self, *place))[1])
+    deleted = Setting(rows=1000, page=50, days=200, hidden=4)
+    for seed in range(3):
+        read.clear()
+        outcome = simulate(seed, deleted)
+        assert (outcome.proof, outcome.broken) == ("snapshot", "")
+        assert sum(column == "date" for column, _ in read) < deleted.rows / 10
+
+
+def said_of(setting: Setting) -> str:
+    """Return why a list that changes faster than it can be read is not loaded."""
+    model = Model(setting, 1)
+    model.begin()
+    with pytest.raises(PagingError) as caught:
+        reader_of(setting, Shuffled(model, 2), [], builder_of(setting)).read([query_of(setting)])
+    return str(caught.value)
+
+
+def test_a_shorter_period_is_asked_for_only_where_a_list_has_dates():
+    busy = {"changes": 8.0, "overlap": 1e7, "rows": 100}
+    assert "ask for a shorter period" in said_of(Setting(resource="expenses", **busy))
+    said = said_of(Setting(resource="clients", **busy))
+    assert "narrow the list with filters" in said
+    assert "period" not in said

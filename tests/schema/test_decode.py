@@ -1,0 +1,437 @@
+"""What comes over the wire becomes the right cell, or a DecodeError that names resource, record and path."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+import billframes as bf
+from tests.conftest import entry, paged
+from tests.made import Written, dumps
+
+
+@pytest.fixture
+def load(fake, connect):
+    """Load time entries that hold the given changes."""
+
+    def loading(*rows, **options):
+        fake.answers["/v2/time-entries"] = paged([entry(i, **row) for i, row in enumerate(rows)])
+        return connect().time_entries(**{"select": "", **options})
+
+    return loading
+
+
+def test_nested_references_flatten(load):
+    row = {
+        "client": {"name": "Acme", "reference": None},
+        "matter": {"name": "Acme v. Bolt", "reference": "1001"},
+        "user": {"name": "Ann Lee", "email": "x@example.com", "team": {"id": 3}},
+        "invoiceId": "i1",
+        "invoice": {"invoiceId": "i1", "invoiceNumber": "7", "invoiceDate": "2026-10-31", "invoiceState": "final"},
+        "fixedFeeId": "f1",
+        "fixedFee": {"id": "f1", "label": "Will", "amount": 1500},
+        "meta": {"createdAt": "2026-10-01T09:00:00+02:00", "modifiedAt": "2026-10-02T09:00:00Z"},
+    }
+    frame = load(row, select=None)
+    assert frame.loc[0, ["client_name", "matter_reference", "user_name", "invoice_number"]].tolist() == [
+        "Acme",
+        "1001",
+        "Ann Lee",
+        "7",
+    ]
+    assert frame.loc[0, ["fixed_fee_label", "fixed_fee_amount"]].tolist() == ["Will", 1500.0]
+    assert pd.isna(frame.loc[0, "client_reference"])
+    assert frame.loc[0, "created_at"] == pd.Timestamp("2026-10-01T07:00:00Z")
+
+
+def test_a_name_that_does_not_come_whole_is_put_together(load):
+    assert load({"user": {"firstName": "Ann", "lastName": "Lee"}}, select="user").loc[0, "user_name"] == "Ann Lee"
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "1900-02-28", "2024-02-29", "9999-12-31"])
+def test_dates_of_any_year_survive(load, day):
+    assert load({"date": day})["date"].dt.strftime("%Y-%m-%d").str.zfill(10).tolist() == [day]
+
+
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("2026-10-01T09:00:00Z", "2026-10-01T09:00:00Z"),
+        ("2026-10-01T09:00:00.1234567Z", "2026-10-01T09:00:00.123456Z"),
+        ("2026-10-01T09:00:00-04:30", "2026-10-01T13:30:00Z"),
+        ("2026-10-01T09:00:00", "2026-10-01T09:00:00Z"),
+        ("2026-10-01T09:00Z", "2026-10-01T09:00:00Z"),
+    ],
+)
+def test_instants_of_any_offset_and_precision(load, text, instant):
+    frame = load({"meta": {"createdAt": text, "modifiedAt": text}}, select="meta")
+    assert frame.loc[0, "modified_at"] == pd.Timestamp(instant)
+
+
+@pytest.mark.parametrize("text", ["09:30:00", "09:30", "09:30:00.000"])
+def test_a_time_of_day(load, text):
+    assert load({"time": text}).loc[0, "time"] == dt.time(9, 30)
+
+
+@pytest.mark.parametrize("written", ["100", "100.0", "1e2"])
+def test_numbers_however_written(fake, connect, written):
+    body = json.dumps(paged([entry(amount="?")])(type("R", (), {"url": type("U", (), {"params": {}})})))
+    fake.answers["/v2/time-entries"] = body.replace('"?"', written).encode()
+    assert connect().time_entries(select="").loc[0, "amount"] == 100.0
+
+
+def test_enum_text_is_matched_without_regard_to_case(load):
+    assert load({"billingType": "NONBILLABLE"}).loc[0, "billing_type"] == "nonBillable"
+
+
+def test_an_unknown_enum_value_is_kept_with_one_warning(load):
+    with pytest.warns(bf.UnknownValueWarning, match="'courtesy'") as given:
+        frame = load({"billingType": "courtesy"}, {"billingType": "courtesy"}, {})
+    assert len(given) == 1
+    assert frame["billing_type"].tolist() == ["courtesy", "courtesy", "billable"]
+    assert frame["billing_type"].cat.categories.tolist() == ["nonBillable", "billable", "fixedFee", "courtesy"]
+
+
+def test_unknown_properties_are_ignored(load):
+    assert "novelty" not in load({"novelty": {"deep": [1]}})
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  ", "<script>alert(1)</script>", "مكتب المحاماة", "𝔘\u0000\u2028", "x" * 20_000]
+)
+def test_text_of_any_kind_survives(load, text):
+    assert load({"description": text}).loc[0, "description"] == text
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"hours": "1.5"}, "$.data[1].hours"),
+        ({"hours": None}, "$.data[1].hours"),
+        ({"billed": "yes"}, "$.data[1].billed"),
+        ({"date": "2026-13-01"}, "$.data[1].date"),
+        ({"client": "Acme"}, "$.data[1].client"),
+        ({"time": "noon"}, "$.data[1].time: what came is not a time"),
+    ],
+)
+def test_a_wrong_type_names_resource_record_and_path(load, changes, path):
+    with pytest.raises(bf.DecodeError) as raised:
+        load({}, changes)
+    assert "time_entries" in str(raised.value)
+    assert "t0001" in str(raised.value)
+    assert path in str(raised.value)
+
+
+def test_a_missing_required_field_is_named(fake, connect):
+    row = entry(7)
+    del row["matterId"]
+    fake.answers["/v2/time-entries"] = paged([row])
+    with pytest.raises(bf.DecodeError, match=r"time_entries: record t0007 .*\$\.data\[0\].*matterId"):
+        connect().time_entries(select="")
+
+
+def test_values_stay_out_of_error_messages_and_chains(load):
+    with pytest.raises(bf.DecodeError) as raised:
+        load({"description": "privileged", "hours": "x"})
+    assert "privileged" not in str(raised.value)
+    assert raised.value.__cause__ is None
+    assert raised.value.__context__ is None
+
+
+def test_a_body_that_ends_in_the_middle_is_no_usable_answer(fake, connect):
+    fake.answers["/v2/time-entries"] = b'{"data": ['
+    with pytest.raises(bf.TransportError, match=r"time_entries: .*it ends in the middle"):
+        connect(retries=0).time_entries(select="")
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b'{"rows": []}', b'{"data": {}}', b"\xff", b"NaN"])
+def test_a_body_that_is_not_the_apis_is_a_decode_error(fake, connect, body):
+    fake.answers["/v2/time-entries"] = body
+    with pytest.raises(bf.DecodeError, match="time_entries"):
+        connect().time_entries()
+
+
+def test_an_invoice_may_have_no_matter(fake, connect):
+    invoice = {
+        "invoiceId": "i1",
+        "clientId": "c1",
+        "matterId": None,
+        "invoiceDate": "2026-10-31",
+        "amount": 5,
+        "balance": 5,
+        "invoiceNumber": "7",
+        "invoiceState": "draft",
+    }
+    fake.answers["/v2/invoices"] = paged([invoice])
+    assert connect().invoices(select="")["matter_id"].isna().all()
+
+
+FIELDS = [
+    {"id": "1", "entity": "matter", "name": "Court", "valueType": "text"},
+    {"id": "2", "entity": "matter", "name": "Budget (USD)", "valueType": "number"},
+    {"id": "3", "entity": "matter", "name": "Insured", "valueType": "boolean"},
+    {"id": "4", "entity": "matter", "name": "Trial", "valueType": "date"},
+    {
+        "id": "5",
+        "entity": "matter",
+        "name": "Phase",
+        "valueType": "enum",
+        "options": [{"optionId": "a", "label": "Late"}, {"optionId": "b", "label": "Early"}],
+    },
+    {"id": "6", "entity": "matter", "name": "Name", "valueType": "text"},
+    {"id": "7", "entity": "matter", "name": "Team!", "valueType": "text"},
+    {"id": "8", "entity": "matter", "name": "team", "valueType": "text"},
+]
+VALUES = [
+    {"id": "1", "name": "Court", "valueType": "text", "value": "High Court"},
+    {"id": "2", "name": "Budget (USD)", "valueType": "number", "value": 1000},
+    {"id": "3", "name": "Insured", "valueType": "boolean", "value": False},
+    {"id": "4", "name": "Trial", "valueType": "date", "value": "2027-03-01"},
+    {"id": "5", "name": "Phase", "valueType": "enum", "value": "Early", "optionId": "b"},
+]
+
+
+def matter(**changes):
+    return {
+        "matterId": "m1",
+        "name": "Acme v. Bolt",
+        "matterType": "hourly",
+        "archived": False,
+        "clientId": "c1",
+        "client": {"name": "Acme"},
+        "responsibleId": "u1",
+        "originatorIds": [],
+        **changes,
+    }
+
+
+@pytest.fixture
+def load_matters(fake, connect):
+    def loading(*rows):
+        fake.answers["/v2/custom-fields"] = {"data": FIELDS}
+        fake.answers["/v2/matters"] = paged(list(rows))
+        return connect().matters(select="customFields")
+
+    return loading
+
+
+@pytest.mark.parametrize("where", ["record", "meta"])
+def test_custom_fields_become_typed_columns_from_record_or_meta(load_matters, where):
+    meta = {"createdAt": "2026-01-01T00:00:00Z", "modifiedAt": "2026-01-01T00:00:00Z"}
+    row = matter(customFields=VALUES) if where == "record" else matter(meta={**meta, "customFields": VALUES})
+    frame = load_matters(row)
+    assert frame.filter(like="cf_").dtypes.astype(str).to_dict() == {
+        "cf_court": "str",
+        "cf_budget_usd": "float64",
+        "cf_insured": "boolean",
+        "cf_trial": "datetime64[us]",
+        "cf_phase": "category",
+        "cf_name": "str",
+        "cf_team_7": "str",
+        "cf_team_8": "str",
+    }
+    assert frame.loc[0, ["cf_court", "cf_budget_usd", "cf_insured", "cf_phase"]].tolist() == [
+        "High Court",
+        1000.0,
+        False,
+        "Early",
+    ]
+    assert frame.loc[0, "cf_trial"] == pd.Timestamp("2027-03-01")
+    assert frame["cf_phase"].cat.categories.tolist() == ["Late", "Early"]
+    assert frame.attrs["custom_fields"]["cf_budget_usd"] == {"id": "2", "name": "Budget (USD)", "type": "number"}
+
+
+def test_a_field_nobody_filled_in_still_has_its_column(load_matters):
+    empty, full = load_matters(matter(customFields=[])), load_matters(matter(customFields=VALUES))
+    assert empty.dtypes.astype(str).to_dict() == full.dtypes.astype(str).to_dict()
+
+
+def test_a_custom_value_of_another_type_is_a_decode_error(load_matters):
+    wrong = {"id": "2", "name": "Budget (USD)", "valueType": "number", "value": "1000"}
+    with pytest.raises(bf.DecodeError, match="m1"):
+        load_matters(matter(customFields=[wrong]))
+
+
+def test_a_value_of_an_undefined_field_is_warned_about(load_matters):
+    stray = {"id": "99", "name": "New", "valueType": "text", "value": "x"}
+    with pytest.warns(bf.UnknownValueWarning, match="99"):
+        load_matters(matter(customFields=[stray]))
+
+
+def test_details_that_came_on_no_row_are_named_once(fake, connect):
+    fake.answers["/v2/time-entries"] = paged([entry()])
+    with pytest.warns(bf.DetailsMissingWarning, match="client, matter, user, meta") as given:
+        connect().time_entries()
+    assert len(given) == 1
+
+
+EDGES = [
+    ("0001-01-01T00:00:00+14:00", -62135647200000000),
+    ("0001-01-01T00:00:00.1234567+14:00", -62135647199876544),
+    ("9999-12-31T23:59:59.9999999Z", 253402300799999999),
+    ("9999-12-31T23:59:59.9999999-12:00", 253402343999999999),
+]
+
+
+@pytest.mark.parametrize(("text", "microseconds"), EDGES)
+@pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
+def test_instants_at_either_end_of_time_survive(load, text, microseconds, to):
+    """In UTC they may lie outside the years 1 to 9999, where no datetime can be."""
+    frame = load({"meta": {"createdAt": text, "modifiedAt": text}}, select="meta", to=to)
+    column = {
+        "pandas": lambda: frame["created_at"].astype("int64").tolist(),
+        "arrow": lambda: frame["created_at"].cast("int64").to_pylist(),
+        "polars": lambda: frame["created_at"].to_physical().to_list(),
+    }[to]()
+    assert column == [microseconds]
+    assert str(frame)
+
+
+def test_a_record_tells_such_an_instant_in_the_zone_it_came_in(fake, connect):
+    meta = {"createdAt": "0001-01-01T00:00:00+14:00", "modifiedAt": "9999-12-31T23:59:59-12:00"}
+    fake.answers["/v2/clients/c1"] = {"data": {"clientId": "c1", "name": "Acme", "contact": {}, "meta": meta}}
+    record = connect().clients.get("c1")
+    assert record.meta.created_at.isoformat() == "0001-01-01T00:00:00+14:00"
+
+
+def test_unknown_enum_values_are_kept_as_they_came_in_whichever_order(load):
+    rows = [{"billingType": "courtesy"}, {"billingType": "Courtesy"}, {"billingType": "barter"}]
+    with pytest.warns(bf.UnknownValueWarning):
+        frame, turned = load(*rows), load(*reversed(rows))
+    assert frame["billing_type"].tolist() == ["courtesy", "Courtesy", "barter"]
+    assert frame["billing_type"].dtype == turned["billing_type"].dtype
+
+
+def test_a_custom_column_that_is_named_like_one_with_an_id_gets_its_id_too(fake, connect):
+    names = [("7", "Team"), ("8", "team"), ("9", "Team 7")]
+    fake.answers["/v2/custom-fields"] = {
+        "data": [{"id": key, "entity": "matter", "name": name, "valueType": "text"} for key, name in names]
+    }
+    values = [{"id": key, "name": name, "valueType": "text", "value": key} for key, name in names]
+    fake.answers["/v2/matters"] = paged([matter(customFields=values)])
+    frame = connect().matters(select="customFields").filter(like="cf_")
+    assert frame.loc[0].to_dict() == {"cf_team_7_7": "7", "cf_team_8": "8", "cf_team_7_9": "9"}
+
+
+def test_a_custom_fields_definition_that_came_twice_is_a_decode_error(fake, connect):
+    field = {"id": "7", "entity": "matter", "name": "Team", "valueType": "text"}
+    fake.answers["/v2/custom-fields"] = {"data": [field, field]}
+    with pytest.raises(bf.DecodeError, match="definition of 7 came more than once"):
+        connect().matters()
+
+
+def test_custom_fields_in_the_metadata_count_where_the_records_own_are_empty(load_matters):
+    meta = {"createdAt": "2026-01-01T00:00:00Z", "modifiedAt": "2026-01-01T00:00:00Z", "customFields": VALUES}
+    assert load_matters(matter(customFields=[], meta=meta)).loc[0, "cf_court"] == "High Court"
+
+
+def test_custom_fields_of_one_name_are_both_in_a_record(fake, connect):
+    values = [{"id": key, "name": "Team", "valueType": "text", "value": key} for key in ("7", "8")]
+    client = {"clientId": "c1", "name": "Acme", "contact": {}, "customFields": values}
+    fake.answers["/v2/clients/c1"] = {"data": client}
+    record = connect().clients.get("c1")
+    assert record.custom_fields == {"7": "7", "8": "8"}
+    assert (record.cf_team_7, record.cf_team_8) == ("7", "8")
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ({"limit": 0, "offset": 0, "total": 1}, "limit 0"),
+        ({"limit": 1, "offset": -1, "total": 1}, "offset -1"),
+        ({"limit": 1, "offset": 0, "total": -1}, "total -1"),
+        ({"limit": 1, "offset": 0, "total": 10**12}, "total 1000000000000"),
+    ],
+)
+def test_a_pagination_that_cannot_be_is_a_decode_error(fake, connect, where, said):
+    fake.answers["/v2/time-entries"] = {"data": [entry()], "pagination": where}
+    with pytest.raises(bf.DecodeError, match=said):
+        connect().time_entries(select="")
+
+
+def test_a_lone_surrogate_is_a_decode_error(fake, connect):
+    body = json.dumps({"data": [entry(description="?")]}).replace('"?"', '"\\ud800"')
+    fake.answers["/v2/time-entries"] = body.encode()
+    with pytest.raises(bf.DecodeError, match="time_entries"):
+        connect().time_entries(select="")
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"\xff", b"[]", b"7", b'{"status": 7}', b'{"version": "1"}'])
+def test_a_health_check_that_is_not_the_apis_is_a_decode_error(fake, connect, body):
+    fake.answers["/up"] = body
+    with pytest.raises(bf.DecodeError, match="health"):
+        connect(health_path="/up").health()
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"time": "noon"}, r"at \$\.data\.time: what came is not a time"),
+        (
+            {"meta": {"createdAt": "soon", "modifiedAt": "soon"}},
+            r"at \$\.data\.meta\.createdAt: what came is not a date-time",
+        ),
+        ({"hours": "1.5"}, r"\$\.data\.hours"),
+        ({"hours": Written("1e400")}, r"\$\.data\.hours"),
+    ],
+)
+def test_a_wrong_value_in_a_single_record_names_resource_record_and_path(fake, connect, changes, path):
+    row = entry(timeEntryId="t1", user={}, matter={}, client={}, **changes)
+    fake.answers["/v2/time-entries/t1"] = dumps({"data": row}).encode()
+    with pytest.raises(bf.DecodeError, match=rf"^time_entries: record t1 breaks the API's description.*{path}"):
+        connect().time_entries.get("t1")
+
+
+def test_a_name_in_a_record_is_put_together_too(fake, connect):
+    row = entry(timeEntryId="t1", user={"firstName": "Ann", "lastName": "Lee"}, matter={}, client={})
+    fake.answers["/v2/time-entries/t1"] = {"data": row}
+    assert connect().time_entries.get("t1").user.name == "Ann Lee"
+
+
+def test_unseen_values_of_several_loads_put_together_are_in_one_order(fake, connect):
+    def serve(request):
+        entity = request.url.params["entity"]
+        stray = {"client": "zeta", "matter": "alpha", "user": "text"}[entity]
+        return {"data": [{"id": entity, "entity": entity, "name": "Field", "valueType": stray}]}
+
+    fake.answers["/v2/custom-fields"] = serve
+    with pytest.warns(bf.UnknownValueWarning):
+        frame = connect().custom_fields()
+    assert frame["value_type"].cat.categories.tolist()[-2:] == ["alpha", "zeta"]
+
+
+_FIRST_LOADS_AT_ONCE = """
+import sys, threading, msgspec
+from billframes.loading.dictionary_encoder import References
+from billframes.schema.decode import decode_single
+
+sys.setswitchinterval(1e-6)
+LEAVES = ["L1: a: str | None = None", "L2: a: L1 | None = None; b: list[L1] | None = None",
+          "L3: a: L2 | None = None; b: L1 | None = None"]
+for _ in range(60):
+    names = {"msgspec": msgspec}
+    kinds = [f"T{number}: id: str = ''; x: L3 | None = None; y: list[L2] | None = None" for number in range(8)]
+    for name, _, fields in (each.partition(": ") for each in LEAVES + kinds):
+        exec(f"class {name}(msgspec.Struct):\\n    " + fields.replace("; ", "\\n    "), names)
+    gate = threading.Barrier(8)
+    def load(number, kind):
+        gate.wait()
+        if number % 2:
+            decode_single(b'{"data": {"x": {"a": {"a": {"a": "q"}}, "b": {}}}}', kind, "things")
+        else:
+            References(kind)
+    threads = [threading.Thread(target=load, args=(number, names[f"T{number}"])) for number in range(8)]
+    [each.start() for each in threads]
+    [each.join() for each in threads]
+"""
+
+
+def test_the_first_loads_of_a_process_can_run_at_once():
+    """A report loads resources in threads, and their declarations share references: msgspec crashed now and then."""
+    done = subprocess.run([sys.executable, "-c", _FIRST_LOADS_AT_ONCE], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,242 @@
+"""Every outcome of a request is a frame or the contract's error, and credentials stay out of sight."""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+
+import httpx
+import pytest
+
+import billframes as bf
+from billframes.transport import http
+from tests.conftest import entries, entry, paged
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch):
+    monkeypatch.setattr(http, "backoff", lambda _attempt: 0.0)
+    monkeypatch.setattr(http, "pause", lambda _refusals: 0.0)
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (400, bf.RefusedError),
+        (401, bf.AuthenticationError),
+        (403, bf.AccessDeniedError),
+        (404, bf.NotFoundError),
+        (409, bf.RefusedError),
+        (418, bf.ApiError),
+        (422, bf.RefusedError),
+        (429, bf.RateLimitedError),
+        (500, bf.ServerError),
+        (503, bf.ServerError),
+        (302, bf.TransportError),
+    ],
+)
+def test_each_status_is_its_error(fake, connect, status, error):
+    fake.answers["/v2/practice-areas"] = httpx.Response(
+        status, json={"title": "No", "detail": "The firm is closed."}, headers={"x-request-id": "r7"}
+    )
+    with pytest.raises(error) as raised:
+        connect().practice_areas()
+    assert type(raised.value) is error
+    assert raised.value.status == status
+    assert raised.value.method == "GET"
+    assert raised.value.path == "/v2/practice-areas"
+    assert raised.value.trace_id == "r7"
+    assert "practice_areas" in str(raised.value)
+    assert "firm is closed" in raised.value.body
+
+
+def test_a_refusal_has_the_servers_words_in_front(fake, connect):
+    fake.answers["/v2/practice-areas"] = httpx.Response(422, json={"detail": "Label is taken."})
+    with pytest.raises(bf.RefusedError, match=r"^Label is taken\."):
+        connect().practice_areas()
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+def test_a_failure_that_passes_is_tried_again(fake, connect, status):
+    fake.answers["/v2/practice-areas"] = [httpx.Response(status), httpx.Response(status), {"data": []}]
+    assert connect(retries=5).practice_areas().empty
+    assert len(fake.requests) == 3
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 501])
+def test_a_failure_that_stays_is_not_tried_again(fake, connect, status):
+    fake.answers["/v2/practice-areas"] = httpx.Response(status)
+    with pytest.raises(bf.ApiError):
+        connect(retries=5).practice_areas()
+    assert len(fake.requests) == 1
+
+
+@pytest.mark.parametrize("failure", [httpx.ConnectError("refused"), httpx.ReadTimeout("slow"), httpx.ReadError("")])
+def test_a_failed_connection_is_tried_again_and_then_named(fake, connect, failure):
+    def fail(_request):
+        raise failure
+
+    fake.answers["/v2/practice-areas"] = fail
+    with pytest.raises(bf.TransportError, match="practice_areas: no usable answer from https://billing.test"):
+        connect(retries=2).practice_areas()
+    assert len(fake.requests) == 3
+
+
+def test_retry_after_is_honoured(fake, connect, monkeypatch):
+    waits = []
+    monkeypatch.setattr(http.Gate, "close_for", lambda _self, seconds: waits.append(seconds))
+    busy = httpx.Response(429, headers={"retry-after": "7"})
+    fake.answers["/v2/practice-areas"] = [busy, {"data": []}]
+    connect(retries=1).practice_areas()
+    assert waits == [7.0]
+
+
+def test_redirects_are_not_followed(fake, connect):
+    elsewhere = httpx.Response(302, headers={"location": "https://elsewhere.test/"})
+    fake.answers["/v2/practice-areas"] = elsewhere
+    with pytest.raises(bf.TransportError, match="redirects are not followed"):
+        connect().practice_areas()
+    assert [request.url.host for request in fake.requests] == ["billing.test"]
+
+
+def test_the_token_shows_nowhere(fake, connect):
+    client = connect()
+    fake.answers["/v2/practice-areas"] = httpx.Response(401)
+    try:
+        client.practice_areas()
+    except bf.AuthenticationError as error:
+        shown = "".join(traceback.format_exception(error)) + repr(vars(error))
+    shown += repr(client) + str(client) + repr(vars(client)) + repr(vars(client._http))
+    assert "t0ken" not in shown
+    assert b"t0ken" not in pickle.dumps(client)
+
+
+def test_errors_and_frames_pickle(fake, connect):
+    fake.answers["/v2/practice-areas"] = httpx.Response(404, json={"detail": "Gone."})
+    with pytest.raises(bf.NotFoundError) as raised:
+        connect().practice_areas()
+    copy = pickle.loads(pickle.dumps(raised.value))
+    assert (type(copy), str(copy), copy.status, copy.body) == (
+        type(raised.value),
+        str(raised.value),
+        404,
+        raised.value.body,
+    )
+
+
+def test_a_query_stays_out_of_messages(fake, connect):
+    fake.answers["/v2/clients"] = httpx.Response(500)
+    with pytest.raises(bf.ServerError) as raised:
+        connect().clients("Privileged Client Inc")
+    assert "Privileged" not in str(raised.value)
+
+
+def test_a_page_of_another_offset_is_refused(fake, connect):
+    fake.answers["/v2/time-entries"] = {"data": [entry()], "pagination": {"limit": 1000, "offset": 5, "total": 1}}
+    with pytest.raises(bf.DecodeError, match="offset"):
+        connect().time_entries(select="")
+
+
+def test_rows_that_do_not_fit_the_filter_are_refused(fake, connect):
+    everything = {"data": [entry(date="2026-09-30"), entry(2)], "pagination": {"limit": 1000, "offset": 0, "total": 2}}
+    fake.answers["/v2/time-entries"] = everything
+    with pytest.raises(bf.DecodeError, match="1 of 2 rows do not fit the filter startDate"):
+        connect().time_entries("2026-10", select="")
+    fake.answers["/v2/time-entries"] = paged([entry(), entry(2, billingType="nonBillable")])
+    with pytest.raises(bf.DecodeError, match="billingType"):
+        connect().time_entries(billing_type="billable", select="")
+
+
+def test_ids_are_compared_without_regard_to_case(fake, connect):
+    fake.answers["/v2/time-entries"] = paged([entry(matterId="ABC")])
+    assert len(connect().time_entries(matter_id="abc", select="")) == 1
+
+
+@pytest.mark.parametrize("lie", [{"total": 3}, {"total": 1}])
+def test_a_lying_total_is_a_paging_error(fake, connect, lie):
+    fake.answers["/v2/time-entries"] = lambda request: {
+        "data": [entry(1), entry(2)] if request.url.params["offset"] == "0" else [],
+        "pagination": {"limit": 1000, "offset": int(request.url.params["offset"]), **lie},
+    }
+    with pytest.raises(bf.PagingError, match="time_entries"):
+        connect().time_entries(select="")
+
+
+def test_a_record_that_comes_twice_is_a_paging_error(fake, connect):
+    fake.answers["/v2/time-entries"] = paged([entry(1), entry(1)])
+    with pytest.raises(bf.PagingError, match="twice"):
+        connect().time_entries(select="")
+
+
+def test_a_list_that_changed_is_read_again(fake, connect):
+    rows = entries(15)
+
+    def serve(request):
+        answer = paged(list(rows))(request)
+        if len(fake.requests) == 1:
+            rows.append(entry(99, date="2026-09-10"))
+        return answer
+
+    fake.answers["/v2/time-entries"] = serve
+    frame = connect(page_size=10).time_entries(select="")
+    assert len(frame) == 16
+
+
+def test_a_server_that_grants_less_is_read_in_its_own_pages(fake, connect):
+    fake.answers["/v2/time-entries"] = paged(entries(25), granted=10)
+    assert len(connect().time_entries(select="")) == 25
+
+
+def test_a_list_without_pagination_is_read_to_its_end(fake, connect):
+    rows = [entry(i) for i in range(25)]
+    fake.answers["/v2/time-entries"] = lambda request: {
+        "data": rows[int(request.url.params["offset"]) :][: int(request.url.params["limit"])]
+    }
+    assert len(connect(page_size=10).time_entries(select="")) == 25
+
+
+def test_a_list_that_is_not_paged_may_come_bare(fake, connect):
+    fake.answers["/v2/practice-areas"] = b'[{"practiceAreaId": "p", "label": "Tax", "default": true}]'
+    assert connect().practice_areas()["label"].tolist() == ["Tax"]
+
+
+def test_rows_out_of_order_are_refused(fake, connect):
+    fake.answers["/v2/time-entries"] = lambda _request: {
+        "data": [entry(1, date="2026-10-02"), entry(2)],
+        "pagination": {"limit": 1000, "offset": 0, "total": 2},
+    }
+    with pytest.raises(bf.DecodeError, match="order"):
+        connect().time_entries(select="")
+    assert len(fake.requests) == 2
+
+
+def test_a_page_larger_than_granted_is_refused(fake, connect):
+    fake.answers["/v2/time-entries"] = {"data": entries(3), "pagination": {"limit": 2000, "offset": 0, "total": 3}}
+    with pytest.raises(bf.DecodeError, match="granted 2000"):
+        connect().time_entries(select="")
+
+
+def test_an_answer_that_breaks_the_rules_is_asked_for_once_more(fake, connect):
+    good = {"data": entries(3), "pagination": {"limit": 1000, "offset": 0, "total": 3}}
+    fake.answers["/v2/time-entries"] = [{**good, "data": []}, good]
+    assert len(connect().time_entries(select="")) == 3
+
+
+def test_a_day_of_equal_rows_beyond_a_page_can_not_be_proved(fake, connect):
+    fake.answers["/v2/time-entries"] = paged([entry(i, billed=i > 25) for i in range(50)])
+    with pytest.raises(bf.BillframesError, match="time_entries"):
+        connect(page_size=10).time_entries(select="", billed=False, billing_type="billable")
+
+
+def test_progress_is_told_rows_and_total(fake, connect):
+    told = []
+    fake.answers["/v2/time-entries"] = paged(entries(25))
+    connect(page_size=10).time_entries(select="", progress=lambda done, total: told.append((done, total)))
+    assert told == sorted(told)
+    assert told[-1] == (25, 25)
+
+
+def test_a_server_that_ignores_offset_and_says_no_total_is_refused(fake, connect):
+    fake.answers["/v2/time-entries"] = {"data": [entry(i) for i in range(10)]}
+    with pytest.raises(bf.DecodeError, match="does not honour offset"):
+        connect(page_size=10).time_entries(select="")

@@ -1,0 +1,187 @@
+"""Requests to a server that says 429 are paced by what it grants: simulated, so that an hour takes no time."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections import deque
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import pytest
+
+from billframes.transport.pacing import Pace, pause
+
+
+@dataclass
+class Limited:
+    """A server that grants `most` calls in any `window` seconds, or in each whole one, and some at once."""
+
+    most: int
+    window: float = 60.0
+    at_once: int = 1000
+    whole: bool = False
+    under_way: int = 0
+    granted: deque = field(default_factory=deque)
+    times: list = field(default_factory=list)
+    refused: int = 0
+
+    def grants(self, now):
+        self.times.append(now)
+        begins = now // self.window * self.window if self.whole else now - self.window
+        while self.granted and self.granted[0] <= begins - (1e-9 if self.whole else 0):
+            self.granted.popleft()
+        if self.under_way >= self.at_once or len(self.granted) >= self.most:
+            self.refused += 1
+            return False
+        self.granted.append(now)
+        return True
+
+
+@dataclass
+class Bucket(Limited):
+    """A server with a bucket of `most` calls that fills in `window` seconds."""
+
+    held: float = -1.0
+    filled: float = 0.0
+
+    def grants(self, now):
+        self.times.append(now)
+        held = self.most if self.held < 0 else self.held + (now - self.filled) * self.most / self.window
+        self.held, self.filled = min(self.most, held), now
+        if self.held < 1 or self.under_way >= self.at_once:
+            self.refused += 1
+            return False
+        self.held -= 1
+        return True
+
+
+def simulate(server, calls, *, pace=None, workers=8, latency=0.05, retries=5, now=0.0):
+    """Send calls as a client does; return when the last was granted, or None if it gave up."""
+    pace = pace or Pace()
+    events, waiting, number = [], workers, 0
+    while calls:
+        left = pace.left(now)
+        if waiting and left == 0:
+            waiting, number = waiting - 1, number + 1
+            round_, granted = pace.begin(now), server.grants(now)
+            server.under_way += granted
+            # A refusal comes at once, work takes its time.
+            heapq.heappush(events, (now + (latency if granted else latency / 10), number, round_, granted))
+            continue
+        due = events[0][0] if events else float("inf")
+        if waiting and left is not None and now + left < due:
+            now += left + 1e-9
+            continue
+        now, _, round_, granted = heapq.heappop(events)
+        server.under_way -= granted
+        if granted:
+            calls -= 1
+            pace.granted(round_, now)
+        else:
+            refusals = pace.refused(round_, now)
+            if refusals > retries:
+                return None
+            pace.close_for(pause(refusals), now)
+        pace.end()
+        waiting += 1
+    return now
+
+
+@pytest.fixture(autouse=True)
+def same_pauses():
+    random.seed(7)
+
+
+KINDS = {
+    "60 in any minute": lambda: Limited(60),
+    "300 in any minute": lambda: Limited(300),
+    "300 in any minute, 10 at once": lambda: Limited(300, at_once=10),
+    "300 in any minute, 4 at once": lambda: Limited(300, at_once=4),
+    "60 in each minute": lambda: Limited(60, whole=True),
+    "300 in each minute": lambda: Limited(300, whole=True),
+    "60 in a bucket": lambda: Bucket(60),
+    "300 in a bucket": lambda: Bucket(300),
+    "10 a second": lambda: Limited(10, window=1.0),
+    "1 in any 10 seconds": lambda: Limited(1, window=10.0),
+    "4 at once": lambda: Limited(10**9, at_once=4),
+    "1 at once": lambda: Limited(10**9, at_once=1),
+}
+
+
+@pytest.mark.parametrize("latency", [0.005, 0.05, 0.5, 3.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_call_is_granted_in_the_end_with_few_refused(kind, latency):
+    server, calls = KINDS[kind](), 1000
+    took = simulate(server, calls, latency=latency)
+    assert took is not None
+    assert server.refused <= 0.05 * calls
+
+
+@pytest.mark.parametrize(("most", "seconds"), [(60, 1150), (300, 260)])
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_limit_of_calls_a_minute_is_used_and_hardly_exceeded(most, seconds, whole):
+    server = Limited(most, at_once=10, whole=whole)
+    took = simulate(server, 1000)
+    # At best: a minute's calls at once, and the rest as the limit allows.
+    assert (1000 / most - 1) * 60 < took < 1.1 * seconds
+    assert server.refused <= 25
+    # After the first burst no minute sees many more requests than are allowed.
+    later = [when for when in server.times if when > 60]
+    assert max(sum(begins <= when < begins + 60 for when in later) for begins in later) <= 1.3 * most
+
+
+def test_calls_are_fewer_at_once_where_the_server_takes_few_and_not_slower():
+    server, pace = Limited(10**9, at_once=3), Pace()
+    took = simulate(server, 500, pace=pace, latency=0.1)
+    assert took < 1.25 * 500 * 0.1 / 3
+    assert server.refused <= 10
+
+
+@pytest.mark.parametrize("others", [1, 20])
+def test_a_limit_that_others_have_used_up_is_found_out_quickly(others):
+    server = Limited(300)
+    server.granted.extend([-59.5] * (300 - others + 1) + [-1.0] * (others - 1))
+    assert simulate(server, 250) < 45
+    assert server.refused <= 12
+
+
+def test_calls_become_faster_again_when_the_server_takes_more():
+    server, pace = Limited(60), Pace()
+    begun = simulate(server, 200, pace=pace)
+    server.most = 10**9
+    ended = simulate(server, 3000, pace=pace, now=begun)
+    assert ended - begun < 3000 / 4
+    server.most, server.granted = 60, deque()
+    assert simulate(server, 200, pace=pace, now=ended) is not None
+
+
+@pytest.mark.parametrize("retries", [0, 1, 5])
+def test_who_is_granted_nothing_gives_up_after_the_retries(retries):
+    server = Limited(0)
+    assert simulate(server, 10, retries=retries, latency=0) is None
+    assert server.refused <= 8 + retries
+
+
+def test_what_the_caller_allows_is_never_exceeded():
+    server = Limited(10**9)
+    simulate(server, 100, pace=Pace(spacing=0.5))
+    assert all(later - earlier >= 0.5 for earlier, later in pairwise(server.times))
+
+
+def test_one_request_alone_is_sent_while_nothing_is_granted():
+    pace = Pace()
+    rounds = [pace.begin(0.0) for _ in range(8)]
+    assert [pace.refused(each, 0.1) for each in rounds] == [1] * 8
+    pace.close_for(7, 0.1)
+    assert pace.left(0.1) is None
+    for _ in rounds:
+        pace.end()
+    assert pace.left(0.1) == pytest.approx(7)
+    assert pace.left(7.2) == 0
+    alone = pace.begin(7.2)
+    assert pace.left(60) is None
+    assert pace.refused(alone, 7.3) == 2
+    pace.end()
+    pace.forget_refusals()
+    assert pace.refused(pace.begin(60), 60) == 1
