@@ -188,7 +188,8 @@ def _may_be_odd(frame: Frame, column: str) -> bool:
     """Tell whether an enum may have other values than those declared: what its categories say, if it has any."""
     dtype = frame.collect_schema().get(column)
     if not (is_coded(dtype) or dtype in (nw.String, nw.Object)):
-        return False
+        # A column without a single value may be of any type.
+        return dtype is not None and column in _REQUIRED
     if not (is_coded(dtype) and isinstance(frame, nw.DataFrame)):
         return True
     # pandas has the categories of Arrow only inside.

@@ -190,7 +190,9 @@ def _on_unknown(
 def _unknown_worth(rows: Frame, state: str, asked: Question) -> Frame:
     """Add up work of which nobody knows whether it was billed: it has worth and no fees."""
     date = "date" if asked.basis == "work_date" else "_invoice_date"
-    rows = with_times(rows, asked.keys, date).with_columns(_fees=nw.lit(0.0), _settled=nw.lit(0.0))
+    # No fees, and so of no class of invoice.
+    none = {"_fees": nw.lit(0.0), "_settled": nw.lit(0.0), "_class": nw.lit(0).cast(nw.Int64)}
+    rows = with_times(rows, asked.keys, date).with_columns(**none)
     return sums_by_type(_rows(rows, asked), asked.base, _ROW).with_columns(_state=nw.lit(state))
 
 

@@ -170,5 +170,5 @@ def test_originators_written_to_a_csv_file_as_text_are_refused(pandas_firm, tmp_
     matters = pandas_firm.matters()
     matters.to_csv(tmp_path / "matters.csv", index=False)
     frames = rich(pandas_firm) | {"matters": pd.read_csv(tmp_path / "matters.csv")}
-    with pytest.raises(ParameterError, match=r"matters has originator_ids, originator_names as text, not as lists"):
+    with pytest.raises(ParameterError, match="matters: originator_ids is of the type String, not lists of text"):
         CALLS["origination"](frames)
