@@ -318,10 +318,10 @@ def test_a_custom_column_that_is_named_like_one_with_an_id_gets_its_id_too(fake,
     assert frame.loc[0].to_dict() == {"cf_team_7_7": "7", "cf_team_8": "8", "cf_team_7_9": "9"}
 
 
-def test_a_custom_fields_definition_that_came_twice_is_a_decode_error(fake, connect):
+def test_a_custom_fields_definition_that_came_twice_is_refused(fake, connect):
     field = {"id": "7", "entity": "matter", "name": "Team", "valueType": "text"}
     fake.answers["/v2/custom-fields"] = {"data": [field, field]}
-    with pytest.raises(bf.DecodeError, match="definition of 7 came more than once"):
+    with pytest.raises(bf.PagingError, match="custom_fields: a record came twice in one answer"):
         connect().matters()
 
 
