@@ -251,9 +251,7 @@ def test_items_that_were_not_passed_are_warned_about(pandas_firm):
         result = contribution(entries, bills, start="2026-10", by=None)
     assert result["fees_amount"].tolist() == pytest.approx([2400.0])
     with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
-        contribution(
-            entries, bills[bills["invoice_id"] != "i6"], items(pandas_firm, *COSTS), items(pandas_firm, *FEES)
-        )
+        contribution(entries, bills[bills["invoice_id"] != "i6"], items(pandas_firm, *COSTS), items(pandas_firm, *FEES))
 
 
 def test_inputs_are_left_alone_and_types_are_pandas_own(pandas_firm):

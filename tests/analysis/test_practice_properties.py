@@ -21,7 +21,11 @@ from billframes.analysis import (
 from billframes.config.firm import FirmSettings
 
 # The settings name a guest who is in no list of users.
-pytestmark = pytest.mark.filterwarnings("ignore:settings name 1 users:billframes.errors.IncompleteDataWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:settings name 1 users:billframes.errors.IncompleteDataWarning"),
+    # Made-up invoices bill whatever they like.
+    pytest.mark.filterwarnings("ignore:.*can carry:billframes.errors.IncompleteDataWarning"),
+]
 QUICK = settings(
     max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )

@@ -18,6 +18,9 @@ from billframes.analysis import (
 )
 from billframes.config.firm import FirmSettings
 
+# Made-up invoices bill whatever they like.
+pytestmark = pytest.mark.filterwarnings("ignore:.*can carry:billframes.errors.IncompleteDataWarning")
+
 QUICK = settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
