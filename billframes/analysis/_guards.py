@@ -133,7 +133,8 @@ class _Look:
         if not ids_only:
             figures = [column for column in FIGURES.get(name, ()) if _may_miss(frame, column)]
             counted |= {f"missing {column}": _count(_missing(C(column), schema[column])) for column in figures}
-            counted |= {f"odd {column}": _count(_odd(column)) for column in ENUMS if _may_be_odd(frame, column)}
+            odd = [column for column in ENUMS if _may_be_odd(frame, column)]
+            counted |= {f"odd {column}": _count(_odd(column, schema[column])) for column in odd}
             if name in _ITEMS and schema.get("billed") == nw.Boolean and "invoice_id" in schema:
                 counted["billed"] = _count(C("billed") & C("invoice_id").is_null())
         return cls(name, frame, id_, counted)
@@ -178,8 +179,10 @@ def _may_miss(frame: Frame, column: str) -> bool:
     return values.null_count() > 0 or (dtype.is_float() and bool(values.is_nan().any()))
 
 
-def _odd(column: str) -> nw.Expr:
-    """Tell which values of an enum are not as declared."""
+def _odd(column: str, dtype: Any) -> nw.Expr:
+    """Tell which values of an enum are not as declared; in a column of another type, which are missing."""
+    if not _is_text(dtype):
+        return C(column).is_null()
     known = C(column).cast(nw.String).is_in(ENUMS[column])
     return ~known.fill_null(False) if column in _REQUIRED else ~known.fill_null(True)
 
@@ -187,7 +190,7 @@ def _odd(column: str) -> nw.Expr:
 def _may_be_odd(frame: Frame, column: str) -> bool:
     """Tell whether an enum may have other values than those declared: what its categories say, if it has any."""
     dtype = frame.collect_schema().get(column)
-    if not (is_coded(dtype) or dtype in (nw.String, nw.Object)):
+    if not _is_text(dtype):
         # A column without a single value may be of any type.
         return dtype is not None and column in _REQUIRED
     if not (is_coded(dtype) and isinstance(frame, nw.DataFrame)):
@@ -196,6 +199,10 @@ def _may_be_odd(frame: Frame, column: str) -> bool:
     values = cast("nw.DataFrame[Any]", inside(frame, [column]) if _is_arrow(frame, column) else frame)[column]
     categories = set(values.cat.get_categories().to_list())
     return not categories <= set(ENUMS[column]) or (column in _REQUIRED and values.null_count() > 0)
+
+
+def _is_text(dtype: Any) -> bool:
+    return is_coded(dtype) or dtype in (nw.String, nw.Object)
 
 
 def _is_arrow(frame: Frame, column: str) -> bool:
@@ -298,7 +305,9 @@ def _meant(look: _Look, frame: Frame, column: str, found: _Found) -> Frame:
     other = _WEIGHED.get(column, "")
     dtype = frame.collect_schema().get(other)
     weighed = other if dtype is not None and dtype.is_numeric() else None
-    odd = frame.filter(_odd(column)).with_columns(_value=C(column).cast(nw.String), _rows=nw.lit(1.0))
+    odd = frame.filter(_odd(column, frame.collect_schema()[column])).with_columns(
+        _value=C(column).cast(nw.String), _rows=nw.lit(1.0)
+    )
     odd = odd.with_columns(_weight=C(weighed).cast(nw.Float64) if weighed else nw.lit(0.0))
     values = _rows(odd.group_by("_value").agg(C("_rows", "_weight").sum()))
     meant = {row["_value"]: _MEANT[column].get(str(row["_value"]).casefold()) for row in values}
