@@ -1,8 +1,8 @@
 """Tell quickly whether a column of ids is unique.
 
 A frame that is as its loader made it has unique ids: the load has proved it. For others, every id is made a number, and
-the numbers are put into a table: those that land in the same place are compared. Different ids with the same number only
-lead to a closer look.
+the numbers are put into a table: those that land in the same place are compared. Different ids with the same number
+only lead to a closer look.
 """
 
 from __future__ import annotations
