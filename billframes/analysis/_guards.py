@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes._warn import warn
-from billframes.analysis._kinds import ENUMS, FIGURES, IDS, Frame, inside, is_coded
+from billframes.analysis._kinds import ENUMS, FIGURES, IDS, ITEMS, Frame, inside, is_coded
 from billframes.analysis._unique import is_unique
 from billframes.errors import IncompleteDataWarning, ParameterError
 
@@ -32,7 +32,6 @@ C = nw.col
 BILLED_ELSEWHERE = "billed, but without invoice_id"
 """Stands for the invoice of an item that is billed and names none, so that its state is unknown."""
 
-_ITEMS = ("time_entries", "expenses", "fixed_fees")
 # Without one of these two, what an item or an invoice is can't be told; a matter or user may have no type.
 _REQUIRED = frozenset({"billing_type", "invoice_state"})
 _MEANT = {name: {value.casefold(): value for value in values} for name, values in ENUMS.items()}
@@ -135,7 +134,7 @@ class _Look:
             counted |= {f"missing {column}": _count(_missing(C(column), schema[column])) for column in figures}
             odd = [column for column in ENUMS if _may_be_odd(frame, column)]
             counted |= {f"odd {column}": _count(_odd(column, schema[column])) for column in odd}
-            if name in _ITEMS and schema.get("billed") == nw.Boolean and "invoice_id" in schema:
+            if name in ITEMS and schema.get("billed") == nw.Boolean and "invoice_id" in schema:
                 counted["billed"] = _count(C("billed") & C("invoice_id").is_null())
         return cls(name, frame, id_, counted)
 

@@ -14,7 +14,10 @@ import pyarrow as pa
 
 from billframes.errors import ParameterError
 
-__all__ = ["ENUMS", "FIGURES", "IDS", "LISTS", "Frame", "as_inside", "inside", "is_coded"]
+__all__ = ["ENUMS", "FIGURES", "IDS", "ITEMS", "LISTS", "Frame", "as_inside", "inside", "is_coded"]
+
+ITEMS = ("time_entries", "expenses", "fixed_fees")
+"""The frames of what invoices are made of."""
 
 Frame: TypeAlias = "nw.LazyFrame[Any]"
 """Any frame inside the analyses, eager ones too: typed as lazy so that only what all engines can is used."""

@@ -18,7 +18,8 @@ from typing import Any, NoReturn
 import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
-from billframes.analysis._frames import Frame, collect_row, take
+from billframes.analysis._frames import Frame, collect_row, flag, take
+from billframes.analysis._kinds import ITEMS
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import LoadInfo, load_info
 from billframes.periods import Period
@@ -39,7 +40,6 @@ C = nw.col
 ITEM_FILTERS = ("user_id", "matter_id", "client_id", "fixed_fee_id", "invoice_id", "billing_type", "billed")
 """The filters of items: harmless for what looks at each item by itself."""
 
-ITEMS = ("time_entries", "expenses", "fixed_fees")
 # Bills usually carry the work of the month before; older work on them is rare after two years.
 A_MONTH = dt.timedelta(days=31)
 A_YEAR = dt.timedelta(days=366)
@@ -252,7 +252,7 @@ def warn_of_work_not_passed(figure: str, terms: Frame, frames: Mapping[str, Fram
     over = told & (C("_net") > 0.005) & (C("_net") > worth * WRITE_UP)
     row = collect_row(
         terms,
-        count=nw.when(over).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).sum(),
+        count=flag(over).sum(),
         excess=nw.when(over).then(C("_net") - worth).otherwise(nw.lit(0.0)).sum(),
         fees=C("_net").abs().sum(),
     )
