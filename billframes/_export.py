@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
+import tempfile
 import unicodedata
+from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 import pandas as pd
 
-from billframes.errors import ConfigError
+from billframes.errors import ConfigError, ParameterError
 
-__all__ = ["file_name", "neutral", "to_csv", "to_excel"]
+__all__ = ["check_out", "file_name", "neutral", "to_csv", "to_excel", "write"]
 
 # What spreadsheets take for the beginning of a formula, or skip before one; the wide forms count in East Asia.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -154,3 +157,33 @@ def _neutral_inside(value: object) -> object:
 
 def _sheet(words: str) -> str:
     return re.sub(r"[\[\]:*?/\\']", " ", words).strip()[:31] or "billframes"
+
+
+def check_out(out: Path) -> None:
+    """Raise `ParameterError` where no file can be written at `out`."""
+    if out.is_dir():
+        raise ParameterError(f"--out {out} is a folder; give the name of a file in it.")
+    if not out.parent.is_dir():
+        raise ParameterError(f"--out {out} can't be written: there is no folder {out.parent}.")
+    if not os.access(out.parent, os.W_OK):
+        raise ParameterError(f"--out {out} can't be written: the folder {out.parent} is read-only.")
+
+
+def write(out: Path, content: bytes) -> None:
+    """Write beside `out` and rename, so that nobody ever opens half a file."""
+    handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        # A temporary file is private; this one has the rights that any new file would have.
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(out)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,10 +1,11 @@
-"""How numbers read to people: in tables, in the report, on charts. What is missing is a dash, never a zero."""
+"""Format numbers, changes and dates for people, in tables, reports and charts. A missing value is a dash, not 0."""
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 
-__all__ = ["MINUS", "MISSING", "show"]
+__all__ = ["MINUS", "MISSING", "change", "long_date", "month_name", "show"]
 
 MISSING = "–"
 MINUS = "−"
@@ -18,6 +19,10 @@ _FORMS = {
     "days": "{:,.1f}",
     "count": "{:,.0f}",
 }
+# Not strftime: the text is in English whatever the machine's locale.
+_MONTHS = (
+    "January February March April May June July August September October November December".split()  # noqa: SIM905
+)
 
 
 def show(value: float | None, unit: str) -> str:
@@ -27,9 +32,9 @@ def show(value: float | None, unit: str) -> str:
     Parameters
     ----------
     value : float, optional
-        Missing and not finite are shown as a dash.
+        A missing, infinite or NaN value is shown as a dash.
     unit : {"money", "cents", "rate", "hours", "ratio", "multiple", "days", "count"}
-        Money is shown in whole units and, as "cents", to the cent; of which currency, the API does not say.
+        Money is shown in whole units; "cents" shows it to the cent. The API does not name the currency.
 
     Examples
     --------
@@ -42,3 +47,52 @@ def show(value: float | None, unit: str) -> str:
         return MISSING
     text = _FORMS[unit].format(abs(value))
     return f"{MINUS}{text}" if value < 0 and any(digit in text for digit in "123456789") else text
+
+
+def change(now: float, before: float, unit: str) -> str:
+    """
+    Format a change: in percent for amounts and hours, in percentage points for ratios.
+
+    Examples
+    --------
+    >>> change(110.0, 100.0, "money"), change(0.80, 0.85, "ratio"), change(5.0, 0.0, "hours")
+    ('+10.0%', '−5.0 pts', '–')
+    >>> change(100.0, 100.0, "money")
+    '0.0%'
+    """
+    if not (math.isfinite(now) and math.isfinite(before)):
+        return MISSING
+    if unit == "ratio":
+        return _signed((now - before) * 100, " pts")
+    return _signed((now - before) / before * 100, "%") if before > 0 else MISSING
+
+
+def _signed(value: float, suffix: str) -> str:
+    text = f"{abs(value):,.1f}"
+    sign = "" if text == "0.0" else MINUS if value < 0 else "+"
+    return f"{sign}{text}{suffix}"
+
+
+def month_name(day: dt.date, *, short: bool = False) -> str:
+    """
+    Return the month in words, in English.
+
+    Examples
+    --------
+    >>> month_name(dt.date(2026, 10, 31)), month_name(dt.date(2026, 10, 31), short=True)
+    ('October 2026', 'Oct 2026')
+    """
+    name = _MONTHS[day.month - 1]
+    return f"{name[:3] if short else name} {day.year}"
+
+
+def long_date(day: dt.date) -> str:
+    """
+    Format a date with the month in words, which cannot be misread.
+
+    Examples
+    --------
+    >>> long_date(dt.date(2026, 10, 31))
+    '31 October 2026'
+    """
+    return f"{day.day} {month_name(day)}"

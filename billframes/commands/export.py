@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from billframes._export import to_csv, to_excel
-from billframes._files import check_out, write
+from billframes._export import check_out, to_csv, to_excel, write
 from billframes._names import closest, snake_case
 from billframes._terminal import say
 from billframes.client import Client

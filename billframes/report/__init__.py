@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from billframes.report.building import build
+    from billframes.report.html import Section
     from billframes.report.month import Month, load
     from billframes.report.sections import (
-        Section,
         cover,
         headlines,
         narratives,
@@ -39,12 +39,12 @@ __all__ = [
     "utilization",
 ]
 
-_IN_MONTH = frozenset({"Month", "load"})
+_HOMES = {"build": "building", "Month": "month", "Section": "html", "load": "month"}
 
 
 def __getattr__(name: str) -> Any:
     # The command line asks for this package, too, before it is known whether charts and templates are installed.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = "building" if name == "build" else "month" if name in _IN_MONTH else "sections"
-    return getattr(importlib.import_module(f"billframes.report.{home}"), name)
+    home = importlib.import_module(f"billframes.report.{_HOMES.get(name, 'sections')}")
+    return getattr(home, name)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from billframes import errors
-from billframes._files import check_out, write
+from billframes._export import check_out, write
 from billframes.errors import BillframesError, ConfigError
 from billframes.report.kernel import OPEN_KERNEL, check_private_kernels, kernel_with, private_folder, transport_in
 from billframes.report.printing import chromium, print_pages

@@ -12,7 +12,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from billframes._files import check_out, write
+from billframes._export import check_out, write
+from billframes._show import long_date
 from billframes._terminal import say
 from billframes.book import book
 from billframes.book.parts import PART_KEYS
@@ -21,10 +22,9 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import month_end
 from billframes.report.building import build, build_each, check_extras
-from billframes.report.formats import long_date
 from billframes.report.kernel import check_private_kernels
 from billframes.report.month import load, read_month
-from billframes.report.scope import Choice, choose, every, file_names
+from billframes.report.scope import Scope, choose, every, file_names
 from billframes.report.workbook import check_writer, workbook
 
 __all__ = ["add_arguments", "run"]
@@ -98,18 +98,18 @@ def _check(args: argparse.Namespace, out: Path | None) -> None:
 def _outs(args: argparse.Namespace, first: dt.date, out: Path | None, environment: Environment) -> dict[str, Path]:
     """Say which parts are reported on, each by its code, and where; the firm's code is empty."""
     month, folder = f"{first:%Y-%m}", Path.cwd()
-    choices = _choices(args, first, environment)
-    if not choices:
+    scopes = _scopes(args, first, environment)
+    if not scopes:
         return {"": out or folder / f"billframes-{month}.{args.format}"}
     if args.all_responsible:
         folder = out or folder
     elif out:
-        return {choices[0].code: out}
-    names = file_names(choices, month, args.format)
-    return {each.code: folder / name for each, name in zip(choices, names, strict=True)}
+        return {scopes[0].code: out}
+    names = file_names(scopes, month, args.format)
+    return {each.code: folder / name for each, name in zip(scopes, names, strict=True)}
 
 
-def _choices(args: argparse.Namespace, first: dt.date, environment: Environment) -> list[Choice]:
+def _scopes(args: argparse.Namespace, first: dt.date, environment: Environment) -> list[Scope]:
     wanted = {key: getattr(args, key) for key in PART_KEYS if getattr(args, key) is not None}
     if not (wanted or args.all_responsible):
         return []

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from billframes._show import show
-from billframes.report.formats import change, long_date
+from billframes._show import change, long_date, show
 from billframes.report.month import LOOK_BACK, Month
 
 __all__ = ["Figure", "figures"]

@@ -8,32 +8,31 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Mapping
+import re
+import warnings
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
+from billframes._show import month_name
 from billframes.book import Book, book
 from billframes.book.parts import Cut, Part, PartKey
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
-from billframes.errors import ParameterError
+from billframes.errors import BillframesWarning, ParameterError
 from billframes.periods import month_end, parse_period, resolve
-from billframes.report.collect_warnings import gathered
-from billframes.report.scope import Choice, read_choice
+from billframes.report.scope import Scope, read_scope
 from billframes.report.tables import named_apart
 
-__all__ = ["Month", "load", "read_month"]
+__all__ = ["Month", "collect_warnings", "load", "read_month"]
 
 FRAMES = ("time_entries", "invoices", "matters", "expenses", "fixed_fees", "users", "clients")
 # This month, the eleven before it, and the same month a year ago.
 LOOK_BACK = 12
-# Not strftime: a report is in English whatever the machine's locale.
-MONTHS = (
-    "January February March April May June July August September October November December".split()  # noqa: SIM905
-)
 
 
 @dataclass
@@ -42,7 +41,7 @@ class Month:
     A month's book and the figures of the report.
 
     Made by `load`. `first` to `last` are the days counted; `as_of` is the day receivables are aged to, which is
-    also the last day counted where the month is not over. `notes` gathers what the analyses warned about. `choice` is
+    also the last day counted where the month is not over. `notes` gathers what the analyses warned about. `scope` is
     whose month it is; None is the firm's.
     """
 
@@ -51,7 +50,7 @@ class Month:
     as_of: dt.date
     book: Book | Part
     notes: list[str] = field(default_factory=list)
-    choice: Choice | None = None
+    scope: Scope | None = None
     _firm: Month | None = field(default=None, repr=False)
     _cuts: dict[PartKey, Cut] = field(default_factory=dict, repr=False)
 
@@ -68,9 +67,9 @@ class Month:
         firm = self._firm or self
         if not code:
             return firm
-        choice = read_choice(firm.whole, code)
-        part = firm._cuts.setdefault(choice.key, Cut(firm.whole, choice.key)).part(choice.id)
-        return Month(self.first, self.last, self.as_of, part, [*firm.notes], choice, firm)
+        scope = read_scope(firm.whole, code)
+        part = firm._cuts.setdefault(scope.key, Cut(firm.whole, scope.key)).part(scope.id)
+        return Month(self.first, self.last, self.as_of, part, [*firm.notes], scope, firm)
 
     @property
     def whole(self) -> Book:
@@ -118,7 +117,7 @@ class Month:
 
         Utilization is worked out month by month: who counts as a timekeeper follows from each month's own work.
         """
-        with gathered(self.notes):
+        with collect_warnings(self.notes):
             billed = self._realization_by_month("invoice_date")
             cohort = self._realization_by_month("work_date")
             hours = pd.DataFrame([self._utilization_of(back) for back in range(LOOK_BACK, -1, -1)])
@@ -130,38 +129,38 @@ class Month:
     @functools.cached_property
     def utilization(self) -> pd.DataFrame:
         """Utilization by timekeeper."""
-        with gathered(self.notes):
+        with collect_warnings(self.notes):
             return self.book.utilization(start=self.first, end=self.last)
 
     @functools.cached_property
     def utilization_total(self) -> pd.DataFrame:
         """Utilization of all, one row."""
-        with gathered(self.notes):
+        with collect_warnings(self.notes):
             return self.book.utilization(None, start=self.first, end=self.last)
 
     def realization(self, by: str | None) -> pd.DataFrame:
         """Realization of the invoices dated in the month, by a key or in one row."""
-        with gathered(self.notes):
+        with collect_warnings(self.notes):
             return self.book.realization(by, start=self.first, end=self.last)
 
     def receivables(self, by: str | None) -> pd.DataFrame:
         """Receivables by age, by a key or in one row."""
-        with gathered(self.notes):
+        with collect_warnings(self.notes):
             return self.book.aging(by, as_of=self.as_of)
 
     def wip(self, by: str | None) -> pd.DataFrame:
         """Work in progress by age, by a key or in one row."""
-        with gathered(self.notes):
+        with collect_warnings(self.notes):
             return self.book.wip(by, as_of=self.as_of)
 
     def lockup(self) -> pd.DataFrame:
         """Lock-up with the fees of a year, one row."""
-        with gathered(self.notes):
+        with collect_warnings(self.notes):
             return self.book.lockup(as_of=self.as_of)
 
     def reconcile(self) -> pd.DataFrame:
         """Invoices dated in the month beside their items; none where parts of invoices are what counts."""
-        with gathered(self.notes):
+        with collect_warnings(self.notes):
             return self.book.reconcile(start=self.first, end=self.last)
 
     def narratives(self) -> pd.DataFrame:
@@ -236,7 +235,7 @@ def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", cli
     firm = FirmSettings.load(settings) if settings else None
     last = min(day, month_end(first))
     loaded = Month(first, last, day, book(first, last, settings=firm, client=client))
-    with gathered(loaded.notes), ThreadPoolExecutor(len(FRAMES)) as pool:
+    with collect_warnings(loaded.notes), ThreadPoolExecutor(len(FRAMES)) as pool:
         list(pool.map(functools.partial(getattr, loaded.book), FRAMES))
     return loaded.only(only) if only else loaded
 
@@ -271,7 +270,30 @@ def read_month(text: str, *, today: dt.date | None = None) -> dt.date:
     return period.start
 
 
-def month_name(day: dt.date, *, short: bool = False) -> str:
-    """Return the month in words, whatever the machine's language."""
-    name = MONTHS[day.month - 1]
-    return f"{name[:3] if short else name} {day.year}"
+@contextmanager
+def collect_warnings(notes: list[str]) -> Iterator[None]:
+    """
+    Add the words of billframes' own warnings to `notes`, each kind once; others are given as usual.
+
+    Examples
+    --------
+    >>> notes = []
+    >>> with collect_warnings(notes):
+    ...     warnings.warn("Three entries have no matter.", BillframesWarning)
+    ...     warnings.warn("Three entries have no matter.", BillframesWarning)
+    >>> notes
+    ['Three entries have no matter.']
+    """
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always", BillframesWarning)
+        yield
+    for each in given:
+        if not issubclass(each.category, BillframesWarning):
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        elif _shape(str(each.message)) not in map(_shape, notes):
+            notes.append(str(each.message))
+
+
+def _shape(note: str) -> str:
+    """Leave out the numbers: an analysis of each month warns of the same, each time with its own count."""
+    return re.sub(r"\d[\d,.-]*", "#", note)

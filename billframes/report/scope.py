@@ -18,11 +18,11 @@ from billframes.book import Book
 from billframes.book.parts import PART_KEYS, PartKey
 from billframes.errors import ParameterError
 
-__all__ = ["Choice", "choose", "every", "file_names", "read_choice"]
+__all__ = ["Scope", "choose", "every", "file_names", "read_scope"]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Scope:
     """
     One client, practice area or responsible lawyer.
 
@@ -42,18 +42,18 @@ class Choice:
 
     @property
     def code(self) -> str:
-        """The choice as one word, which `read_choice` reads."""
+        """The scope as one word, which `read_scope` reads."""
         return f"{self.key}:{self.id or ''}"
 
     @property
     def title(self) -> str:
-        """The choice in words, such as "Practice area: Litigation"."""
+        """The scope in words, such as "Practice area: Litigation"."""
         return f"{title_of_key(self.key).capitalize()}: {self.name}"
 
 
-def read_choice(book: Book, code: str) -> Choice:
+def read_scope(book: Book, code: str) -> Scope:
     """
-    Read a choice's code, or the like with a name: "client:Acme".
+    Read a scope's code, or one with a name in place of the id: "client:Acme".
 
     Raises
     ------
@@ -63,11 +63,11 @@ def read_choice(book: Book, code: str) -> Choice:
     key, _, text = code.partition(":")
     for known in PART_KEYS:
         if known == key:
-            return choose(book, known, text) if text.strip() else Choice(known, None, UNASSIGNED)
+            return choose(book, known, text) if text.strip() else Scope(known, None, UNASSIGNED)
     raise ParameterError(f"only={code!r} takes {', '.join(f'{each}:…' for each in PART_KEYS)}.")
 
 
-def choose(book: Book, key: PartKey, text: str) -> Choice:
+def choose(book: Book, key: PartKey, text: str) -> Scope:
     """
     Find a client, practice area or responsible lawyer by id, reference or name, whatever its case.
 
@@ -80,7 +80,7 @@ def choose(book: Book, key: PartKey, text: str) -> Choice:
     for column in ("id", "reference", "name"):
         found = known[known[column].str.casefold() == text.strip().casefold()]
         if len(found) == 1:
-            return Choice(key, found["id"].iloc[0], found["name"].iloc[0])
+            return Scope(key, found["id"].iloc[0], found["name"].iloc[0])
         if len(found):
             others = found["reference"].where(found["reference"].notna() & (found["reference"] != ""), found["id"])
             raise ParameterError(f"{len(found)} {_words(key)}s are called {text!r}; say which: {', '.join(others)}.")
@@ -88,38 +88,38 @@ def choose(book: Book, key: PartKey, text: str) -> Choice:
     raise ParameterError(f"No {_words(key)} has the name, reference or id {text!r}.{hint}")
 
 
-def every(book: Book, key: PartKey) -> list[Choice]:
+def every(book: Book, key: PartKey) -> list[Scope]:
     """Return all that some matter has, by name, and last what has none."""
     rows = _known(book, key).sort_values(["name", "id"]).to_dict("records")
-    return [*(Choice(key, row["id"], row["name"]) for row in rows), Choice(key, None, UNASSIGNED)]
+    return [*(Scope(key, row["id"], row["name"]) for row in rows), Scope(key, None, UNASSIGNED)]
 
 
-def file_names(choices: Sequence[Choice], month: str, ending: str) -> list[str]:
+def file_names(scopes: Sequence[Scope], month: str, ending: str) -> list[str]:
     """
     Name a file for each choice, none like another, and none that leads elsewhere.
 
     Examples
     --------
-    >>> choices = [Choice("responsible", "28805c5d-ad1b", "Ann Lee"), Choice("responsible", "9a27d858-88c1", "Ann Lee")]
-    >>> file_names(choices, "2026-10", "pdf")
+    >>> scopes = [Scope("responsible", "28805c5d-ad1b", "Ann Lee"), Scope("responsible", "9a27d858-88c1", "Ann Lee")]
+    >>> file_names(scopes, "2026-10", "pdf")
     ['billframes-2026-10-responsible-ann-lee-28805c5d.pdf', 'billframes-2026-10-responsible-ann-lee-9a27d858.pdf']
     """
-    plain = [_file_name(each, month, ending) for each in choices]
+    plain = [_file_name(each, month, ending) for each in scopes]
     return [
         name if plain.count(name) == 1 and _says(each) else _file_name(each, month, ending, apart=True)
-        for name, each in zip(plain, choices, strict=True)
+        for name, each in zip(plain, scopes, strict=True)
     ]
 
 
-def _file_name(choice: Choice, month: str, ending: str, *, apart: bool = False) -> str:
+def _file_name(scope: Scope, month: str, ending: str, *, apart: bool = False) -> str:
     # Ids are the server's; their first characters tell two of one name apart.
-    id_ = f" {(choice.id or 'none')[:8]}" if apart else ""
-    return file_name(f"billframes {month} {choice.key.replace('_', '-')} {choice.name[:50]}{id_}", ending)
+    id_ = f" {(scope.id or 'none')[:8]}" if apart else ""
+    return file_name(f"billframes {month} {scope.key.replace('_', '-')} {scope.name[:50]}{id_}", ending)
 
 
-def _says(choice: Choice) -> bool:
+def _says(scope: Scope) -> bool:
     """Tell whether anything of the name is left in a file's name."""
-    return file_name(choice.name, "") != file_name("", "")
+    return file_name(scope.name, "") != file_name("", "")
 
 
 def _words(key: PartKey) -> str:

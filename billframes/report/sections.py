@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import jinja2
 import pandas as pd
 
 from billframes import plots
-from billframes._show import show
+from billframes._show import month_name, show
 from billframes.analysis.metrics import Measure, title_of_key
-from billframes.report import words
-from billframes.report.charts import picture
+from billframes.report import footnotes
 from billframes.report.figures import figures
-from billframes.report.month import LOOK_BACK, Month, month_name
+from billframes.report.html import Section, picture, table
+from billframes.report.month import LOOK_BACK, Month
 from billframes.report.tables import (
     AGING,
     FEES_TREND,
@@ -23,7 +22,6 @@ from billframes.report.tables import (
     REALIZATION,
     TARGETS,
     UTILIZATION,
-    table,
     top_and_rest,
 )
 
@@ -42,19 +40,6 @@ __all__ = [
 _KEY_FIGURES = {"Client hours", "Utilization", "Fees billed", "Billing realization", "Receivables"}
 
 
-class Section:
-    """A piece of the report that a notebook shows. Everything put into it was escaped."""
-
-    def __init__(self, template: str, **values: Any) -> None:
-        self._html: str = _templates().get_template(template).render(**values)
-
-    def __repr__(self) -> str:
-        return f"<report section of {len(self._html):,} characters>"
-
-    def _repr_html_(self) -> str:
-        return self._html
-
-
 def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "") -> Section:
     """
     Show whose report it is, of which month, and when it was made.
@@ -69,15 +54,17 @@ def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "
     generated : str
         When the report was made, as it should read.
     """
-    return Section("cover.html", month=month, title=title, remark=remark, generated=generated, as_of=words.as_of(month))
+    return Section(
+        "cover.html", month=month, title=title, remark=remark, generated=generated, as_of=footnotes.as_of(month)
+    )
 
 
 def headlines(month: Month) -> Section:
     """Show the month in figures, each beside last month's and the same month's a year ago."""
-    rows = [each for each in figures(month) if not (month.choice and each.name == "Utilization")]
+    rows = [each for each in figures(month) if not (month.scope and each.name == "Utilization")]
     key = [each for each in rows if each.name in _KEY_FIGURES]
     columns = [month_name(month.earlier(back), short=True) for back in (0, 1, LOOK_BACK)]
-    return Section("headlines.html", key=key, figures=rows, columns=columns, notes=words.headlines(month))
+    return Section("headlines.html", key=key, figures=rows, columns=columns, notes=footnotes.headlines(month))
 
 
 def utilization(month: Month) -> Section:
@@ -91,10 +78,10 @@ def utilization(month: Month) -> Section:
         if month.is_empty
         else rows[~absent].sort_values("utilization", ascending=False, kind="stable", ignore_index=True)
     )
-    if month.choice:
+    if month.scope:
         return _hours(month, rows, total)
     columns = (*UTILIZATION, *(TARGETS if "pace" in rows else ()))
-    notes = words.utilization(month)
+    notes = footnotes.utilization(month)
     if gone:
         notes.append(f"Not listed, with neither hours nor available hours in the month: {', '.join(gone)}.")
     if "pace" in rows:
@@ -116,7 +103,7 @@ def _hours(month: Month, rows: pd.DataFrame, total: pd.DataFrame) -> Section:
         "Hours by timekeeper",
         tables=[table("Hours", "Timekeeper", "user_name", columns, rows, total)] if len(rows) else [],
         chart=_chart(plots.utilization, rows, "Client hours of each timekeeper", _tall(rows)),
-        notes=[words.PART_HOURS],
+        notes=[footnotes.PART_HOURS],
         empty=f"No time is recorded in {month.name}.",
     )
 
@@ -145,7 +132,7 @@ def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart
         chart=_chart(plots.realization, rows, f"Worth of billed work and fees billed by {what}", _tall(rows))
         if chart
         else "",
-        notes=words.realization(total, what, brief=not chart),
+        notes=footnotes.realization(total, what, brief=not chart),
         empty=f"No final invoice is dated in {month.name}.",
     )
 
@@ -159,7 +146,7 @@ def receivables(month: Month, *, top: int = 10) -> Section:
         tables=[_table("Receivables by client", "client", "client_name", AGING, rows, total)] if len(rows) else [],
         chart=_chart(plots.aging, total if len(rows) else rows, "Receivables by days past due", 2.1),
         second=_chart(plots.aging, rows, "Receivables of the same clients, cut into the same days", _tall(rows)),
-        notes=words.receivables(month),
+        notes=footnotes.receivables(month),
         empty="Nothing is owed: no final invoice has an open balance.",
     )
 
@@ -167,10 +154,10 @@ def receivables(month: Month, *, top: int = 10) -> Section:
 def trends(month: Month) -> Section:
     """Show twelve months of hours and utilization, and of fees billed, the worth of that work and realization."""
     rows = month.by_month.iloc[1:].rename_axis("month").reset_index()
-    hours = tuple(each for each in HOURS_TREND if not month.choice or each.name == "client_hours")
+    hours = tuple(each for each in HOURS_TREND if not month.scope or each.name == "client_hours")
     named = rows.assign(month=[month_name(pd.Timestamp(f"{each}-01"), short=True) for each in rows["month"]])
     charts = [("Worth of billed work, fees billed and billing realization", plots.realization, FEES_TREND)]
-    if not month.choice:
+    if not month.scope:
         charts.insert(0, ("Client hours, available hours and utilization", plots.utilization, HOURS_TREND))
     return Section(
         "trends.html",
@@ -179,7 +166,7 @@ def trends(month: Month) -> Section:
             for title, draw, measures in charts
         ],
         table=_table("Twelve months in figures", "month", "month", (*hours, *FEES_TREND), named, rows.iloc[:0]),
-        notes=[words.BY_MONTH],
+        notes=[footnotes.BY_MONTH],
     )
 
 
@@ -203,7 +190,7 @@ def notes(month: Month) -> Section:
     """Show what the loads and analyses warned about, and what the figures can't tell."""
     # The receivables section says in its own words that balances are not of the day asked for.
     own = [note for note in month.notes if not note.startswith("as_of=")]
-    return Section("notes.html", notes=[*words.part(month), *own, words.LIMITS])
+    return Section("notes.html", notes=[*footnotes.part(month), *own, footnotes.LIMITS])
 
 
 def _section(
@@ -228,8 +215,3 @@ def _only(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
 
 def _tall(rows: pd.DataFrame) -> float:
     return 0.6 + 0.175 * len(rows)
-
-
-def _templates() -> jinja2.Environment:
-    loader = jinja2.PackageLoader("billframes.report", "templates")
-    return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)

@@ -78,10 +78,10 @@ def sheets(month: Month, *, narratives: bool = False) -> list[Sheet]:
 
 def _figures(month: Month) -> Iterator[Sheet]:
     hours = _of(tables.utilization, "Utilization", month, month.utilization, month.utilization_total)
-    yield _hours(hours) if month.choice else hours
+    yield _hours(hours) if month.scope else hours
     total = month.realization(None)
     for key, name in _REALIZATION.items():
-        if month.choice is None or month.choice.key != key:
+        if month.scope is None or month.scope.key != key:
             yield _of(tables.realization, name, month, month.realization(key), total)
     yield _of(tables.aging, "Receivables by client", month, month.receivables("client"), month.receivables(None))
     work = month.wip(None)
@@ -89,7 +89,7 @@ def _figures(month: Month) -> Iterator[Sheet]:
         yield _of(tables.wip, f"Work in progress by {title_of_key(key)}", month, month.wip(key), work)
     yield _of(tables.lockup, "Lock-up", month, month.lockup(), None)
     # Drafts and final invoices have no total worth a line. Of an invoice of several matters, a part has only a share.
-    if month.choice is None or month.choice.key == "client":
+    if month.scope is None or month.scope.key == "client":
         yield _of(tables.reconcile, "Invoices", month, month.reconcile(), None)
     yield _twelve_months(month)
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import pandas as pd
 
-from billframes._show import show
 from billframes.analysis.metrics import MEASURES, Measure, measure
 from billframes.analysis.totals import total_of
 
@@ -20,21 +17,9 @@ __all__ = [
     "REALIZATION",
     "TARGETS",
     "UTILIZATION",
-    "Table",
     "named_apart",
-    "table",
     "top_and_rest",
 ]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table as text, ready for the page."""
-
-    caption: str
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    total: Sequence[str]
 
 
 UTILIZATION = (
@@ -118,33 +103,3 @@ def named_apart(frame: pd.DataFrame, references: Mapping[str, str]) -> pd.DataFr
         for name, id_, again in zip(frame["client_name"], frame["client_id"], twice, strict=True)
     ]
     return frame.assign(client_name=apart)
-
-
-def table(
-    caption: str, heading: str, label: str, columns: Sequence[Measure], rows: pd.DataFrame, total: pd.DataFrame
-) -> Table:
-    """
-    Put a result into words.
-
-    Parameters
-    ----------
-    caption : str
-    heading : str
-        What the first column is called.
-    label : str
-        The rows' column that is shown there.
-    columns : sequence of Measure
-    rows : DataFrame
-    total : DataFrame
-        The same analysis of everything, one row; no row is left out of the table.
-    """
-    return Table(
-        caption,
-        [heading, *(column.title for column in columns)],
-        [[str(row[label]), *_cells(row, columns)] for row in rows.to_dict("records")],
-        ["Total", *itertools.chain.from_iterable(_cells(row, columns) for row in total.to_dict("records"))],
-    )
-
-
-def _cells(row: Mapping[object, float], columns: Sequence[Measure]) -> list[str]:
-    return [show(row[column.name], column.unit) for column in columns]

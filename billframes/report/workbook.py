@@ -21,7 +21,7 @@ from billframes._export import neutral
 from billframes._version import __version__
 from billframes.analysis.metrics import UNITS, Measure
 from billframes.errors import ConfigError
-from billframes.report import words
+from billframes.report import footnotes
 from billframes.report.month import Month
 from billframes.report.sheets import Sheet, sheets
 
@@ -174,15 +174,15 @@ class _Pen:
 def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator[tuple[str, str]]:
     yield "Monthly billing report", month.name
     yield "Firm", title
-    yield "Of", month.choice.title if month.choice else "The whole firm"
-    yield "Data", words.as_of(month)
+    yield "Of", month.scope.title if month.scope else "The whole firm"
+    yield "Data", footnotes.as_of(month)
     yield "Made on", generated
     yield "", remark
     yield (
         "",
         "Money is in the firm’s currency, which the API does not name. An empty cell is a figure that is not known.",
     )
-    for text in (*words.part(month), words.LIMITS, *month.notes):
+    for text in (*footnotes.part(month), footnotes.LIMITS, *month.notes):
         yield "", text
     yield "Made by", f"billframes {__version__}"
 

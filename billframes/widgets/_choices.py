@@ -14,10 +14,10 @@ import ipywidgets as w
 from ipywidgets.widgets.widget_bool import CheckboxStyle
 
 from billframes.widgets._control import Control, Tell
-from billframes.widgets._fields import Field
+from billframes.widgets._fields import FilterField
 from billframes.widgets._html import button, note, shown, text_of
 from billframes.widgets._options import Codes, Options
-from billframes.widgets._state import Span, Value
+from billframes.widgets._state import Range, Value
 
 __all__ = ["Choices"]
 
@@ -30,14 +30,14 @@ class Choices(Control):
 
     Parameters
     ----------
-    field : Field
+    field : FilterField
     tell : callable
     options : Options
     counts : callable
         Gives the rows of each option among those that all other columns let through.
     """
 
-    def __init__(self, field: Field, tell: Tell, options: Options, counts: Callable[[], Codes]) -> None:
+    def __init__(self, field: FilterField, tell: Tell, options: Options, counts: Callable[[], Codes]) -> None:
         self._options = options
         self._counts = counts
         self._boxes: dict[int, w.Checkbox] = {}
@@ -85,7 +85,7 @@ class Choices(Control):
         return self._options.label(chosen[0]) if len(chosen) == 1 else f"{len(chosen)} chosen"
 
     def _chosen(self) -> tuple[Value, ...]:
-        return () if self._criterion is None or isinstance(self._criterion, Span) else self._criterion
+        return () if self._criterion is None or isinstance(self._criterion, Range) else self._criterion
 
     def _ticked(self, key: Value, change: dict[str, Any]) -> None:
         others = tuple(each for each in self._chosen() if each != key)
@@ -101,5 +101,5 @@ class Choices(Control):
 
     @property
     def boxes(self) -> list[w.Checkbox]:
-        """The options in sight."""
+        """The options now listed."""
         return list(self._list.children)

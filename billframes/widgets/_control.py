@@ -8,7 +8,7 @@ from typing import Any
 
 import ipywidgets as w
 
-from billframes.widgets._fields import Field
+from billframes.widgets._fields import FilterField
 from billframes.widgets._html import button, shown
 from billframes.widgets._state import Criterion
 
@@ -23,13 +23,13 @@ class Control:
 
     Parameters
     ----------
-    field : Field
+    field : FilterField
     tell : callable
         Told the column and its new criterion when the user chooses.
     is_open : bool
     """
 
-    def __init__(self, field: Field, tell: Tell, *, is_open: bool = False) -> None:
+    def __init__(self, field: FilterField, tell: Tell, *, is_open: bool = False) -> None:
         self.field = field
         self.is_open = False
         self._tell = tell

@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.widgets._fields import Field
+from billframes.widgets._fields import FilterField
 from billframes.widgets._filters import Filters
-from billframes.widgets._state import Choice, Criterion, FilterState, Span
+from billframes.widgets._state import Criterion, FilterState, Range, Values
 
-__all__ = ["code", "sentence", "spoken_span"]
+__all__ = ["code", "describe_range", "sentence"]
 
 # More names would make the line a list.
 _NAMED = 3
@@ -38,15 +38,15 @@ def sentence(filters: Filters, state: FilterState) -> str:
     return " · ".join(parts) or "Nothing is filtered"
 
 
-def spoken_span(span: Span) -> str:
+def describe_range(span: Range) -> str:
     """
     Say a span of dates or numbers.
 
     Examples
     --------
-    >>> spoken_span(Span(dt.date(2026, 10, 1), dt.date(2026, 10, 31)))
+    >>> describe_range(Range(dt.date(2026, 10, 1), dt.date(2026, 10, 31)))
     '1 Oct 2026 to 31 Oct 2026'
-    >>> spoken_span(Span(None, 5000.0, missing=True))
+    >>> describe_range(Range(None, 5000.0, missing=True))
     'up to 5,000, or Unassigned'
     """
     first, last = (_end(end) for end in (span.first, span.last))
@@ -80,9 +80,9 @@ def code(filters: Filters, state: FilterState, name: str) -> str:
     return f"{name}[\n{body}\n]"
 
 
-def _spoken(filters: Filters, field: Field, criterion: Criterion) -> str:
-    if isinstance(criterion, Span):
-        return spoken_span(criterion)
+def _spoken(filters: Filters, field: FilterField, criterion: Criterion) -> str:
+    if isinstance(criterion, Range):
+        return describe_range(criterion)
     options = filters.options(field.column)
     names = [options.label(value) for value in criterion[:_NAMED]]
     more = len(criterion) - len(names)
@@ -95,8 +95,8 @@ def _end(end: object) -> str:
     return "" if end is None else f"{end:,g}" if abs(float(str(end))) < 1e6 else f"{end:,.0f}"
 
 
-def _condition(frame: pd.DataFrame, column: str, field: Field, criterion: Criterion) -> str:
-    if not isinstance(criterion, Span):
+def _condition(frame: pd.DataFrame, column: str, field: FilterField, criterion: Criterion) -> str:
+    if not isinstance(criterion, Range):
         return _among(column, criterion)
     values = f"{column}.dt.normalize()" if field.kind == "dates" and _has_times(frame[field.column]) else column
     ends = [repr(end.isoformat() if isinstance(end, dt.date) else end) for end in (criterion.first, criterion.last)]
@@ -110,7 +110,7 @@ def _condition(frame: pd.DataFrame, column: str, field: Field, criterion: Criter
     return f"({text} | {column}.isna())" if criterion.missing else text
 
 
-def _among(column: str, choice: Choice) -> str:
+def _among(column: str, choice: Values) -> str:
     values = [value for value in choice if value is not None]
     texts = ", ".join(_literal(value) for value in values)
     among = f"{column}.isin([{texts}])"
@@ -128,7 +128,7 @@ def _has_times(dates: pd.Series[Any]) -> bool:
     return dates.dt.tz is not None or not dates.dropna().eq(dates.dropna().dt.normalize()).all()
 
 
-def _comment(filters: Filters, field: Field, criterion: Criterion) -> str:
+def _comment(filters: Filters, field: FilterField, criterion: Criterion) -> str:
     """Name the ids; a name is data, so nothing in it may end the line."""
     if field.label is None:
         return ""

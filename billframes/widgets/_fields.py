@@ -15,7 +15,7 @@ import pandas as pd
 
 from billframes.errors import MissingColumnError
 
-__all__ = ["Field", "fields_of", "without_attrs"]
+__all__ = ["FilterField", "fields_of", "without_attrs"]
 
 Kind = Literal["dates", "numbers", "choice"]
 
@@ -35,7 +35,7 @@ _CUSTOM = re.compile(r"(?:(matter|client|user)_)?cf_(.+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FilterField:
     """
     A column to filter by.
 
@@ -49,7 +49,7 @@ class Field:
     reference: str | None = None
 
 
-def fields_of(frame: pd.DataFrame, period: str | None = None) -> tuple[Field, ...]:
+def fields_of(frame: pd.DataFrame, period: str | None = None) -> tuple[FilterField, ...]:
     """
     Find what a frame can be filtered by, the period first.
 
@@ -87,7 +87,7 @@ def without_attrs(frame: pd.DataFrame) -> pd.DataFrame:
     return plain
 
 
-def _periods(frame: pd.DataFrame, period: str | None) -> Iterator[Field]:
+def _periods(frame: pd.DataFrame, period: str | None) -> Iterator[FilterField]:
     dates = [str(name) for name in frame.columns if _is_date(frame[name])]
     if period is not None and period not in dates:
         raise MissingColumnError(
@@ -96,10 +96,10 @@ def _periods(frame: pd.DataFrame, period: str | None) -> Iterator[Field]:
     own = [name for name in dates if not _CUSTOM.fullmatch(name)]
     chosen = period or next((name for name in (*_PERIODS, *own) if name in own), None)
     if chosen:
-        yield Field(chosen, "Period", "dates")
+        yield FilterField(chosen, "Period", "dates")
 
 
-def _known(frame: pd.DataFrame) -> Iterator[Field]:
+def _known(frame: pd.DataFrame) -> Iterator[FilterField]:
     for column, title, label in _KNOWN:
         if column in frame:
             names = (label, column.replace("_id", "_reference"))
@@ -108,15 +108,15 @@ def _known(frame: pd.DataFrame) -> Iterator[Field]:
             named = [
                 name if name in frame and name != column else None for name in (("name", "reference") if own else names)
             ]
-            yield Field(column, title, "choice", *named)
+            yield FilterField(column, title, "choice", *named)
 
 
-def _other(frame: pd.DataFrame, column: str, name: str) -> Field | None:
+def _other(frame: pd.DataFrame, column: str, name: str) -> FilterField | None:
     custom = _CUSTOM.fullmatch(column)
     kind = _kind(frame[column], custom=custom is not None)
     if kind is None or not (custom or column in _FLAGS or isinstance(frame[column].dtype, pd.CategoricalDtype)):
         return None
-    return Field(column, _title(column, custom, name), kind)
+    return FilterField(column, _title(column, custom, name), kind)
 
 
 def _kind(values: pd.Series[Any], *, custom: bool) -> Kind | None:

@@ -20,14 +20,14 @@ from billframes.config.firm import FirmSettings
 from billframes.loading.enrich import join_details
 from billframes.loading.load_info import as_whole
 from billframes.widgets._filters import Filters
-from billframes.widgets._state import FilterState, Span
+from billframes.widgets._state import FilterState, Range
 
-__all__ = ["Shelf", "Sight"]
+__all__ = ["BookFilters", "FilteredBook"]
 
 _KEPT = "kept"
 
 
-class Shelf:
+class BookFilters:
     """A book's frames with what is known of their matters, clients and people, and filters over each."""
 
     def __init__(self, book: Book, today: dt.date) -> None:
@@ -43,21 +43,21 @@ class Shelf:
         return self._filters[name]
 
 
-class Sight:
+class FilteredBook:
     """
     What a filter state leaves of a book, and the analyses of that.
 
     Parameters
     ----------
-    shelf : Shelf
+    book_filters : BookFilters
     state : FilterState
         Of the panel over the time entries.
     """
 
-    def __init__(self, shelf: Shelf, state: FilterState) -> None:
-        self._shelf, self._book, self._state = shelf, shelf.book, state
+    def __init__(self, book_filters: BookFilters, state: FilterState) -> None:
+        self._book_filters, self._book, self._state = book_filters, book_filters.book, state
         period = state.criteria.get("date")
-        self._period = period if isinstance(period, Span) else Span()
+        self._period = period if isinstance(period, Range) else Range()
         work = state.with_criterion("date", None)
         self._clients = work.only(name for name in work.criteria if name.startswith("client_"))
         self._people = work.only(name for name in work.criteria if name.startswith("user_"))
@@ -77,12 +77,12 @@ class Sight:
     @functools.cached_property
     def end(self) -> dt.date:
         """Last day; no later than the data, because nobody has worked next month's hours yet."""
-        last = self._period.last or self._shelf.today
-        return max(min(last, self._shelf.today), self.start)
+        last = self._period.last or self._book_filters.today
+        return max(min(last, self._book_filters.today), self.start)
 
     def items(self, name: str) -> pd.DataFrame:
         """Time entries, expenses or fixed fees that all filters but the period let through, with their details."""
-        filters, state = self._shelf.filters(name), self._state.with_criterion("date", None)
+        filters, state = self._book_filters.filters(name), self._state.with_criterion("date", None)
         # A filter on what expenses do not have, such as a billing type, lets none of them through.
         answered = set(state.criteria) <= set(filters.columns)
         return filters.frame(state) if answered else filters.data.iloc[:0]
@@ -127,7 +127,7 @@ class Sight:
             by=with_keys(by, [_KEPT] if self._marking else []),
             start=self.start,
             end=self.end,
-            as_of=self._shelf.today,
+            as_of=self._book_filters.today,
             matters=self._book.matters,
             users=self._book.users,
             settings=self._book.settings,
@@ -191,7 +191,7 @@ class Sight:
         frame: pd.DataFrame = getattr(self._book, name)
         if not self._clients.criteria:
             return frame
-        filters = self._shelf.filters(name)
+        filters = self._book_filters.filters(name)
         return as_whole(frame[filters.mask(self._clients)])
 
     def _own(self, items: pd.DataFrame) -> pd.DataFrame:

@@ -15,7 +15,7 @@ import pandas as pd
 from billframes.errors import ParameterError
 from billframes.widgets._fields import fields_of, without_attrs
 from billframes.widgets._options import Codes, Mask, Options, options_of
-from billframes.widgets._state import Criterion, FilterState, Span
+from billframes.widgets._state import Criterion, FilterState, Range
 
 __all__ = ["Filters"]
 
@@ -95,13 +95,13 @@ class Filters:
     def _mask(self, column: str, criterion: Criterion) -> Mask:
         kept = self._masks.get(column)
         if kept is None or kept[0] != criterion:
-            choice = not isinstance(criterion, Span)
+            choice = not isinstance(criterion, Range)
             mask = self._options[column].mask(criterion) if choice else _within(self._columns[column], criterion)  # type: ignore[arg-type]
             kept = self._masks[column] = (criterion, mask)
         return kept[1]
 
 
-def _within(values: pd.Series[Any], span: Span) -> Mask:
+def _within(values: pd.Series[Any], span: Range) -> Mask:
     dates = pd.api.types.is_datetime64_any_dtype(values.dtype)
     # The last day counts to its end.
     values = values.dt.normalize() if dates else values

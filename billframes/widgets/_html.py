@@ -1,16 +1,46 @@
-"""Small pieces that the widgets are put together from. Whatever comes from data is escaped here."""
+"""HTML and small widgets that the panel and the explorer are made of. Text from data is always escaped here."""
 
 from __future__ import annotations
 
+import base64
+import datetime as dt
 import functools
 import html
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Sequence
 from importlib import resources
+from importlib.util import find_spec
 from typing import Any
 
 import ipywidgets as w
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-__all__ = ["button", "note", "shown", "stylesheet", "text_of"]
+from billframes._export import file_name, to_csv, to_excel
+from billframes._show import show
+from billframes.analysis.metrics import title_of_key
+from billframes.plots._drawing import height_for
+from billframes.widgets._views import Column
+
+__all__ = [
+    "button",
+    "downloads",
+    "labels_of",
+    "note",
+    "picture",
+    "records",
+    "shown",
+    "stylesheet",
+    "table",
+    "text_of",
+    "tiles",
+]
+
+UNASSIGNED = "Unassigned"
+_DPI = 110
+# A workbook of more rows takes longer than a click may.
+_EXCEL_ROWS = 5000
 
 
 def text_of(value: object) -> str:
@@ -57,3 +87,124 @@ def _with_classes(widget: Any, *classes: str) -> Any:
     for name in classes:
         widget.add_class(name)
     return widget
+
+
+def labels_of(result: pd.DataFrame) -> list[str]:
+    """Name the rows of a result of one key: by its label where it has one, else by the key itself."""
+    column = next((name for name in result.columns[:2] if str(name).endswith(("_name", "_label"))), result.columns[0])
+    return [UNASSIGNED if pd.isna(value) else str(value) for value in result[column]]
+
+
+def tiles(columns: Sequence[Column], row: dict[str, float]) -> str:
+    """Show figures large."""
+    each = (
+        f"<div><dt>{text_of(column.title)}</dt><dd>{show(row.get(column.name), column.unit)}</dd></div>"
+        for column in columns
+    )
+    return f'<dl class="bf-tiles">{"".join(each)}</dl>'
+
+
+def table(caption: str, key: str, columns: Sequence[Column], result: pd.DataFrame, total: dict[str, float]) -> str:
+    """Show a result, a row a label, with the row of everything below."""
+    heads = "".join(f'<th scope="col">{text_of(title)}</th>' for title in (key, *(each.title for each in columns)))
+    rows = zip(labels_of(result), result.to_dict("records"), strict=True)
+    body = "".join(f'<tr><th scope="row">{text_of(label)}</th>{_cells(columns, row)}</tr>' for label, row in rows)
+    foot = f'<tr><th scope="row">Total</th>{_cells(columns, total)}</tr>'
+    return (
+        f'<div class="bf-scroll" tabindex="0" role="region" aria-label="{text_of_attribute(caption)}">'
+        f'<table class="bf-table"><caption>{text_of(caption)}</caption><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{body}</tbody><tfoot>{foot}</tfoot></table></div>"
+    )
+
+
+def records(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
+    """Show the first rows of a frame of records."""
+    kinds = [_kind(str(name), dtype) for name, dtype in frame.dtypes.items()]
+    heads = "".join(
+        f'<th scope="col" class="{kind}">{text_of(title_of_key(str(name)).capitalize())}</th>'
+        for name, kind in zip(frame.columns, kinds, strict=True)
+    )
+    body = "".join(
+        "<tr>" + "".join(_record_cell(value, kind) for value, kind in zip(row, kinds, strict=True)) + "</tr>"
+        for row in frame.head(most).itertuples(index=False)
+    )
+    return (
+        f'<div class="bf-scroll" tabindex="0" role="region" aria-label="{text_of_attribute(caption)}">'
+        f'<table class="bf-table bf-records"><caption>{text_of(caption)}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def downloads(name: str, frame: pd.DataFrame, time_zone: str = "UTC") -> str:
+    """Offer a frame as files: links that hold the files themselves, so nothing is left on a server."""
+    links = [_link(file_name(name, "csv"), "CSV", "text/csv", to_csv(frame), len(frame))]
+    if find_spec("xlsxwriter") and len(frame) <= _EXCEL_ROWS:
+        kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+        data = to_excel(frame, sheet=name, time_zone=time_zone)
+        links.append(_link(file_name(name, "xlsx"), "Excel", kind, data, len(frame)))
+    return f'<p class="bf-downloads">Download what is shown: {" ".join(links)}</p>'
+
+
+def picture(draw: Callable[[Axes], Any], bars: int, *, lying: bool, alt: str) -> tuple[str, list[tuple[float, float]]]:
+    """
+    Draw a chart, and say where its bars lie.
+
+    Returns
+    -------
+    html : str
+    places : list of (float, float)
+        For each bar where it begins and how much it takes, as parts of the picture's height for lying bars, of its
+        width for standing ones.
+    """
+    figure = Figure(figsize=(8.0, height_for(bars) if lying else 3.4), layout="constrained", dpi=_DPI)
+    axes = figure.add_subplot()
+    draw(axes)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", metadata={"Software": None})
+    data = base64.b64encode(buffer.getvalue()).decode()
+    html = f'<img class="bf-chart" alt="{text_of_attribute(alt)}" src="data:image/png;base64,{data}">'
+    return html, [_place(axes, bar, lying=lying) for bar in range(bars)]
+
+
+def text_of_attribute(words: object) -> str:
+    """Make any text safe between the quotes of an attribute."""
+    return str(words).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _place(axes: Axes, bar: int, *, lying: bool) -> tuple[float, float]:
+    """Return a bar's place and size as parts of the picture."""
+    whole = axes.get_figure(root=True).bbox  # type: ignore[union-attr]
+    ends = axes.transData.transform([(bar - 0.45, bar - 0.45), (bar + 0.45, bar + 0.45)])
+    if lying:
+        top, bottom = sorted(1 - end / whole.height for end in ends[:, 1])
+        return float(top), float(bottom - top)
+    left, right = sorted(end / whole.width for end in ends[:, 0])
+    return float(left), float(right - left)
+
+
+def _cells(columns: Sequence[Column], row: dict[Any, Any]) -> str:
+    return "".join(f"<td>{show(row.get(column.name), column.unit)}</td>" for column in columns)
+
+
+def _kind(column: str, dtype: Any) -> str:
+    """Return the class of a column's cells."""
+    if pd.api.types.is_float_dtype(dtype):
+        return "bf-number"
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return "bf-date"
+    return "bf-description" if column == "description" else "bf-text"
+
+
+def _record_cell(value: Any, kind: str) -> str:
+    if pd.isna(value):
+        words = "–"
+    elif isinstance(value, dt.datetime):
+        words = f"{value:%Y-%m-%d}"
+    else:
+        words = f"{value:,.2f}" if kind == "bf-number" else text_of(value)
+    return f'<td class="{kind}">{words}</td>'
+
+
+def _link(name: str, words: str, kind: str, data: bytes, rows: int) -> str:
+    address = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+    return f'<a download="{name}" href="{address}" title="{name}, {rows:,} rows">{words}</a>'

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from billframes._names import snake_case
-from billframes.widgets._fields import Field
-from billframes.widgets._state import Choice, Value
+from billframes.widgets._fields import FilterField
+from billframes.widgets._state import Value, Values
 
 __all__ = ["UNASSIGNED", "Options", "options_of"]
 
@@ -54,7 +54,7 @@ class Options:
     def _folded(self) -> list[str]:
         return [fold(label) for label in self.labels]
 
-    def mask(self, choice: Choice) -> Mask:
+    def mask(self, choice: Values) -> Mask:
         """Tell which rows have one of the values."""
         wanted = np.zeros(len(self.keys), dtype=bool)
         wanted[[self.place[value] for value in choice if value in self.place]] = True
@@ -95,7 +95,7 @@ def fold(text: str) -> str:
     return "".join(each for each in apart if not unicodedata.combining(each)).casefold()
 
 
-def options_of(frame: pd.DataFrame, field: Field) -> Options:
+def options_of(frame: pd.DataFrame, field: FilterField) -> Options:
     """
     Code a column.
 
@@ -104,7 +104,7 @@ def options_of(frame: pd.DataFrame, field: Field) -> Options:
     Examples
     --------
     >>> frame = pd.DataFrame({"client_id": ["c1", "c2", "c2", None], "client_name": ["Acme", "Acme", "Acme", None]})
-    >>> options = options_of(frame, Field("client_id", "Client", "choice", label="client_name"))
+    >>> options = options_of(frame, FilterField("client_id", "Client", "choice", label="client_name"))
     >>> [options.labels[place] for place in options.order]
     ['Acme (c2)', 'Acme (c1)', 'Unassigned']
     """
@@ -126,7 +126,7 @@ def _coded(column: pd.Series[Any]) -> tuple[Any, list[Value]]:
     return codes, [bool(value) if pd.api.types.is_bool_dtype(column.dtype) else value for value in values]
 
 
-def _labels(frame: pd.DataFrame, field: Field, codes: Codes, values: Sequence[Value]) -> list[str]:
+def _labels(frame: pd.DataFrame, field: FilterField, codes: Codes, values: Sequence[Value]) -> list[str]:
     if field.label is None:
         return [_spoken(value, field) for value in values]
     names = _first_of(frame[field.label], codes, len(values))
@@ -151,7 +151,7 @@ def _first_of(column: pd.Series[Any], codes: Codes, size: int) -> list[str | Non
     return names
 
 
-def _spoken(value: Value, field: Field) -> str:
+def _spoken(value: Value, field: FilterField) -> str:
     if isinstance(value, bool):
         return (_BILLED if field.column == "billed" else _FLAG)[value]
     # The API's own words are camelCase; a firm's are as the firm wrote them.

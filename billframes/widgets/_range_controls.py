@@ -10,10 +10,10 @@ import ipywidgets as w
 
 from billframes.periods import parse_period
 from billframes.widgets._control import Control, Tell
-from billframes.widgets._describe import spoken_span
-from billframes.widgets._fields import Field
+from billframes.widgets._describe import describe_range
+from billframes.widgets._fields import FilterField
 from billframes.widgets._html import note, text_of
-from billframes.widgets._state import Span
+from billframes.widgets._state import Range
 
 __all__ = ["Dates", "Numbers"]
 
@@ -22,7 +22,7 @@ _ALL = "All dates"
 _OWN = "Dates below"
 
 
-class _Spans(Control):
+class _RangeControl(Control):
     """From and to, whether rows without a value count, and a word on what can't be."""
 
     def _make(self) -> list[Any]:
@@ -38,7 +38,7 @@ class _Spans(Control):
     def _end(self, words: str) -> Any:
         raise NotImplementedError
 
-    def _read(self) -> Span:
+    def _read(self) -> Range:
         raise NotImplementedError
 
     def _show(self) -> None:
@@ -50,14 +50,14 @@ class _Spans(Control):
     def _write(self, end: Any) -> Any:
         return end
 
-    def _span(self) -> Span:
-        return self._criterion if isinstance(self._criterion, Span) else Span(missing=self._wants_missing())
+    def _span(self) -> Range:
+        return self._criterion if isinstance(self._criterion, Range) else Range(missing=self._wants_missing())
 
     def _wants_missing(self) -> bool:
         return bool(self.missing.value) if self._body.children else False
 
     def _says(self) -> str:
-        return spoken_span(self._span())
+        return describe_range(self._span())
 
     def _changed(self, _change: dict[str, Any]) -> None:
         if self._showing:
@@ -74,7 +74,7 @@ class _Spans(Control):
         self._choose(span)
 
 
-class Numbers(_Spans):
+class Numbers(_RangeControl):
     """Numbers, typed in."""
 
     def _end(self, words: str) -> w.Text:
@@ -83,23 +83,23 @@ class Numbers(_Spans):
     def _write(self, end: float | None) -> str:
         return "" if end is None else f"{end:.15g}"
 
-    def _read(self) -> Span:
-        return Span(_number(self.first.value), _number(self.last.value), self.missing.value)
+    def _read(self) -> Range:
+        return Range(_number(self.first.value), _number(self.last.value), self.missing.value)
 
 
-class Dates(_Spans):
+class Dates(_RangeControl):
     """
     Dates; the period has quick choices as well and is open from the start.
 
     Parameters
     ----------
-    field : Field
+    field : FilterField
     tell : callable
     today : date, optional
         What "last month" is counted from; without it there are no quick choices.
     """
 
-    def __init__(self, field: Field, tell: Tell, today: dt.date | None = None) -> None:
+    def __init__(self, field: FilterField, tell: Tell, today: dt.date | None = None) -> None:
         self._periods = {words: parse_period(words.lower(), today=today) for words in _QUICK} if today else {}
         super().__init__(field, tell, is_open=today is not None)
 
@@ -115,8 +115,8 @@ class Dates(_Spans):
     def _end(self, words: str) -> w.DatePicker:
         return w.DatePicker(description=words)
 
-    def _read(self) -> Span:
-        return Span(self.first.value, self.last.value, self.missing.value)
+    def _read(self) -> Range:
+        return Range(self.first.value, self.last.value, self.missing.value)
 
     def _show(self) -> None:
         super()._show()
@@ -131,7 +131,7 @@ class Dates(_Spans):
         if self._showing or change["new"] == _OWN:
             return
         period = self._periods.get(change["new"])
-        self._choose(Span(period.start, period.end, self._wants_missing()) if period else None)
+        self._choose(Range(period.start, period.end, self._wants_missing()) if period else None)
 
 
 def _number(text: str) -> float | None:

@@ -16,17 +16,17 @@ from typing import Any
 from billframes._names import closest
 from billframes.errors import ParameterError
 from billframes.periods import resolve
-from billframes.widgets._fields import Field
+from billframes.widgets._fields import FilterField
 
-__all__ = ["Choice", "Criterion", "FilterState", "Span", "Value", "read_state"]
+__all__ = ["Criterion", "FilterState", "Range", "Value", "Values", "read_state"]
 
 Value = str | bool | int | None
-Choice = tuple[Value, ...]
+Values = tuple[Value, ...]
 _SPAN = {"from", "to", "missing"}
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Range:
     """Dates or numbers from `first` to `last`, both inclusive, None open; with `missing` also rows without one."""
 
     first: Any = None
@@ -39,7 +39,7 @@ class Span:
         return self.first is None and self.last is None
 
 
-Criterion = Choice | Span
+Criterion = Values | Range
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class FilterState:
 
     Examples
     --------
-    >>> state = FilterState({"client_id": ("c1", None), "date": Span(dt.date(2026, 10, 1))})
+    >>> state = FilterState({"client_id": ("c1", None), "date": Range(dt.date(2026, 10, 1))})
     >>> state.as_dict()
     {'client_id': ['c1', None], 'date': {'from': '2026-10-01', 'to': None}}
     """
@@ -71,7 +71,7 @@ class FilterState:
         return {name: _as_json(each) for name, each in self.criteria.items()}
 
 
-def read_state(saved: Mapping[str, Any], fields: Sequence[Field]) -> FilterState:
+def read_state(saved: Mapping[str, Any], fields: Sequence[FilterField]) -> FilterState:
     """
     Read a state from what `FilterState.as_dict` gave, or from what people write.
 
@@ -80,7 +80,7 @@ def read_state(saved: Mapping[str, Any], fields: Sequence[Field]) -> FilterState
     saved : mapping
         Columns and what they let through: a list of values; a span as a mapping or, for dates, a period such as
         "2026-Q3".
-    fields : sequence of Field
+    fields : sequence of FilterField
         What can be filtered by.
 
     Raises
@@ -90,7 +90,7 @@ def read_state(saved: Mapping[str, Any], fields: Sequence[Field]) -> FilterState
 
     Examples
     --------
-    >>> read_state({"date": "2026-10"}, [Field("date", "Period", "dates")]).as_dict()
+    >>> read_state({"date": "2026-10"}, [FilterField("date", "Period", "dates")]).as_dict()
     {'date': {'from': '2026-10-01', 'to': '2026-10-31'}}
     """
     if not isinstance(saved, Mapping):
@@ -108,11 +108,11 @@ def read_state(saved: Mapping[str, Any], fields: Sequence[Field]) -> FilterState
 
 
 def _lets_all(criterion: Criterion | None) -> bool:
-    return not criterion if not isinstance(criterion, Span) else criterion.is_open
+    return not criterion if not isinstance(criterion, Range) else criterion.is_open
 
 
 def _as_json(criterion: Criterion) -> Any:
-    if not isinstance(criterion, Span):
+    if not isinstance(criterion, Range):
         return list(criterion)
     ends = (end.isoformat() if isinstance(end, dt.date) else end for end in (criterion.first, criterion.last))
     return dict(zip(("from", "to"), ends, strict=True)) | ({"missing": True} if criterion.missing else {})
@@ -136,7 +136,7 @@ def _read_dates(value: Any, column: str) -> Criterion | None:
     ends = _span_of(value, column) if isinstance(value, Mapping) else {"from": value}
     names = (f"state[{column!r}]['from']", f"state[{column!r}]['to']")
     period = resolve(ends.get("from"), ends.get("to"), names=names)
-    return Span(period.start, period.end, bool(ends.get("missing", False)))
+    return Range(period.start, period.end, bool(ends.get("missing", False)))
 
 
 def _read_numbers(value: Any, column: str) -> Criterion | None:
@@ -146,7 +146,7 @@ def _read_numbers(value: Any, column: str) -> Criterion | None:
     first, last = (_number(span.get(name), column) for name in ("from", "to"))
     if first is not None and last is not None and first > last:
         raise ParameterError(f"state[{column!r}]: from={first} lies above to={last}.")
-    return Span(first, last, bool(span.get("missing", False)))
+    return Range(first, last, bool(span.get("missing", False)))
 
 
 def _span_of(value: Any, column: str) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from billframes import plots
-from billframes.widgets._filtered_book import Sight
+from billframes.widgets._filtered_book import FilteredBook
 
 __all__ = ["VIEWS", "Column", "View"]
 
@@ -34,7 +34,7 @@ class View:
     keys : mapping of str to str
         What can be grouped by: words and the analysis's `by`.
     compute : callable
-        Takes a sight and `by`, None for one row of everything, and returns the analysis's result.
+        Takes a filtered and `by`, None for one row of everything, and returns the analysis's result.
     draw : callable
         Takes a result and axes.
     order : str
@@ -43,7 +43,7 @@ class View:
     tiles : tuple of str
         The columns that stand large above the chart, of the row of everything.
     rows : callable
-        Takes a sight and returns the records that the figures are made of, with the details of their matters.
+        Takes a filtered and returns the records that the figures are made of, with the details of their matters.
     date : str
         The records' column that months are of.
     listed : tuple of str
@@ -59,12 +59,12 @@ class View:
     title: str
     question: str
     keys: dict[str, str]
-    compute: Callable[[Sight, str | None], pd.DataFrame]
+    compute: Callable[[FilteredBook, str | None], pd.DataFrame]
     draw: Callable[[pd.DataFrame, Axes], Axes]
     order: str
     columns: tuple[Column, ...]
     tiles: tuple[str, ...]
-    rows: Callable[[Sight], pd.DataFrame]
+    rows: Callable[[FilteredBook], pd.DataFrame]
     date: str
     listed: tuple[str, ...]
     amount: Column
@@ -76,34 +76,34 @@ _WORK = ("date", "user_name", "client_name", "matter_name", "description", "hour
 _LEFT_OUT = ("contingency", "probono", "internal")
 
 
-def _period_of(records: pd.DataFrame, column: str, sight: Sight) -> pd.DataFrame:
-    return records[records[column].between(pd.Timestamp(sight.start), pd.Timestamp(sight.end))]
+def _period_of(records: pd.DataFrame, column: str, filtered: FilteredBook) -> pd.DataFrame:
+    return records[records[column].between(pd.Timestamp(filtered.start), pd.Timestamp(filtered.end))]
 
 
-def _worked(sight: Sight) -> pd.DataFrame:
-    entries = _period_of(sight.items("time_entries"), "date", sight)
+def _worked(filtered: FilteredBook) -> pd.DataFrame:
+    entries = _period_of(filtered.items("time_entries"), "date", filtered)
     return entries[entries["billing_type"].isin(["billable", "fixedFee"]) & (entries["matter_type"] != "internal")]
 
 
-def _invoiced(sight: Sight) -> pd.DataFrame:
-    entries = _period_of(sight.items("time_entries"), "invoice_date", sight)
+def _invoiced(filtered: FilteredBook) -> pd.DataFrame:
+    entries = _period_of(filtered.items("time_entries"), "invoice_date", filtered)
     counts = (entries["billing_type"] == "billable") & ~entries["matter_type"].isin(_LEFT_OUT)
     return entries[counts & (entries["invoice_state"] == "final")]
 
 
-def _owed(sight: Sight) -> pd.DataFrame:
-    invoices = sight.invoices()
+def _owed(filtered: FilteredBook) -> pd.DataFrame:
+    invoices = filtered.invoices()
     final = (invoices["invoice_state"] == "final") & (invoices["balance"] != 0)
-    return invoices[final & (invoices["invoice_date"] <= pd.Timestamp(sight.end))]
+    return invoices[final & (invoices["invoice_date"] <= pd.Timestamp(filtered.end))]
 
 
-def _unbilled(sight: Sight) -> pd.DataFrame:
+def _unbilled(filtered: FilteredBook) -> pd.DataFrame:
     kinds = {"time_entries": "time", "expenses": "expense", "fixed_fees": "fixed fee"}
-    items = [sight.items(name).assign(kind=kind) for name, kind in kinds.items()]
+    items = [filtered.items(name).assign(kind=kind) for name, kind in kinds.items()]
     items[0] = items[0][items[0]["billing_type"] == "billable"]
     columns = list(dict.fromkeys([*_SHARED, *(name for name in items[0].columns if name.endswith(("_id", "_name")))]))
     every = pd.concat([each.reindex(columns=columns) for each in items], ignore_index=True)
-    end = pd.Timestamp(sight.end)
+    end = pd.Timestamp(filtered.end)
     billed = (every["invoice_state"] == "final") & (every["invoice_date"] <= end)
     return every[(every["date"] <= end) & ~billed]
 
@@ -121,7 +121,7 @@ UTILIZATION = View(
     title="Utilization",
     question="How much of people’s available time went into work for clients?",
     keys={"Timekeeper": "user", "Month": "month", "Role": "role", "Practice area": "practice_area", "Client": "client"},
-    compute=lambda sight, by: sight.utilization(by),
+    compute=lambda filtered, by: filtered.utilization(by),
     draw=plots.utilization,
     order="client_hours",
     columns=(
@@ -150,7 +150,7 @@ REALIZATION = View(
         "Responsible": "responsible",
         "Month": "month",
     },
-    compute=lambda sight, by: sight.realization(by),
+    compute=lambda filtered, by: filtered.realization(by),
     draw=plots.realization,
     order="billed_amount",
     columns=(
@@ -176,7 +176,7 @@ RECEIVABLES = View(
     title="Receivables",
     question="Who owes what, and for how long?",
     keys={"Client": "client", "Practice area": "practice_area", "Responsible": "responsible", "Matter": "matter"},
-    compute=lambda sight, by: sight.aging(by),
+    compute=lambda filtered, by: filtered.aging(by),
     draw=plots.aging,
     order="total",
     columns=_money(("current", "Current"), ("1-30", "1–30 days"), *_OLD, ("total", "Total"), ("overdue", "Overdue")),
@@ -193,7 +193,7 @@ WIP = View(
     title="Work in progress",
     question="What has been done and not yet billed, and how old is it?",
     keys={"Client": "client", "Timekeeper": "user", "Practice area": "practice_area", "Matter": "matter"},
-    compute=lambda sight, by: sight.wip(by),
+    compute=lambda filtered, by: filtered.wip(by),
     draw=plots.wip,
     order="total",
     columns=_money(

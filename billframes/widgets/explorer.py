@@ -1,6 +1,6 @@
 """The explorer: a panel of filters beside tabs that follow it.
 
-Only the tab in sight is computed; the others follow when they are turned to.
+Only the tab that is shown is computed; the others follow when they are turned to.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import pandas as pd
 
 from billframes.book import Book
 from billframes.errors import BillframesError
-from billframes.widgets._filtered_book import Shelf, Sight
+from billframes.widgets._filtered_book import BookFilters, FilteredBook
 from billframes.widgets._html import note, stylesheet, text_of
-from billframes.widgets._overview import Overview
 from billframes.widgets._state import read_state
-from billframes.widgets._tab import ViewTab
+from billframes.widgets._tabs import Overview, ViewTab
 from billframes.widgets._views import VIEWS
 from billframes.widgets.panel import FilterPanel, day_of
 
@@ -37,8 +36,8 @@ class Explorer(w.Box):  # type: ignore[misc]
     """
 
     def __init__(self, book: Book, today: dt.date) -> None:
-        self._shelf = Shelf(book, today)
-        self.panel = FilterPanel(self._shelf.filters("time_entries"), today)
+        self._book_filters = BookFilters(book, today)
+        self.panel = FilterPanel(self._book_filters.filters("time_entries"), today)
         zone = book.settings.time_zone if book.settings else "UTC"
         views: list[Any] = [Overview(VIEWS), *(ViewTab(view, zone) for view in VIEWS)]
         self.tabs = w.Tab(views, titles=("Overview", *(view.title for view in VIEWS)))
@@ -51,14 +50,16 @@ class Explorer(w.Box):  # type: ignore[misc]
         main.add_class("bf-main")
         super().__init__([stylesheet(), self.panel, main])
         self.add_class("bf-explore")
-        self.panel.on_change(self._filtered)
+        self.panel.on_change(self._filters_changed)
         self.tabs.observe(lambda _change: self._show(), "selected_index")
         self.tabs.selected_index = 0
-        self._filtered()
+        self._filters_changed()
 
-    def _filtered(self, _frame: pd.DataFrame | None = None) -> None:
+    def _filters_changed(self, _frame: pd.DataFrame | None = None) -> None:
         self._stale = set(range(len(self.tabs.children)))
-        self._sight = Sight(self._shelf, read_state(self.panel.state, self._shelf.filters("time_entries").fields))
+        self._filtered = FilteredBook(
+            self._book_filters, read_state(self.panel.state, self._book_filters.filters("time_entries").fields)
+        )
         self._show()
 
     def _show(self) -> None:
@@ -66,7 +67,7 @@ class Explorer(w.Box):  # type: ignore[misc]
         if place not in self._stale:
             return
         try:
-            self.tabs.children[place].show(self._sight)
+            self.tabs.children[place].show(self._filtered)
         except BillframesError as error:
             self._error.value = text_of(error)
         else:

@@ -16,11 +16,11 @@ import pandas as pd
 from billframes.widgets._choices import Choices
 from billframes.widgets._control import Control
 from billframes.widgets._describe import code, sentence
-from billframes.widgets._fields import Field
+from billframes.widgets._fields import FilterField
 from billframes.widgets._filters import Filters
 from billframes.widgets._html import button, note, shown, stylesheet, text_of
 from billframes.widgets._range_controls import Dates, Numbers
-from billframes.widgets._state import Criterion, FilterState, Span, Value, read_state
+from billframes.widgets._state import Criterion, FilterState, Range, Value, read_state
 
 __all__ = ["FilterPanel", "day_of", "filter_panel"]
 
@@ -111,7 +111,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         """
         return code(self._filters, self._state, name)
 
-    def _control(self, field: Field, today: dt.date) -> Control:
+    def _control(self, field: FilterField, today: dt.date) -> Control:
         if field.kind == "choice":
             counts = partial(self._counts, field.column)
             return Choices(field, self._choose, self._filters.options(field.column), counts)
@@ -155,7 +155,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
 
     def _chosen_values(self) -> Iterator[tuple[str, Value]]:
         for column, criterion in self._state.criteria.items():
-            for value in () if isinstance(criterion, Span) else criterion:
+            for value in () if isinstance(criterion, Range) else criterion:
                 yield column, value
 
     def _chip(self, column: str, value: Value) -> w.Button:
@@ -166,7 +166,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
 
     def _drop(self, column: str, value: Value) -> None:
         chosen = self._state.criteria.get(column, ())
-        if not isinstance(chosen, Span):
+        if not isinstance(chosen, Range):
             self._choose(column, tuple(each for each in chosen if each != value))
 
 

@@ -8,7 +8,7 @@ from importlib import resources
 import nbformat
 import pytest
 
-from billframes._files import write
+from billframes._export import write
 from billframes.errors import AuthenticationError, BillframesError, ConfigError, ParameterError
 from billframes.report import building
 from billframes.report.building import build

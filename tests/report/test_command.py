@@ -141,7 +141,7 @@ def test_all_lawyers_reports_are_built_from_one_load_and_written_to_a_folder(bui
 
 
 def test_a_workbook_needs_no_kernel(built, monkeypatch, tmp_path):
-    monkeypatch.setattr(command, "workbook", lambda month, **_says: month.choice.title.encode())
+    monkeypatch.setattr(command, "workbook", lambda month, **_says: month.scope.title.encode())
     assert run("--demo", "--format", "xlsx", "--practice-area", "Family") == 0
     assert not built
     assert (tmp_path / "billframes-2026-10-practice-area-family.xlsx").read_bytes() == b"Practice area: Family"

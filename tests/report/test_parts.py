@@ -7,7 +7,7 @@ import pytest
 
 from billframes import report
 from billframes.errors import ParameterError
-from billframes.report.scope import Choice, choose, every, file_names
+from billframes.report.scope import Scope, choose, every, file_names
 
 FIGURES = {
     "hours": (lambda month: month.utilization_total, ("client_hours", "total_hours")),
@@ -28,7 +28,7 @@ def parts(october, key):
 @pytest.mark.parametrize("key", ["client", "responsible"])
 def test_all_parts_and_what_is_unassigned_add_up_to_the_firm_to_the_cent(october, key):
     months = parts(october, key)
-    assert months[-1].choice == Choice(key, None, "Unassigned")
+    assert months[-1].scope == Scope(key, None, "Unassigned")
     for name, (figure, columns) in FIGURES.items():
         whole, each = figure(october), pd.concat([figure(month) for month in months])
         for column in columns:
@@ -112,7 +112,7 @@ def test_a_lawyer_is_found_by_e_mail_address(october):
 
 def test_files_of_namesakes_differ_and_no_name_leads_elsewhere():
     names = ["Ann Lee", "Ann Lee", "../../etc", "李", "李"]
-    choices = [Choice("responsible", f"{place}0000000-x", name) for place, name in enumerate(names)]
+    choices = [Scope("responsible", f"{place}0000000-x", name) for place, name in enumerate(names)]
     files = file_names(choices, "2026-10", "pdf")
     assert len(set(files)) == len(files)
     assert all(file.startswith("billframes-2026-10-responsible-") and "/" not in file for file in files)

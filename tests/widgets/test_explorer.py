@@ -12,10 +12,10 @@ import pytest
 from bs4 import BeautifulSoup
 
 import billframes as bf
-from billframes.widgets._filtered_book import Shelf, Sight
+from billframes.widgets._filtered_book import BookFilters, FilteredBook
+from billframes.widgets._html import downloads, records, table
 from billframes.widgets._state import read_state
-from billframes.widgets._tab import ViewTab
-from billframes.widgets._tables import downloads, records, table
+from billframes.widgets._tabs import ViewTab
 from billframes.widgets._views import REALIZATION, RECEIVABLES, UTILIZATION, VIEWS, WIP, Column
 from tests.widgets.conftest import MEAN
 
@@ -23,37 +23,39 @@ TODAY = dt.date(2026, 10, 31)
 
 
 @pytest.fixture(scope="module")
-def shelf(client) -> Shelf:
-    return Shelf(bf.book("2026-Q3", client=client), TODAY)
+def book_filters(client) -> BookFilters:
+    return BookFilters(bf.book("2026-Q3", client=client), TODAY)
 
 
 @pytest.fixture
-def sight(shelf):
-    def make(**saved) -> Sight:
-        return Sight(shelf, read_state({"date": "2026-Q3", **saved}, shelf.filters("time_entries").fields))
+def filtered(book_filters):
+    def make(**saved) -> FilteredBook:
+        return FilteredBook(
+            book_filters, read_state({"date": "2026-Q3", **saved}, book_filters.filters("time_entries").fields)
+        )
 
     return make
 
 
-def some(shelf, column, take=2):
-    options = shelf.filters("time_entries").options(column)
+def some(book_filters, column, take=2):
+    options = book_filters.filters("time_entries").options(column)
     return [options.keys[place] for place in options.order[:take]]
 
 
-def test_without_filters_the_figures_are_the_books(sight, shelf):
+def test_without_filters_the_figures_are_the_books(filtered, book_filters):
     for name in ("utilization", "realization"):
         for by in (None, "user", "month"):
-            pd.testing.assert_frame_equal(getattr(sight(), name)(by), getattr(shelf.book, name)(by))
+            pd.testing.assert_frame_equal(getattr(filtered(), name)(by), getattr(book_filters.book, name)(by))
     with pytest.warns(bf.IncompleteDataWarning, match="mirror"):
-        pd.testing.assert_frame_equal(sight().aging("client"), shelf.book.aging("client"))
+        pd.testing.assert_frame_equal(filtered().aging("client"), book_filters.book.aging("client"))
 
 
 @pytest.mark.parametrize("column", ["client_id", "responsible_id", "user_id", "billing_type"])
-def test_realization_under_a_filter_is_the_same_rows_of_the_whole(sight, shelf, column):
-    chosen = some(shelf, column)
-    result = sight(**{column: chosen}).realization(None)
+def test_realization_under_a_filter_is_the_same_rows_of_the_whole(filtered, book_filters, column):
+    chosen = some(book_filters, column)
+    result = filtered(**{column: chosen}).realization(None)
     by = {"client_id": "client", "responsible_id": "responsible", "user_id": "user"}.get(column, column)
-    whole = shelf.book.realization(by)
+    whole = book_filters.book.realization(by)
     whole = whole[whole[whole.columns[0]].isin(chosen)]
     for measure in ("worked_amount", "billed_amount", "settled_amount", "billable_hours"):
         assert result[measure].sum() == pytest.approx(whole[measure].sum()), measure
@@ -61,37 +63,37 @@ def test_realization_under_a_filter_is_the_same_rows_of_the_whole(sight, shelf, 
 
 @pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
 @pytest.mark.parametrize("column", ["client_id", "responsible_id", "user_id", "matter_type"])
-def test_receivables_under_a_filter_are_the_same_rows_of_the_whole(sight, shelf, column):
-    chosen = some(shelf, column)
-    result = sight(**{column: chosen}).aging(None)
-    whole = shelf.book.aging(column)
+def test_receivables_under_a_filter_are_the_same_rows_of_the_whole(filtered, book_filters, column):
+    chosen = some(book_filters, column)
+    result = filtered(**{column: chosen}).aging(None)
+    whole = book_filters.book.aging(column)
     whole = whole[whole[whole.columns[0]].isin(chosen)]
     assert result["total"].sum() == pytest.approx(whole["total"].sum())
     assert result["overdue"].sum() == pytest.approx(whole["overdue"].sum())
 
 
-def test_people_filtered_are_the_roster(sight, shelf):
-    chosen = some(shelf, "user_id")
-    result = sight(user_id=chosen).utilization("user")
-    whole = shelf.book.utilization("user")
+def test_people_filtered_are_the_roster(filtered, book_filters):
+    chosen = some(book_filters, "user_id")
+    result = filtered(user_id=chosen).utilization("user")
+    whole = book_filters.book.utilization("user")
     expected = whole[whole["user_id"].isin(chosen)].reset_index(drop=True)
     pd.testing.assert_frame_equal(result, expected)
 
 
-def test_a_filter_on_clients_leaves_available_hours_whole(sight, shelf):
-    chosen = some(shelf, "client_id")
-    row = sight(client_id=chosen).utilization(None).iloc[0]
-    entries = shelf.filters("time_entries").data
+def test_a_filter_on_clients_leaves_available_hours_whole(filtered, book_filters):
+    chosen = some(book_filters, "client_id")
+    row = filtered(client_id=chosen).utilization(None).iloc[0]
+    entries = book_filters.filters("time_entries").data
     mine = entries[entries["client_id"].isin(chosen) & entries["date"].between("2026-07-01", "2026-09-30")]
     hours = mine[mine["billing_type"].isin(["billable", "fixedFee"]) & (mine["matter_type"] != "internal")]["hours"]
     assert row["client_hours"] == pytest.approx(hours.sum())
-    assert row["capacity_hours"] == shelf.book.utilization(None)["capacity_hours"].iloc[0]
+    assert row["capacity_hours"] == book_filters.book.utilization(None)["capacity_hours"].iloc[0]
 
 
-def test_a_period_that_is_not_over_ends_with_the_data(sight):
-    assert sight(date="2026").end == TODAY
-    assert sight(date="2026-Q3").end == dt.date(2026, 9, 30)
-    assert sight(date=None).start == dt.date(2024, 1, 2) or sight(date=None).start.year == 2024
+def test_a_period_that_is_not_over_ends_with_the_data(filtered):
+    assert filtered(date="2026").end == TODAY
+    assert filtered(date="2026-Q3").end == dt.date(2026, 9, 30)
+    assert filtered(date=None).start == dt.date(2024, 1, 2) or filtered(date=None).start.year == 2024
 
 
 @pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
@@ -100,9 +102,9 @@ def test_a_period_that_is_not_over_ends_with_the_data(sight):
     [(UTILIZATION, "client_hours"), (REALIZATION, "worked_amount"), (RECEIVABLES, "total"), (WIP, "total")],
     ids=lambda each: getattr(each, "title", each),
 )
-def test_the_rows_behind_a_bar_add_up_to_it(sight, shelf, view, measure):
+def test_the_rows_behind_a_bar_add_up_to_it(filtered, book_filters, view, measure):
     tab = ViewTab(view, "UTC")
-    tab.show(sight(client_id=some(shelf, "client_id", 5)))
+    tab.show(filtered(client_id=some(book_filters, "client_id", 5)))
     for words, key in view.keys.items():
         tab.by.value = words
         assert bool(tab.bars) == (key not in view.shared)
@@ -114,16 +116,16 @@ def test_the_rows_behind_a_bar_add_up_to_it(sight, shelf, view, measure):
             assert rows[view.amount.name].sum() == pytest.approx(tab.result[measure].iloc[row]), (words, row)
 
 
-def test_the_table_ends_with_the_row_of_everything(sight):
+def test_the_table_ends_with_the_row_of_everything(filtered):
     tab = ViewTab(REALIZATION, "UTC")
-    tab.show(sight())
+    tab.show(filtered())
     page = BeautifulSoup(tab._table.value, "html.parser")
     cells = [cell.get_text() for cell in page.tfoot.find_all("td")]
     assert cells[2] == f"{tab.result['billed_amount'].sum():,.0f}"
     assert len(page.tbody.find_all("tr")) == len(tab.result)
 
 
-def test_only_the_tab_in_sight_is_computed(client):
+def test_only_the_visible_tab_is_computed(client):
     explorer = bf.explore(bf.book("2026-10", client=client))
     overview, first = explorer.tabs.children[:2]
     assert "bf-tiles" in overview._body.value
@@ -135,16 +137,16 @@ def test_only_the_tab_in_sight_is_computed(client):
     assert explorer.tabs.titles == ("Overview", *(view.title for view in VIEWS))
 
 
-def test_warnings_of_an_analysis_stand_beside_its_figures(sight):
+def test_warnings_of_an_analysis_stand_beside_its_figures(filtered):
     tab = ViewTab(RECEIVABLES, "UTC")
-    tab.show(sight())
+    tab.show(filtered())
     assert "mirror" in tab._notes.value
 
 
-def test_nothing_under_the_filters_says_so(sight):
+def test_nothing_under_the_filters_says_so(filtered):
     for view in VIEWS:
         tab = ViewTab(view, "UTC")
-        tab.show(sight(client_id=["nobody"], user_id=["nobody"]))
+        tab.show(filtered(client_id=["nobody"], user_id=["nobody"]))
         assert not tab.bars or view is UTILIZATION
 
 

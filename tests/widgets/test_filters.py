@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.widgets._describe import code, sentence
 from billframes.widgets._filters import Filters
-from billframes.widgets._state import FilterState, Span, read_state
+from billframes.widgets._state import FilterState, Range, read_state
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_period_has_both_its_ends_and_no_missing_dates(filters):
 def test_an_instant_counts_to_the_end_of_the_last_day():
     times = pd.to_datetime(["2026-10-01T00:00", "2026-10-31T23:59"]).tz_localize("UTC")
     filters = Filters(pd.DataFrame({"created_at": times}))
-    state = FilterState({"created_at": Span(dt.date(2026, 10, 31), dt.date(2026, 10, 31))})
+    state = FilterState({"created_at": Range(dt.date(2026, 10, 31), dt.date(2026, 10, 31))})
     assert filters.mask(state).tolist() == [False, True]
 
 
@@ -216,7 +216,7 @@ def test_a_change_over_200_000_rows_and_5_000_matters_is_quick():
     for column in ("matter_id", "billed"):
         filters.counts(state, column)
     found = filters.options("matter_id").search("number 123")
-    # Ten times what it takes here; the promise is 300 ms from click to sight.
+    # Ten times what it takes here; the promise is 300 ms from click to filtered.
     assert time.process_time() - begun < 0.3
     assert 0 < rows < 200
     assert len(found) == 15

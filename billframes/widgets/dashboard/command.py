@@ -25,7 +25,7 @@ from billframes.errors import BillframesError, ConfigError
 from billframes.periods import parse_period
 from billframes.report.kernel import OPEN_KERNEL, private_folder, transport_in
 from billframes.sandbox.command import signals_interrupt
-from billframes.widgets.dashboard.page import PERIOD, PORT_FILE, SETTINGS, TOKEN
+from billframes.widgets.dashboard import PERIOD, PORT_FILE, SETTINGS, TOKEN
 
 __all__ = ["add_arguments", "run"]
 

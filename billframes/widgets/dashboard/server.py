@@ -20,7 +20,7 @@ from traitlets.config import Config
 from voila.app import Voila
 
 from billframes.report.kernel import transport_in
-from billframes.widgets.dashboard.page import PORT_FILE, TOKEN
+from billframes.widgets.dashboard import PORT_FILE, TOKEN
 
 
 class Server(Voila):  # type: ignore[misc]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from billframes._show import show
+from billframes._show import long_date, show
 from billframes.analysis._capacity import working_days
 from billframes.analysis.metrics import title_of_key
-from billframes.report.formats import long_date
 from billframes.report.month import Month
 
 __all__ = [
@@ -88,12 +87,12 @@ def capacity(month: Month) -> str:
 
 def part(month: Month) -> list[str]:
     """Say what counts in the report of a client, practice area or responsible lawyer."""
-    if month.choice is None:
+    if month.scope is None:
         return []
-    key = month.choice.key
+    key = month.scope.key
     shares = [] if key == "client" else [_SHARES.format(key=title_of_key(key))]
     unassigned = f"What has no {title_of_key(key)} is in this report, and nothing else."
-    return [_PARTS[key] if month.choice.id else unassigned, *shares]
+    return [_PARTS[key] if month.scope.id else unassigned, *shares]
 
 
 def realization(total: pd.DataFrame, what: str, *, brief: bool = False) -> list[str]:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import ipywidgets as w
 import pandas as pd
 
-from billframes._show import show
+from billframes._show import long_date, show
 from billframes.analysis._keys import PEOPLE_AND_MATTERS, TIMES
-from billframes.report.formats import long_date
-from billframes.widgets._filtered_book import Sight
-from billframes.widgets._html import button, note, shown, text_of
-from billframes.widgets._tables import downloads, labels_of, picture, records, table, tiles
+from billframes.widgets._filtered_book import FilteredBook
+from billframes.widgets._html import button, downloads, labels_of, note, picture, records, shown, table, text_of, tiles
 from billframes.widgets._views import View
 
-__all__ = ["ViewTab"]
+__all__ = ["Overview", "ViewTab"]
 
 _BARS = 12
 _ROWS = 200
@@ -36,7 +35,7 @@ class ViewTab(w.VBox):  # type: ignore[misc]
 
     def __init__(self, view: View, time_zone: str) -> None:
         self.view, self._time_zone = view, time_zone
-        self._sight: Sight | None = None
+        self._filtered: FilteredBook | None = None
         self.by = w.Dropdown(options=list(view.keys), description="By")
         self.by.add_class("bf-by")
         self.by.observe(lambda _change: self._redraw(), "value")
@@ -53,9 +52,9 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         super().__init__([head, self._about, self._tiles, chart, self.drill, self._table, self._links, self._notes])
         self.add_class("bf-view")
 
-    def show(self, sight: Sight) -> None:
-        """Show what a sight gives."""
-        self._sight = sight
+    def show(self, filtered: FilteredBook) -> None:
+        """Show what a filtered gives."""
+        self._filtered = filtered
         self._redraw()
 
     @property
@@ -64,18 +63,20 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         return list(self._hits.children)
 
     def _redraw(self) -> None:
-        if self._sight is None:
+        if self._filtered is None:
             return
         self._close()
-        key, sight = self.view.keys[self.by.value], self._sight
+        key, filtered = self.view.keys[self.by.value], self._filtered
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            result, whole = self.view.compute(sight, key), self.view.compute(sight, None)
+            result, whole = self.view.compute(filtered, key), self.view.compute(filtered, None)
         self._total = {str(name): value for name, value in whole.iloc[0].items()} if len(whole) else {}
         if key not in TIMES and len(result):
             result = result.sort_values(self.view.order, ascending=False, kind="stable", ignore_index=True)
         self.result = result
-        self._about.value = text_of(f"{long_date(sight.start)} to {long_date(sight.end)}.") + " " + self.view.meaning
+        self._about.value = (
+            text_of(f"{long_date(filtered.start)} to {long_date(filtered.end)}.") + " " + self.view.meaning
+        )
         big = [each for name in self.view.tiles for each in self.view.columns if each.name == name]
         self._tiles.value = tiles(big, self._total)
         self._draw(key)
@@ -118,9 +119,9 @@ class ViewTab(w.VBox):  # type: ignore[misc]
 
     def open_row(self, row: int) -> None:
         """Show the records behind a row of the result."""
-        if self._sight is None:
+        if self._filtered is None:
             return
-        every = self.view.rows(self._sight)
+        every = self.view.rows(self._filtered)
         mine = every[_belongs(every, self.view.keys[self.by.value], self.result.iloc[row], self.view.date)]
         listed = mine[[name for name in self.view.listed if name in mine]]
         listed = listed.sort_values(self.view.date, ascending=False, kind="stable")
@@ -144,3 +145,42 @@ def _belongs(records: pd.DataFrame, key: str, row: pd.Series[Any], date: str) ->
     column = PEOPLE_AND_MATTERS[key][0] if key in PEOPLE_AND_MATTERS else {"role": "user_role"}[key]
     value = row.iloc[0]
     return records[column].isna() if pd.isna(value) else records[column] == value
+
+
+class Overview(w.VBox):  # type: ignore[misc]
+    """
+    The figures of all views at a glance.
+
+    Parameters
+    ----------
+    views : sequence of View
+        Those that know months are drawn as well.
+    """
+
+    def __init__(self, views: Sequence[View]) -> None:
+        self._views = views
+        self._about, self._body = note("", "bf-about"), note("", "bf-overview")
+        super().__init__([note("<h2>How is the firm doing?</h2>", "bf-question"), self._about, self._body])
+        self.add_class("bf-view")
+
+    def show(self, filtered: FilteredBook) -> None:
+        """Show what a filtered gives."""
+        self._about.value = text_of(
+            f"{long_date(filtered.start)} to {long_date(filtered.end)}. Receivables and work in progress are "
+            "those of the last day."
+        )
+        # Each tab says its own warnings beside its figures.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._body.value = "".join(self._part(view, filtered) for view in self._views)
+
+    def _part(self, view: View, filtered: FilteredBook) -> str:
+        whole = view.compute(filtered, None).to_dict("records")
+        big = [each for name in view.tiles for each in view.columns if each.name == name]
+        figures = tiles(big, {str(name): value for name, value in whole[0].items()} if whole else {})
+        months = view.compute(filtered, "month") if "month" in view.keys.values() else None
+        chart = ""
+        if months is not None and len(months) > 1:
+            alt = f"{view.title} by month; the tab {view.title} holds the same figures."
+            chart, _places = picture(partial(view.draw, months), len(months), lying=False, alt=alt)
+        return f"<section><h3>{text_of(view.title)}</h3>{figures}{chart}</section>"
