@@ -11,9 +11,9 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes.analysis._frames import from_native
-from billframes.analysis._keys import TIMES
-from billframes.analysis._rows import gathered
+from billframes.analysis.engine import collect
+from billframes.analysis.frames import wrap_frame
+from billframes.analysis.keys import TIMES
 from billframes.analysis.metrics import measure, title_of_key
 from billframes.errors import MissingColumnError
 
@@ -88,8 +88,8 @@ def rows_of(result: Any, needs: Sequence[str], analysis: str, shown: str = "char
 
 
 def _pandas(result: Any, analysis: str, shown: str) -> pd.DataFrame:
-    frame = from_native(result, "result", f"the {shown} takes a frame, the result of billframes.{analysis}()")
-    eager = cast("nw.DataFrame[Any]", gathered(frame))
+    frame = wrap_frame(result, "result", f"the {shown} takes a frame, the result of billframes.{analysis}()")
+    eager = cast("nw.DataFrame[Any]", collect(frame))
     return eager.to_pandas().reset_index(drop=True)
 
 

@@ -14,35 +14,24 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._billing import (
+from billframes.analysis._explanation import Explanation
+from billframes.analysis.allocation import (
     ON_INVOICE,
+    allocation_rates,
     billable_time,
     billed_items,
-    invoice_terms,
     time_on_invoices,
     warn_of_absent_items,
 )
-from billframes.analysis._checks import bucket_names, choice, read_date, stamp
-from billframes.analysis._days import days_of
-from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import (
-    RESIDUE,
-    Frame,
-    close,
-    collect_row,
-    nothing,
-    open_frames,
-    ratio,
-    take,
-)
-from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
-from billframes.analysis._guards import unknown_values
-from billframes.analysis._keys import By, Key, Sources, find_keys, sources_of
-from billframes.analysis._kinds import ENUMS
-from billframes.analysis._loads import need_open_on, need_work_on_invoices
-from billframes.analysis._passes import computed, deferred, grouped
-from billframes.analysis._people import settle
-from billframes.analysis._rows import rows_of
+from billframes.analysis.arguments import bucket_names, choice, read_date, resolve_users
+from billframes.analysis.column_types import ENUMS, Frame
+from billframes.analysis.coverage import need_open_on, need_work_on_invoices
+from billframes.analysis.engine import collect, collect_row, lazy, sum_by, to_dicts
+from billframes.analysis.expressions import RESIDUE, day_number, midnight, null_column, ratio
+from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.grouping import add_up, attach, base_of, finish, sums, with_times
+from billframes.analysis.guards import unknown_values
+from billframes.analysis.keys import By, Key, Sources, find_keys, sources_of
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 from billframes.loading.load_info import load_info
@@ -148,7 +137,7 @@ def aging(
     day = read_date(as_of, "as_of")
     choice(basis, "basis", ("due_date", "invoice_date"))
     limits = _limits(buckets, basis)
-    frames = open_frames(
+    frames = from_native(
         invoices=invoices,
         time_entries=time_entries,
         expenses=expenses,
@@ -157,7 +146,7 @@ def aging(
         users=users,
         clients=clients,
     )
-    sources = _sources(frames, settle(settings, frames))
+    sources = _sources(frames, resolve_users(settings, frames))
     keys = find_keys(by, sources)
     of_invoices = {"client_id": None, "matter_id": None, "invoice_id": None, "invoice_state": "final"}
     need_open_on("aging", {"invoices": invoices}, day, of_invoices)
@@ -170,15 +159,15 @@ def aging(
     owed = _owed(frames["invoices"], keys, limits, basis, day)
     measures = (*limits, "total", "overdue", "unknown_amount", "_overdue_days", "_overdue_debits")
     if itemized:
-        owed = computed(owed, frames["invoices"])
+        owed = collect(owed, frames["invoices"])
         lines = sums(_spread(owed, frames, keys, measures), base_of(keys), measures)
         result = _result(lines, keys, sources, measures)
     else:
         # Invoices are few: to add them up before what the keys need is joined would only be one step more.
-        result = computed(_result(owed, keys, sources, measures, ("_undated",)), frames["invoices"])
+        result = collect(_result(owed, keys, sources, measures, ("_undated",)), frames["invoices"])
         _warn_of_undated(result)
         result = result.drop("_undated")
-    return cast("IntoFrameT", close(result, invoices))
+    return cast("IntoFrameT", to_native(result, invoices))
 
 
 def _result(
@@ -234,7 +223,7 @@ def _warn_of_past(invoices: Any, frame: Frame, day: dt.date, settings: FirmSetti
 def _last_change(frame: Frame) -> dt.datetime | None:
     if "modified_at" not in frame.collect_schema().names():
         return None
-    row = rows_of(frame.select(C("modified_at").max()))[0]
+    row = to_dicts(frame.select(C("modified_at").max()))[0]
     changed: dt.datetime | None = row["modified_at"]
     return changed if isinstance(changed, dt.datetime) else None
 
@@ -248,7 +237,7 @@ def _owed(invoices: Frame, keys: Sequence[Key], limits: dict[str, float], basis:
     own = [name for name in base_of(keys) if name not in _ITEM and not name.startswith("_")]
     columns = ("invoice_id", "invoice_date", "invoice_state", "due_date", "balance", *own)
     rows = (
-        take(deferred(invoices), "invoices", columns)
+        select_columns(lazy(invoices), "invoices", columns)
         .filter(*_counted(day), C("balance") != 0)
         .with_columns(_undated=C("due_date").is_null().cast(nw.Float64), _due=nw.coalesce("due_date", "invoice_date"))
     )
@@ -270,7 +259,7 @@ def _owed(invoices: Frame, keys: Sequence[Key], limits: dict[str, float], basis:
 
 def _counted(day: dt.date) -> list[nw.Expr]:
     """Choose the final invoices of the time up to a day; and those of unknown state, if there are any."""
-    final, dated = C("invoice_state") == "final", C("invoice_date") <= stamp(day)
+    final, dated = C("invoice_state") == "final", C("invoice_date") <= midnight(day)
     if not unknown_values("invoices", "invoice_state"):
         return [final, dated]
     unknown = ~C("invoice_state").is_in(ENUMS["invoice_state"]).fill_null(False)
@@ -317,8 +306,8 @@ def _days_since(rows: Frame, column: str, day: dt.date) -> nw.Expr:
     counted.
     """
     if isinstance(rows, nw.DataFrame) or rows.implementation.is_polars():
-        return (stamp(day).replace(tzinfo=dt.UTC).timestamp() - C(column).dt.timestamp("ms") / 1000.0) / 86_400.0
-    return (day.toordinal() - days_of(column)).cast(nw.Float64)
+        return (midnight(day).replace(tzinfo=dt.UTC).timestamp() - C(column).dt.timestamp("ms") / 1000.0) / 86_400.0
+    return (day.toordinal() - day_number(column)).cast(nw.Float64)
 
 
 def _warn_of_undated(owed: Frame, hidden: Frame | None = None) -> None:
@@ -351,7 +340,7 @@ def _spread(owed: Frame, frames: dict[str, Frame], keys: Sequence[Key], measures
         owed.join(left, on="invoice_id", how="left")
         .with_columns(_share=1.0 - C("_taken").fill_null(0.0))
         .filter(~(C("_share").abs() <= RESIDUE))
-        .with_columns(**dict.fromkeys(by, nothing(nw.String)))
+        .with_columns(**dict.fromkeys(by, null_column(nw.String)))
     )
     parts = [*map(C, (*by, *own)), *(C(name) * C("_share") for name in measures)]
     spread = owed.join(shares, on="invoice_id", how="inner")
@@ -368,11 +357,11 @@ def _shares(frames: dict[str, Frame], by: list[str]) -> tuple[Frame, Frame | Non
     expenses, fixed_fees, entries = (frames.get(name) for name in ("expenses", "fixed_fees", "time_entries"))
     time = on_invoices = None
     if entries is not None:
-        rows = billable_time(deferred(entries), ids, by)
+        rows = billable_time(lazy(entries), ids, by)
         named = [name for name in by if name in rows.collect_schema()]
-        time = computed(time_on_invoices(rows, named), entries)
-        on_invoices = grouped(time, ["invoice_id"], ON_INVOICE)
-    terms = invoice_terms(on_invoices, frames["invoices"], expenses, fixed_fees)
+        time = collect(time_on_invoices(rows, named), entries)
+        on_invoices = sum_by(time, ["invoice_id"], ON_INVOICE)
+    terms = allocation_rates(on_invoices, frames["invoices"], expenses, fixed_fees)
     items = billed_items(time, terms, expenses, fixed_fees, by)
     totals = terms.filter(~(C("_total").abs() <= RESIDUE)).select("invoice_id", "_total")
     shares = items.join(totals, on="invoice_id", how="inner")

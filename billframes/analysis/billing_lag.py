@@ -13,15 +13,16 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._billing import billable_time, invoice_terms, time_on_invoices, warn_of_unknown_invoices
-from billframes.analysis._checks import within
-from billframes.analysis._days import days_of
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, collect_row, flag, open_frames, ratio
-from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
-from billframes.analysis._keys import By, Key, find_keys, sources_of
-from billframes.analysis._loads import need_work_on_invoices
-from billframes.analysis._people import settle
+from billframes.analysis.allocation import allocation_rates, billable_time, time_on_invoices, warn_of_unknown_invoices
+from billframes.analysis.arguments import resolve_users
+from billframes.analysis.column_types import Frame
+from billframes.analysis.coverage import need_work_on_invoices
+from billframes.analysis.engine import collect_row
+from billframes.analysis.expressions import as_float, day_number, in_period, ratio
+from billframes.analysis.frames import from_native, to_native
+from billframes.analysis.grouping import add_up, attach, base_of, finish, sums, with_times
+from billframes.analysis.keys import By, Key, find_keys, sources_of
 from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning
 from billframes.periods import DateLike, resolve
@@ -149,37 +150,37 @@ def billing_lag(
     0      2.0           20.0                      12.0                     15.0
     """
     period = resolve(start, end)
-    frames = open_frames(time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients)
+    frames = from_native(time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients)
     need_work_on_invoices("billing_lag", {"invoices": invoices, "time_entries": time_entries}, period)
-    settings = settle(settings, frames)
+    settings = resolve_users(settings, frames)
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = sources_of(frames, rows, settings)
     keys = find_keys(by, sources)
     base = base_of(keys)
     own = [name for name in base if not name.startswith("_")]
     time = billable_time(frames["time_entries"], ("date", *own), ("invoice_date",))
-    terms = invoice_terms(None, frames["invoices"], None, None)
+    terms = allocation_rates(None, frames["invoices"], None, None)
     warn_of_unknown_invoices(time_on_invoices(time), terms, period)
-    final = within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", period)
+    final = in_period(terms.filter(C("_invoice_state") == "final"), "_invoice_date", period)
     waited = _waited(time, final, keys)
     totals = attach(sums(waited, base, _MEASURES), keys, sources, _MEASURES)
     totals = add_up(totals, keys, _MEASURES)
     _warn_of_hidden(totals)
-    return cast("IntoFrameT", close(_result(totals, keys), time_entries))
+    return cast("IntoFrameT", to_native(_result(totals, keys), time_entries))
 
 
 def _waited(time: Frame, final: Frame, keys: Sequence[Key]) -> Frame:
     """Give each entry on these invoices the days it waited, and these times its hours and worth."""
     rows = time.join(final.select("invoice_id", "_invoice_date"), on="invoice_id", how="inner")
-    rows = rows.with_columns(total_lag_days=(days_of("_invoice_date") - days_of("date")).cast(nw.Float64))
+    rows = rows.with_columns(total_lag_days=(day_number("_invoice_date") - day_number("date")).cast(nw.Float64))
     rows = rows.with_columns(
         entries=nw.lit(1.0),
         billable_hours=C("hours"),
         worked_amount=C("worth").fill_null(0.0),
-        _hidden=flag(C("worth").is_null()),
+        _hidden=as_float(C("worth").is_null()),
         hour_days=C("total_lag_days") * C("hours"),
         amount_days=C("total_lag_days") * C("worth").fill_null(0.0),
-        postdated_entries=flag(C("total_lag_days") < 0),
+        postdated_entries=as_float(C("total_lag_days") < 0),
     )
     return with_times(rows, keys, "_invoice_date")
 

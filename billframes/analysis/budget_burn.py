@@ -13,32 +13,24 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._billing import (
+from billframes.analysis._explanation import Explanation
+from billframes.analysis.allocation import (
+    allocated_fee,
+    allocation_rates,
     billable_time,
-    billed_at,
-    invoice_terms,
-    or_unknown,
-    state_of,
+    billing_state,
+    or_unknown_values,
     time_on_invoices,
     unknown_time,
     warn_of_absent_items,
 )
-from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import (
-    Frame,
-    close,
-    collect_row,
-    flag,
-    mapped,
-    nothing,
-    open_frames,
-    ratio,
-    take,
-)
-from billframes.analysis._group import sums
-from billframes.analysis._loads import need_whole_life
-from billframes.analysis._people import warn_of_strangers
-from billframes.analysis._rows import gathered
+from billframes.analysis.arguments import warn_of_strangers
+from billframes.analysis.column_types import Frame
+from billframes.analysis.coverage import need_whole_life
+from billframes.analysis.engine import collect, collect_row
+from billframes.analysis.expressions import as_float, map_values, null_column, ratio
+from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.grouping import sums
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 
@@ -158,7 +150,7 @@ def budget_burn(
     """
     if settings is None or not (budgets := dict(settings.budgets)):
         raise ParameterError("budget_burn needs budgets: pass settings=FirmSettings(budgets={matter_id: amount}).")
-    frames = open_frames(
+    frames = from_native(
         time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees, matters=matters
     )
     items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
@@ -169,37 +161,37 @@ def budget_burn(
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
     _warn(used)
     rows = _with_all_budgets(_named(used, frames.get("matters")), budgets)
-    return cast("IntoFrameT", close(_result(rows, budgets, _unbudgeted(used, budgets)), time_entries))
+    return cast("IntoFrameT", to_native(_result(rows, budgets, _unbudgeted(used, budgets)), time_entries))
 
 
 def _fees(frames: dict[str, Frame]) -> Frame:
     """List fees by matter and what became of them."""
     time = billable_time(frames["time_entries"], ("matter_id",), ("matter_name",))
     expenses, fixed_fees = frames.get("expenses"), frames.get("fixed_fees")
-    terms = invoice_terms(time_on_invoices(time), frames["invoices"], expenses, fixed_fees)
-    time = time.with_columns(_hidden=flag(C("worth").is_null()), worth=C("worth").fill_null(0.0), _rows=nw.lit(1.0))
+    terms = allocation_rates(time_on_invoices(time), frames["invoices"], expenses, fixed_fees)
+    time = time.with_columns(_hidden=as_float(C("worth").is_null()), worth=C("worth").fill_null(0.0), _rows=nw.lit(1.0))
     by = ("matter_id", "invoice_id", *_labels(time))
     # Every invoice bills all its entries by one rule, so a matter's entries on it are added up first.
     time = sums(time, by, ("worth", "hours", "_hidden", "_rows"))
-    parts = [_told_apart(time, terms, "billed_amount", billed_at())]
+    parts = [_told_apart(time, terms, "billed_amount", allocated_fee())]
     if fixed_fees is not None:
-        fixed = take(fixed_fees, "fixed_fees", ("matter_id", "invoice_id", "amount"), ("matter_name",))
+        fixed = select_columns(fixed_fees, "fixed_fees", ("matter_id", "invoice_id", "amount"), ("matter_name",))
         fixed = fixed.with_columns(worth=C("amount"), _hidden=nw.lit(0.0), _rows=nw.lit(1.0))
         parts.append(_told_apart(fixed, terms, "fixed_fee_amount", C("worth")))
     if (untyped := unknown_time(frames["time_entries"], ("matter_id",), ("matter_name",))) is not None:
         parts.append(_untyped(untyped))
     credits_ = terms.filter(C("_invoice_state") == "final", C("_by_worth") + C("_by_hours") < 1)
-    none = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {"billed_amount": C("_rest")}
-    parts.append(credits_.select(matter_id=nothing(nw.String), matter_name=nothing(nw.String), **none))
+    none = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {"billed_amount": C("_unallocated")}
+    parts.append(credits_.select(matter_id=null_column(nw.String), matter_name=null_column(nw.String), **none))
     return nw.concat(parts)
 
 
 def _untyped(rows: Frame) -> Frame:
     """Put the worth of time whose billing type is unknown into `unknown_amount`."""
-    name = C("matter_name") if _labels(rows) else nothing(nw.String)
+    name = C("matter_name") if _labels(rows) else null_column(nw.String)
     measures = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {
         "unknown_amount": C("worth").fill_null(0.0),
-        "_hidden_unknown_amount": flag(C("worth").is_null()),
+        "_hidden_unknown_amount": as_float(C("worth").is_null()),
     }
     return rows.select("matter_id", matter_name=name, **measures)
 
@@ -216,7 +208,7 @@ def _told_apart(rows: Frame, terms: Frame, final: str, billed: nw.Expr) -> Frame
 
     joined = rows.join(
         terms.select("invoice_id", "_invoice_state", "_per_worth", "_per_hour"), on="invoice_id", how="left"
-    ).with_columns(_state=state_of())
+    ).with_columns(_state=billing_state())
     fixed = final == "fixed_fee_amount"
     measures = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {
         final: only("final", billed),
@@ -229,7 +221,7 @@ def _told_apart(rows: Frame, terms: Frame, final: str, billed: nw.Expr) -> Frame
         "_hidden_billed_amount": only("final", C("_hidden")),
         "_rows_unknown": only("unknown", C("_rows")),
     }
-    name = C("matter_name") if _labels(rows) else nothing(nw.String)
+    name = C("matter_name") if _labels(rows) else null_column(nw.String)
     return joined.select("matter_id", matter_name=name, **measures)
 
 
@@ -237,9 +229,9 @@ def _named(used: Frame, matters: Frame | None) -> Frame:
     """Take the names, and the matters without work, from the matters frame."""
     if matters is None:
         return used
-    listed = take(matters, "matters", ("matter_id", "name"))
+    listed = select_columns(matters, "matters", ("matter_id", "name"))
     listed = listed.select("matter_id", matter_name=C("name"), **dict.fromkeys(_MEASURES, nw.lit(0.0)))
-    return nw.concat([used.with_columns(matter_name=nothing(nw.String)), listed])
+    return nw.concat([used.with_columns(matter_name=null_column(nw.String)), listed])
 
 
 def _with_all_budgets(rows: Frame, budgets: dict[str, float]) -> Frame:
@@ -250,14 +242,16 @@ def _with_all_budgets(rows: Frame, budgets: dict[str, float]) -> Frame:
     # A sum over no keys is one row on every engine, also of an empty frame.
     empty = totals.select(*[C(name).sum() * 0.0 for name in _MEASURES])
     extra = [
-        empty.select(matter_id=nw.lit(each), matter_name=nothing(nw.String), **{name: C(name) for name in _MEASURES})
+        empty.select(
+            matter_id=nw.lit(each), matter_name=null_column(nw.String), **{name: C(name) for name in _MEASURES}
+        )
         for each in absent
     ]
     return nw.concat([totals, *extra]) if extra else totals
 
 
 def _ids(frame: Frame) -> set[str]:
-    return set(cast("nw.DataFrame[Any]", gathered(frame.select("matter_id")))["matter_id"].to_list())
+    return set(cast("nw.DataFrame[Any]", collect(frame.select("matter_id")))["matter_id"].to_list())
 
 
 def _unbudgeted(used: Frame, budgets: dict[str, float]) -> dict[str, float | None]:
@@ -266,7 +260,7 @@ def _unbudgeted(used: Frame, budgets: dict[str, float]) -> dict[str, float | Non
     rows = used.filter(C("matter_id").is_null() | ~C("matter_id").is_in(list(budgets))).with_columns(
         _amount=amount,
         _hidden=nw.sum_horizontal(*_HIDDEN),
-        _matters=nw.when(~C("matter_id").is_null()).then(flag(amount != 0)).otherwise(nw.lit(0.0)),
+        _matters=nw.when(~C("matter_id").is_null()).then(as_float(amount != 0)).otherwise(nw.lit(0.0)),
     )
     found = collect_row(rows, amount=C("_amount").sum(), hidden=C("_hidden").sum(), matters=C("_matters").sum())
     amount_known = None if found["hidden"] or math.isnan(found["amount"]) else found["amount"]
@@ -280,7 +274,7 @@ def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float 
     for name in _USED[1:]:
         used = used + C(name)
     rows = (
-        rows.with_columns(**known, budget_amount=mapped("matter_id", budgets, None, nw.Float64))
+        rows.with_columns(**known, budget_amount=map_values("matter_id", budgets, None, nw.Float64))
         .with_columns(used_amount=used, matter_name=nw.coalesce("matter_name", "matter_id"))
         .with_columns(
             remaining_amount=C("budget_amount") - C("used_amount"),
@@ -305,7 +299,7 @@ def _warn(used: Frame) -> None:
     if count["unknown"]:
         warn(
             f"{int(count['unknown'])} time entries and fixed fees name an invoice that is not among those passed"
-            f"{or_unknown()}; they are counted in unknown_amount. "
+            f"{or_unknown_values()}; they are counted in unknown_amount. "
             "Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )

@@ -14,11 +14,12 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._checks import within
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, mapped, nothing, open_frames, require, take
-from billframes.analysis._loads import ITEM_FILTERS, need_period
-from billframes.analysis._rows import rows_of
+from billframes.analysis.column_types import Frame
+from billframes.analysis.coverage import ITEM_FILTERS, need_period
+from billframes.analysis.engine import to_dicts
+from billframes.analysis.expressions import in_period, map_values, null_column
+from billframes.analysis.frames import from_native, require, select_columns, to_native
 from billframes.errors import IncompleteDataWarning, MissingColumnError
 from billframes.periods import DateLike, Period, resolve
 
@@ -166,7 +167,7 @@ def code_check(
     1      t2  activity_code   NaN         missing
     """
     period = resolve(start, end)
-    frames = open_frames(
+    frames = from_native(
         time_entries=time_entries,
         expenses=expenses,
         fixed_fees=fixed_fees,
@@ -183,7 +184,7 @@ def code_check(
     rules = _rules(frames["matters"], frames["codes"])
     _warn_of_unknown_sets(rules, frames.get("code_sets"))
     parts = [part for name, frame in items.items() for part in _findings(frame, name, rules, period)]
-    return cast("IntoFrameT", close(nw.concat(parts).sort("date", "item", "item_id", "field"), time_entries))
+    return cast("IntoFrameT", to_native(nw.concat(parts).sort("date", "item", "item_id", "field"), time_entries))
 
 
 def _check_columns(frame: Frame, name: str) -> None:
@@ -202,18 +203,18 @@ def _rules(matters: Frame, codes: Frame) -> _Rules:
     require(matters, "matters", configured)
     require(codes, "codes", ("code_type", "code", "code_set_id", "selectable"))
     sets: dict[tuple[str, str], dict[str, bool]] = {}
-    for row in rows_of(codes.select("code_type", "code", "code_set_id", "selectable")):
+    for row in to_dicts(codes.select("code_type", "code", "code_set_id", "selectable")):
         sets.setdefault((row["code_type"], row["code"]), {})[row["code_set_id"]] = row["selectable"] is not False
-    return _Rules({row["matter_id"]: row for row in rows_of(matters.select(*configured))}, sets)
+    return _Rules({row["matter_id"]: row for row in to_dicts(matters.select(*configured))}, sets)
 
 
 def _findings(frame: Frame, name: str, rules: _Rules, period: Period) -> Iterable[Frame]:
     id_, fields = _ITEMS[name]
-    taken = within(take(frame, name, (id_, "date", "matter_id", *fields), _SHOWN), "date", period)
-    absent = {each: nothing(nw.String) for each in _SHOWN if each not in taken.collect_schema()}
+    taken = in_period(select_columns(frame, name, (id_, "date", "matter_id", *fields), _SHOWN), "date", period)
+    absent = {each: null_column(nw.String) for each in _SHOWN if each not in taken.collect_schema()}
     items = taken.with_columns(**absent) if absent else taken
     for nth, (field, (kind, required)) in enumerate(fields.items()):
-        combinations = rows_of(items.with_columns(_one=nw.lit(1.0)).group_by("matter_id", field).agg(C("_one").sum()))
+        combinations = to_dicts(items.with_columns(_one=nw.lit(1.0)).group_by("matter_id", field).agg(C("_one").sum()))
         if nth == 0:
             _warn_of_unknown_matters(combinations, rules, name)
         problems = {
@@ -222,7 +223,7 @@ def _findings(frame: Frame, name: str, rules: _Rules, period: Period) -> Iterabl
             if (problem := rules.problem(row["matter_id"], kind, required, row[field]))
         }
         key = nw.concat_str(C("matter_id").fill_null(""), nw.lit(_SEP), C(field).fill_null(""))
-        found = items.with_columns(_key=key).with_columns(problem=mapped("_key", problems, None, nw.String))
+        found = items.with_columns(_key=key).with_columns(problem=map_values("_key", problems, None, nw.String))
         yield found.filter(~C("problem").is_null()).select(
             nw.lit(id_.removesuffix("_id")).alias("item"),
             C(id_).alias("item_id"),
@@ -256,7 +257,7 @@ def _warn_of_unknown_sets(rules: _Rules, code_sets: Frame | None) -> None:
     if code_sets is None:
         return
     require(code_sets, "code_sets", ("code_set_id",))
-    there = {row["code_set_id"] for row in rows_of(code_sets.select("code_set_id"))}
+    there = {row["code_set_id"] for row in to_dicts(code_sets.select("code_set_id"))}
     lost = {
         each: matter_id
         for matter_id, matter in rules.matters.items()

@@ -12,11 +12,13 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._fees import fees_by
-from billframes.analysis._frames import RESIDUE, Frame, close, without_nan
-from billframes.analysis._group import finish, result_columns
-from billframes.analysis._keys import By, Key
-from billframes.analysis._rows import gathered, like
+from billframes.analysis.column_types import Frame
+from billframes.analysis.engine import collect, from_arrow
+from billframes.analysis.expressions import RESIDUE
+from billframes.analysis.fees import fees_by
+from billframes.analysis.frames import nan_to_null, to_native
+from billframes.analysis.grouping import finish, result_columns
+from billframes.analysis.keys import By, Key
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
 
@@ -155,12 +157,12 @@ def contribution(
         users=users,
         clients=clients,
     )
-    return cast("IntoFrameT", close(_with_shares(finish(totals, keys, _AMOUNTS), keys), time_entries))
+    return cast("IntoFrameT", to_native(_with_shares(finish(totals, keys, _AMOUNTS), keys), time_entries))
 
 
 def _with_shares(totals: Frame, keys: tuple[Key, ...]) -> Frame:
     """Put the largest first and add up shares from there: on collected rows, for order is not on every engine."""
-    rows = cast("nw.DataFrame[Any]", without_nan(gathered(totals)))
+    rows = cast("nw.DataFrame[Any]", nan_to_null(collect(totals)))
     order = [name for key in keys for name in reversed(key.columns)]
     # Fees equal to the cent are in the order of their labels, whatever adding doubles leaves behind.
     rows = rows.with_columns(_size=C("fees_amount").round(6)).sort(
@@ -171,4 +173,4 @@ def _with_shares(totals: Frame, keys: tuple[Key, ...]) -> Frame:
     share = C("fees_amount") / whole if abs(whole) > RESIDUE else nw.lit(None).cast(nw.Float64)
     shared = rows.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
     shared = shared.select(*result_columns(keys), *_AMOUNTS, "share", "running_share")
-    return like(totals, shared.to_arrow()) if isinstance(totals, nw.LazyFrame) else cast("Frame", shared)
+    return from_arrow(totals, shared.to_arrow()) if isinstance(totals, nw.LazyFrame) else cast("Frame", shared)

@@ -11,12 +11,13 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import closest
-from billframes.analysis._checks import within
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, mapped, open_frames, require, take
-from billframes.analysis._keys import PEOPLE_AND_MATTERS
-from billframes.analysis._loads import ITEM_FILTERS, need_period
-from billframes.analysis._rows import gathered
+from billframes.analysis.column_types import Frame
+from billframes.analysis.coverage import ITEM_FILTERS, need_period
+from billframes.analysis.engine import collect
+from billframes.analysis.expressions import in_period, map_values
+from billframes.analysis.frames import from_native, require, select_columns, to_native
+from billframes.analysis.keys import PEOPLE_AND_MATTERS
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, resolve
 
@@ -99,19 +100,19 @@ def duplicates(
     0                1            t1    0.5
     1                1            t2    0.5
     """
-    entries = open_frames(time_entries=time_entries, as_they_are=True)["time_entries"]
+    entries = from_native(time_entries=time_entries, as_they_are=True)["time_entries"]
     there = entries.collect_schema().names()
     columns = _columns(by, there)
     # Whole entries come back.
     require(entries, "time_entries", ("time_entry_id", "date", *there))
     period = resolve(start, end)
     need_period("duplicates", {"time_entries": time_entries}, period, ITEM_FILTERS)
-    compared = within(take(entries, "time_entries", ("time_entry_id", "date", *columns)), "date", period)
+    compared = in_period(select_columns(entries, "time_entries", ("time_entry_id", "date", *columns)), "date", period)
     numbers = _numbers(_suspects(compared, columns), columns)
-    found = entries.with_columns(duplicate_group=mapped("time_entry_id", numbers, None, nw.Float64))
+    found = entries.with_columns(duplicate_group=map_values("time_entry_id", numbers, None, nw.Float64))
     found = found.filter(~C("duplicate_group").is_null()).sort("duplicate_group", "date", "time_entry_id")
     names = [name for name in found.collect_schema() if name != "duplicate_group"]
-    return cast("IntoFrameT", close(found.select(C("duplicate_group").cast(nw.Int64), *names), time_entries))
+    return cast("IntoFrameT", to_native(found.select(C("duplicate_group").cast(nw.Int64), *names), time_entries))
 
 
 def _columns(by: str | Sequence[str], there: Sequence[str]) -> list[str]:
@@ -128,7 +129,7 @@ def _columns(by: str | Sequence[str], there: Sequence[str]) -> list[str]:
 
 def _suspects(entries: Frame, columns: Sequence[str]) -> list[dict[str, Any]]:
     """Collect the entries that agree with another in all but their description."""
-    table = cast("nw.DataFrame[Any]", gathered(entries)).to_arrow()
+    table = cast("nw.DataFrame[Any]", collect(entries)).to_arrow()
     lists = {field.name for field in table.schema if pa.types.is_list(field.type)}
     compared = [name for name in columns if name != "description" and name not in lists]
     if compared:

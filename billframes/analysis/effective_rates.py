@@ -12,8 +12,10 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, inside, ratio
-from billframes.analysis._keys import By
+from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.expressions import ratio
+from billframes.analysis.frames import to_native
+from billframes.analysis.keys import By
 from billframes.analysis.realization import realization
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
@@ -132,7 +134,7 @@ def effective_rates(
         settings=settings,
         matter_types=matter_types,
     )
-    return cast("IntoFrameT", close(_rates(inside(nw.from_native(found))), time_entries))
+    return cast("IntoFrameT", to_native(_rates(as_arrow(nw.from_native(found))), time_entries))
 
 
 def _rates(realized: Frame) -> Frame:

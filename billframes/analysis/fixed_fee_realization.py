@@ -9,25 +9,24 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._checks import within
-from billframes.analysis._combine_results import items_by, stacked
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import (
-    RESIDUE,
-    Frame,
-    close,
-    collect_row,
-    flag,
-    mapped,
-    nothing,
-    open_frames,
-    ratio,
-    take,
+from billframes.analysis.arguments import resolve_users, warn_of_no_rate
+from billframes.analysis.column_types import Frame
+from billframes.analysis.coverage import need_period, need_whole_life
+from billframes.analysis.engine import collect_row
+from billframes.analysis.expressions import RESIDUE, as_float, in_period, map_values, null_column, ratio
+from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.grouping import (
+    add_up,
+    attach,
+    base_of,
+    concat_as_first,
+    finish,
+    select_items,
+    sums,
+    with_times,
 )
-from billframes.analysis._group import add_up, attach, base_of, finish, sums, with_times
-from billframes.analysis._keys import By, Key, Sources, find_keys, sources_of
-from billframes.analysis._loads import need_period, need_whole_life
-from billframes.analysis._people import settle, warn_of_no_rate
+from billframes.analysis.keys import By, Key, Sources, find_keys, sources_of
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import DateLike, Period, resolve
@@ -167,46 +166,46 @@ def fixed_fee_realization(
     0      3000.0           300.0                   0.75                500.0
     """
     period = resolve(start, end)
-    frames = open_frames(
+    frames = from_native(
         time_entries=time_entries, fixed_fees=fixed_fees, matters=matters, users=users, clients=clients
     )
     need_period("fixed_fee_realization", {"fixed_fees": fixed_fees}, period)
     need_whole_life("fixed_fee_realization", {"time_entries": time_entries}, {"fixed_fee_id": None})
-    settings = settle(settings, frames)
+    settings = resolve_users(settings, frames)
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = sources_of(frames, rows, settings)
     asked = _Question(period, find_keys(by, sources), sources)
     time, fees = _time(frames["time_entries"], asked), _fees(frames["fixed_fees"], asked)
     parts = _parts(time, fees, asked)
-    measured = attach(stacked(parts, base_of(asked.keys)), asked.keys, sources, _MEASURES)
-    return cast("IntoFrameT", close(_result(add_up(measured, asked.keys, _MEASURES), asked), time_entries))
+    measured = attach(concat_as_first(parts, base_of(asked.keys)), asked.keys, sources, _MEASURES)
+    return cast("IntoFrameT", to_native(_result(add_up(measured, asked.keys, _MEASURES), asked), time_entries))
 
 
 def _time(entries: Frame, asked: _Question) -> Frame:
     own = [name for name in base_of(asked.keys) if not name.startswith("_")]
     columns = ("date", "user_id", "hours", "billing_type", "fixed_fee_id", *own)
-    rate = mapped("user_id", asked.sources.settings.standard_rates, None, nw.Float64)
-    rows = take(entries, "time_entries", columns).with_columns(_rate=rate)
+    rate = map_values("user_id", asked.sources.settings.standard_rates, None, nw.Float64)
+    rows = select_columns(entries, "time_entries", columns).with_columns(_rate=rate)
     return rows.with_columns(
         _worth=(C("hours") * C("_rate")).fill_null(0.0),
-        _unrated=flag(C("_rate").is_null() & (C("hours") != 0)),
+        _unrated=as_float(C("_rate").is_null() & (C("hours") != 0)),
     )
 
 
 def _fees(fixed_fees: Frame, asked: _Question) -> Frame:
-    return items_by(fixed_fees, "fixed_fees", ("fixed_fee_id", "date", "amount"), base_of(asked.keys))
+    return select_items(fixed_fees, "fixed_fees", ("fixed_fee_id", "date", "amount"), base_of(asked.keys))
 
 
 def _parts(time: Frame, fees: Frame, asked: _Question) -> list[Frame]:
     linked = time.filter(~C("fixed_fee_id").is_null())
-    counted = within(fees, "date", asked.period)
+    counted = in_period(fees, "date", asked.period)
     terms = _terms(linked, counted)
     spread = _spread(linked, terms.filter(C("_linked") > 0))
     rest = terms.filter(C("_linked") < 1).select("fixed_fee_id").join(counted, on="fixed_fee_id", how="inner")
     lost = linked.join(fees.select("fixed_fee_id"), on="fixed_fee_id", how="anti")
     loose = time.filter(C("fixed_fee_id").is_null() & (C("billing_type") == "fixedFee"))
-    _warn(spread, within(lost, "date", asked.period), asked)
-    alone = [within(each, "date", asked.period).with_columns(unlinked_hours=C("hours")) for each in (lost, loose)]
+    _warn(spread, in_period(lost, "date", asked.period), asked)
+    alone = [in_period(each, "date", asked.period).with_columns(unlinked_hours=C("hours")) for each in (lost, loose)]
     return [
         _measured(spread, "_fee_date", asked),
         _measured(rest.with_columns(unlinked_fee_amount=C("amount")), "date", asked),
@@ -227,7 +226,7 @@ def _terms(linked: Frame, fees: Frame) -> Frame:
     by_hours = ~(C("_all_hours").abs() <= RESIDUE * C("_gross_hours"))
     zero = nw.lit(0.0)
     terms = terms.with_columns(*[C(name).fill_null(0.0) for name in names]).with_columns(
-        _by_worth=flag(by_worth & by_hours), _linked=flag(by_hours)
+        _by_worth=as_float(by_worth & by_hours), _linked=as_float(by_hours)
     )
     return terms.with_columns(
         _per_worth=nw.when(C("_by_worth") > 0).then(C("amount") / C("_all_worth")).otherwise(zero),
@@ -257,7 +256,7 @@ def _measured(rows: Frame, date: str, asked: _Question) -> Frame:
 
 
 def _result(totals: Frame, asked: _Question) -> Frame:
-    rated = nothing(nw.Float64)
+    rated = null_column(nw.Float64)
     if asked.sources.settings.standard_rates:
         rated = nw.when(C("_unrated") == 0).then(C("standard_amount"))
     totals = totals.with_columns(standard_amount=rated).with_columns(

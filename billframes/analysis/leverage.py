@@ -8,13 +8,16 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._combine_results import ordered, together
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, checked, close, collect_row, inside, open_frames, ratio
-from billframes.analysis._keys import UNKNOWN, By, Sources, find_keys, sources_of
-from billframes.analysis._kinds import ENUMS
-from billframes.analysis._loads import need_period
-from billframes.analysis._people import settle
+from billframes.analysis.arguments import resolve_users
+from billframes.analysis.column_types import ENUMS, Frame, as_arrow
+from billframes.analysis.coverage import need_period
+from billframes.analysis.engine import collect_row
+from billframes.analysis.expressions import ratio
+from billframes.analysis.frames import from_native, to_native
+from billframes.analysis.grouping import combine_results, finish_named
+from billframes.analysis.guards import already_checked
+from billframes.analysis.keys import UNKNOWN, By, Sources, find_keys, sources_of
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError
@@ -129,16 +132,16 @@ def leverage(
        principal_hours  non_principal_hours  hours_leverage  heads_leverage
     0             10.0                 30.0             3.0             2.0
     """
-    frames = open_frames(time_entries=time_entries, users=users, matters=matters, clients=clients)
+    frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
     need_period("leverage", {"time_entries": time_entries}, resolve(start, end), ("user_id",))
-    settings = settle(settings, frames)
+    settings = resolve_users(settings, frames)
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = sources_of(frames, rows, settings)
     _check_roles(sources)
     keys = find_keys(by, sources)
     names = [by] if isinstance(by, str) else list(by or ())
     natives = {"time_entries": time_entries, "users": users, "clients": clients, "matters": matters}
-    with checked(natives, frames):
+    with already_checked(natives, frames):
         people = utilization(
             time_entries,
             start=start,
@@ -152,13 +155,13 @@ def leverage(
             include_probono=include_probono,
             roster=roster,
         )
-    totals = together([_sides(inside(nw.from_native(people)))], keys, (*_HOURS, *_HEADS))
+    totals = combine_results([_sides(as_arrow(nw.from_native(people)))], keys, (*_HOURS, *_HEADS))
     _warn_of_unknown(totals)
     totals = totals.with_columns(
         hours_leverage=ratio("non_principal_hours", "principal_hours"),
         heads_leverage=ratio("non_principals", "principals"),
     )
-    return cast("IntoFrameT", close(ordered(totals, keys, _COLUMNS), time_entries))
+    return cast("IntoFrameT", to_native(finish_named(totals, keys, _COLUMNS), time_entries))
 
 
 def _check_roles(sources: Sources) -> None:

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import RESIDUE
+from billframes.analysis.expressions import RESIDUE
 from billframes.errors import ParameterError
 
 __all__ = ["EXPLANATION", "lockup"]

@@ -10,13 +10,15 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis._capacity import days_here, working_days
-from billframes.analysis._checks import stamp, within
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, checked, close, open_frames, take
-from billframes.analysis._loads import need_period
-from billframes.analysis._people import settle
-from billframes.analysis._rows import like, rows_of
+from billframes.analysis.arguments import resolve_users
+from billframes.analysis.capacity import days_here, working_days
+from billframes.analysis.column_types import Frame
+from billframes.analysis.coverage import need_period
+from billframes.analysis.engine import from_arrow, to_dicts
+from billframes.analysis.expressions import in_period, midnight
+from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.guards import already_checked
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -135,17 +137,17 @@ def missing_time(
     1 2026-10-02       Ada    0.0              4.0            8.0
     """
     _check(threshold)
-    frames = open_frames(time_entries=time_entries, users=users, matters=matters)
+    frames = from_native(time_entries=time_entries, users=users, matters=matters)
     period = resolve(start, end)
     need_period("missing_time", {"time_entries": time_entries}, period, ("user_id",))
-    settings = settle(settings, frames)
+    settings = resolve_users(settings, frames)
     asked: dict[str, Any] = {"start": start, "end": end, "settings": settings, "roster": roster}
-    with checked({"time_entries": time_entries, "users": users, "matters": matters}, frames):
+    with already_checked({"time_entries": time_entries, "users": users, "matters": matters}, frames):
         people: Any = utilization(time_entries, by="user", users=users, matters=matters, **asked)
     entries = frames["time_entries"]
-    roll = rows_of(nw.from_native(people).select("user_id", "user_name"))
+    roll = to_dicts(nw.from_native(people).select("user_id", "user_name"))
     rows = list(_missing(roll, _entered(entries, period), period, threshold, settings))
-    return cast("IntoFrameT", close(like(entries, _table(rows)), time_entries))
+    return cast("IntoFrameT", to_native(from_arrow(entries, _table(rows)), time_entries))
 
 
 def _check(threshold: float | None) -> None:
@@ -156,8 +158,8 @@ def _check(threshold: float | None) -> None:
 
 def _entered(entries: Frame, period: Period) -> dict[tuple[str, dt.date], float]:
     """Add up the hours of each person and day."""
-    dated = within(take(entries, "time_entries", ("date", "user_id", "hours")), "date", period)
-    sums = rows_of(dated.group_by("user_id", "date").agg(nw.col("hours").sum()))
+    dated = in_period(select_columns(entries, "time_entries", ("date", "user_id", "hours")), "date", period)
+    sums = to_dicts(dated.group_by("user_id", "date").agg(nw.col("hours").sum()))
     return {(row["user_id"], row["date"].date()): row["hours"] for row in sums}
 
 
@@ -181,7 +183,7 @@ def _missing(
             if not hours >= limit - _RESIDUE:
                 yield {
                     **person,
-                    "date": stamp(day),
+                    "date": midnight(day),
                     "hours": hours,
                     "threshold_hours": limit,
                     "available_hours": available,

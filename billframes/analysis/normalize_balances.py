@@ -14,8 +14,10 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, nothing, open_frames, take
-from billframes.analysis._rows import gathered
+from billframes.analysis.column_types import Frame
+from billframes.analysis.engine import collect
+from billframes.analysis.expressions import null_column
+from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 
 __all__ = ["EXPLANATION", "normalize_balances"]
@@ -94,7 +96,7 @@ def normalize_balances(client_balances: IntoFrameT) -> IntoFrameT:
        current  1-30  31-60  61-90   91+  total
     0     30.0  40.0   20.0    0.0  10.0  100.0
     """
-    rows = _figures(open_frames(client_balances=client_balances)["client_balances"])
+    rows = _figures(from_native(client_balances=client_balances)["client_balances"])
     rows = rows.with_columns(
         _a=_known("balance", "overdue", *_SET_A), _b=_known("balance", "overdue", *_SET_B)
     ).with_columns(_falls=_falling("balance", "overdue", *_SET_B))
@@ -106,11 +108,11 @@ def normalize_balances(client_balances: IntoFrameT) -> IntoFrameT:
         name: nw.when(C("_a") > 0).then(C(own)).otherwise(nw.when(usable).then(difference))
         for name, own, difference in zip(_BUCKETS, _SET_A, differences, strict=True)
     }
-    rows = rows.with_columns(**buckets, total=C("balance"), weighted_days_overdue=nothing(nw.Float64))
+    rows = rows.with_columns(**buckets, total=C("balance"), weighted_days_overdue=null_column(nw.Float64))
     named = [name for name in ("client_id", "client_name") if name in rows.collect_schema()]
     return cast(
         "IntoFrameT",
-        close(rows.select(*named, *_BUCKETS, "total", "overdue", "weighted_days_overdue"), client_balances),
+        to_native(rows.select(*named, *_BUCKETS, "total", "overdue", "weighted_days_overdue"), client_balances),
     )
 
 
@@ -124,8 +126,8 @@ def _figures(balances: Frame) -> Frame:
             f"it has {', '.join(columns) or 'none'}. The loader client_balances() supplies them."
         )
     there = [name for figures in whole for name in figures]
-    rows = take(balances, "client_balances", ("client_id", "balance", "overdue", *there), ("client_name",))
-    absent = [nothing(nw.Float64).alias(name) for name in (*_SET_A, *_SET_B) if name not in there]
+    rows = select_columns(balances, "client_balances", ("client_id", "balance", "overdue", *there), ("client_name",))
+    absent = [null_column(nw.Float64).alias(name) for name in (*_SET_A, *_SET_B) if name not in there]
     return rows.with_columns(*[C(name).cast(nw.Float64) for name in ("balance", "overdue", *there)], *absent)
 
 
@@ -147,7 +149,7 @@ def _falling(*figures: str) -> nw.Expr:
 
 def _check(rows: Frame) -> None:
     odd = rows.filter((C("_a") < 1) & ((C("_b") < 1) | (C("_falls") < 1))).select("client_id", "_b")
-    found = cast("nw.DataFrame[Any]", gathered(odd))
+    found = cast("nw.DataFrame[Any]", collect(odd))
     named = list(zip(found["client_id"].to_list(), found["_b"].to_list(), strict=True))
     neither = [str(client) for client, whole in named if whole < 1]
     rising = [str(client) for client, whole in named if whole > 0]

@@ -7,10 +7,10 @@ from typing import cast
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._fees import FEES, fees_by
-from billframes.analysis._frames import close
-from billframes.analysis._group import finish
-from billframes.analysis._keys import By
+from billframes.analysis.fees import FEES, fees_by
+from billframes.analysis.frames import to_native
+from billframes.analysis.grouping import finish
+from billframes.analysis.keys import By
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
 
@@ -147,4 +147,4 @@ def origination(
         users=users,
         clients=clients,
     )
-    return cast("IntoFrameT", close(finish(totals, keys, FEES), time_entries))
+    return cast("IntoFrameT", to_native(finish(totals, keys, FEES), time_entries))

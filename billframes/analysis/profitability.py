@@ -13,13 +13,25 @@ from typing import Any, Literal, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis._checks import MATTER_TYPES, choice, within
-from billframes.analysis._combine_results import items_by, ordered, together
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, checked, close, flag, inside, mapped, open_frames, ratio, take
-from billframes.analysis._group import add_up, attach, base_of, finish, result_columns, sums, with_times
-from billframes.analysis._keys import By, Key, Sources, find_keys, sources_of
-from billframes.analysis._people import settle, warn_of_no_rate
+from billframes.analysis.arguments import MATTER_TYPES, choice, resolve_users, warn_of_no_rate
+from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.expressions import as_float, in_period, map_values, ratio
+from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.grouping import (
+    add_up,
+    attach,
+    base_of,
+    combine_results,
+    finish,
+    finish_named,
+    result_columns,
+    select_items,
+    sums,
+    with_times,
+)
+from billframes.analysis.guards import already_checked
+from billframes.analysis.keys import By, Key, Sources, find_keys, sources_of
 from billframes.analysis.realization import realization
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period, resolve
@@ -193,17 +205,19 @@ def profitability(
         "users": users,
         "clients": clients,
     }
-    frames = open_frames(**natives)
-    settings = settle(settings, frames)
+    frames = from_native(**natives)
+    settings = resolve_users(settings, frames)
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = sources_of(frames, rows, settings)
     asked = _Question(basis, period, find_keys(by, sources), sources)
-    with checked(natives, frames):
+    with already_checked(natives, frames):
         billed = _billed(natives, by, asked)
     parts = [billed, _cost(frames["time_entries"], asked)]
     if "fixed_fees" in frames:
         parts.append(_fixed(frames["fixed_fees"], frames["invoices"], asked))
-    return cast("IntoFrameT", close(_result(together(parts, asked.keys, _MEASURES), asked.keys), time_entries))
+    return cast(
+        "IntoFrameT", to_native(_result(combine_results(parts, asked.keys, _MEASURES), asked.keys), time_entries)
+    )
 
 
 def _billed(natives: dict[str, Any], by: By, asked: _Question) -> Frame:
@@ -216,7 +230,7 @@ def _billed(natives: dict[str, Any], by: By, asked: _Question) -> Frame:
         settings=asked.sources.settings,
         matter_types=MATTER_TYPES,
     )
-    return inside(nw.from_native(fees)).select(*result_columns(asked.keys), "billed_amount")
+    return as_arrow(nw.from_native(fees)).select(*result_columns(asked.keys), "billed_amount")
 
 
 def _fixed(fixed_fees: Frame, invoices: Frame, asked: _Question) -> Frame:
@@ -224,12 +238,12 @@ def _fixed(fixed_fees: Frame, invoices: Frame, asked: _Question) -> Frame:
     by_work = asked.basis == "work_date"
     base = base_of(asked.keys)
     columns = ("invoice_id", "amount", *(("date",) if by_work else ()))
-    items = items_by(fixed_fees, "fixed_fees", columns, base).filter(~C("invoice_id").is_null())
-    heads = take(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
+    items = select_items(fixed_fees, "fixed_fees", columns, base).filter(~C("invoice_id").is_null())
+    heads = select_columns(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
     final = heads.filter(C("invoice_state") == "final")
     rows = items.join(final.select("invoice_id", _dated=C("invoice_date")), on="invoice_id", how="inner")
     date = "date" if by_work else "_dated"
-    rows = with_times(within(rows, date, asked.period), asked.keys, date).with_columns(fixed_fee_amount=C("amount"))
+    rows = with_times(in_period(rows, date, asked.period), asked.keys, date).with_columns(fixed_fee_amount=C("amount"))
     return _added(rows, asked, ("fixed_fee_amount",))
 
 
@@ -238,8 +252,8 @@ def _cost(entries: Frame, asked: _Question) -> Frame:
     rates = asked.sources.settings.cost_rates
     own = [name for name in base_of(asked.keys) if not name.startswith("_")]
     columns = ("date", "user_id", "hours", "billing_type", "amount", "invoice_id", *own)
-    dated = within(take(entries, "time_entries", columns), "date", asked.period)
-    rate = mapped("user_id", rates, None, nw.Float64)
+    dated = in_period(select_columns(entries, "time_entries", columns), "date", asked.period)
+    rate = map_values("user_id", rates, None, nw.Float64)
     rows = with_times(dated.with_columns(_rate=rate, total_hours=C("hours")), asked.keys, "date")
     unbilled = C("invoice_id").is_null() & (C("billing_type") == "billable")
     free = ~C("_rate").is_null() | (C("hours") == 0)
@@ -247,9 +261,9 @@ def _cost(entries: Frame, asked: _Question) -> Frame:
     rows = rows.with_columns(
         cost_amount=(C("hours") * C("_rate")).fill_null(0.0),
         uncosted_hours=nw.when(~free).then(C("hours")).otherwise(nw.lit(0.0)),
-        _uncosted=flag(~free),
+        _uncosted=as_float(~free),
         unbilled_amount=nw.when(unbilled).then(C("amount").fill_null(0.0)).otherwise(nw.lit(0.0)),
-        _hidden=flag(unbilled & C("amount").is_null() & (C("hours") != 0)),
+        _hidden=as_float(unbilled & C("amount").is_null() & (C("hours") != 0)),
     )
     return _added(rows, asked, _COST)
 
@@ -269,4 +283,4 @@ def _result(totals: Frame, keys: Sequence[Key]) -> Frame:
         .with_columns(profit_amount=C("fees_amount") - C("cost_amount"))
         .with_columns(margin_ratio=ratio("profit_amount", "fees_amount"))
     )
-    return ordered(totals, keys, _COLUMNS)
+    return finish_named(totals, keys, _COLUMNS)

@@ -7,14 +7,13 @@ from typing import Literal, cast
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis._billing import warn_of_absent_items
-from billframes.analysis._checks import choice, matter_types_of, read_date
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import close, open_frames
-from billframes.analysis._keys import By, find_keys, matter_type_key, sources_of
-from billframes.analysis._loads import need_work_on_invoices
-from billframes.analysis._people import settle
-from billframes.analysis._realized import Question, realized
+from billframes.analysis.allocation import warn_of_absent_items
+from billframes.analysis.arguments import choice, matter_types_of, read_date, resolve_users
+from billframes.analysis.coverage import need_work_on_invoices
+from billframes.analysis.frames import from_native, to_native
+from billframes.analysis.keys import By, find_keys, matter_type_key, sources_of
+from billframes.analysis.realized_fees import Question, realized
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
 
@@ -164,7 +163,7 @@ def realization(
     choice(discounts, "discounts", ("time", "items"))
     day = None if as_of is None else read_date(as_of, "as_of")
     period, types = resolve(start, end), matter_types_of(matter_types)
-    frames = open_frames(
+    frames = from_native(
         time_entries=time_entries,
         invoices=invoices,
         expenses=expenses,
@@ -175,13 +174,13 @@ def realization(
     )
     items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_work_on_invoices("realization", {"invoices": invoices, **items}, period, dated=basis)
-    settings = settle(settings, frames)
+    settings = resolve_users(settings, frames)
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = sources_of(frames, rows, settings)
     keys, kind = find_keys(by, sources), matter_type_key(sources)
     asked = Question(basis, period, keys, sources, kind, types, discounts, day)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
-    return cast("IntoFrameT", close(realized(frames, asked), time_entries))
+    return cast("IntoFrameT", to_native(realized(frames, asked), time_entries))
 
 
 EXPLANATION = Explanation(

@@ -12,10 +12,13 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._billing import billable_time, warn_of_absent_items
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import RESIDUE, Frame, close, collect_row, flag, open_frames, take
-from billframes.analysis._loads import need_work_on_invoices
+from billframes.analysis.allocation import billable_time, warn_of_absent_items
+from billframes.analysis.column_types import Frame
+from billframes.analysis.coverage import need_work_on_invoices
+from billframes.analysis.engine import collect_row
+from billframes.analysis.expressions import RESIDUE, as_float
+from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 from billframes.periods import Period
 
@@ -115,22 +118,22 @@ def reconcile(
       invoice_id  items_amount  amount  unexplained_amount  matter_count
     0         i1        1100.0   900.0              -200.0             2
     """
-    frames = open_frames(time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees)
+    frames = from_native(time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees)
     items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_work_on_invoices("reconcile", {"invoices": invoices, **items}, Period())
     heads, kept = _heads(frames["invoices"])
     rows = nw.concat([_of_matters(frames[kind], kind) for kind in _AMOUNTS if kind in frames])
     matters = rows.group_by("invoice_id", "matter_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows")])
-    matters = matters.with_columns(matter_count=flag(~C("matter_id").is_null()))
+    matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
     totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
     _warn(totals, heads)
-    return cast("IntoFrameT", close(_result(heads, totals, kept), time_entries))
+    return cast("IntoFrameT", to_native(_result(heads, totals, kept), time_entries))
 
 
 def _heads(invoices: Frame) -> tuple[Frame, list[str]]:
     columns = ("invoice_id", "invoice_date", "invoice_state", "amount", "balance")
-    heads = take(invoices, "invoices", columns, ("invoice_number", "client_id", "client_name"))
+    heads = select_columns(invoices, "invoices", columns, ("invoice_number", "client_id", "client_name"))
     kept = [name for name in heads.collect_schema().names() if name not in columns]
     return heads, kept
 
@@ -139,16 +142,18 @@ def _of_matters(frame: Frame, kind: str) -> Frame:
     """Take the items on invoices, with their amount in the column of its kind."""
     if kind == "time_entries":
         # Time that bills nothing is on the invoice, too, and its matter counts.
-        every = take(frame, kind, ("invoice_id", "matter_id")).with_columns(worth=nw.lit(0.0), _rows=nw.lit(1.0))
+        every = select_columns(frame, kind, ("invoice_id", "matter_id")).with_columns(
+            worth=nw.lit(0.0), _rows=nw.lit(1.0)
+        )
         worth = billable_time(frame, ("matter_id",)).with_columns(_rows=nw.lit(0.0))
         columns = ("invoice_id", "matter_id", "worth", "_rows")
         rows = nw.concat([every.select(*columns), worth.select(*columns)]).with_columns(_amount=C("worth"))
     else:
-        rows = take(frame, kind, ("invoice_id", "matter_id", "amount")).with_columns(
+        rows = select_columns(frame, kind, ("invoice_id", "matter_id", "amount")).with_columns(
             _amount=C("amount"), _rows=nw.lit(1.0)
         )
     amounts = dict.fromkeys(_AMOUNTS.values(), nw.lit(0.0)) | {_AMOUNTS[kind]: C("_amount").fill_null(0.0)}
-    hidden = flag(C("_amount").is_null()) if kind == "time_entries" else nw.lit(0.0)
+    hidden = as_float(C("_amount").is_null()) if kind == "time_entries" else nw.lit(0.0)
     on_invoices = rows.filter(~C("invoice_id").is_null())
     return on_invoices.select("invoice_id", "matter_id", "_rows", **amounts, _hidden=hidden)
 

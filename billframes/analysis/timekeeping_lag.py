@@ -15,15 +15,15 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._checks import within
-from billframes.analysis._days import days_of
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, nothing, open_frames, take
-from billframes.analysis._group import add_up, attach, base_of, finish, result_columns, sums, with_times
-from billframes.analysis._keys import By, Key, Sources, find_keys, sources_of
-from billframes.analysis._loads import ITEM_FILTERS, need_period
-from billframes.analysis._people import settle
-from billframes.analysis._rows import gathered, like
+from billframes.analysis.arguments import resolve_users
+from billframes.analysis.column_types import Frame
+from billframes.analysis.coverage import ITEM_FILTERS, need_period
+from billframes.analysis.engine import collect, from_arrow
+from billframes.analysis.expressions import day_number, in_period, null_column
+from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.grouping import add_up, attach, base_of, finish, result_columns, sums, with_times
+from billframes.analysis.keys import By, Key, Sources, find_keys, sources_of
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import DateLike, Period, resolve
@@ -197,26 +197,26 @@ def timekeeping_lag(
     0      3.0              2.0           8.4           0.333       0.333
     """
     period = resolve(start, end)
-    frames = open_frames(time_entries=time_entries, users=users, matters=matters, clients=clients)
+    frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
     need_period("timekeeping_lag", {"time_entries": time_entries}, period, ITEM_FILTERS)
-    settings = settle(settings, frames)
+    settings = resolve_users(settings, frames)
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = sources_of(frames, rows, settings)
     keys = find_keys(by, sources)
     groups, types = _groups(_histogram(frames["time_entries"], keys, sources, period), keys)
     _warn_of_unknown(groups)
-    made = like(frames["time_entries"], _table(groups, types))
-    return cast("IntoFrameT", close(finish(made, keys, _COLUMNS), time_entries))
+    made = from_arrow(frames["time_entries"], _table(groups, types))
+    return cast("IntoFrameT", to_native(finish(made, keys, _COLUMNS), time_entries))
 
 
 def _histogram(entries: Frame, keys: Sequence[Key], sources: Sources, period: Period) -> pa.Table:
     """Count the entries of each group and lag."""
     own = [name for name in base_of(keys) if not name.startswith("_")]
-    work = gathered(within(take(entries, "time_entries", ("date", "created_at", *own)), "date", period))
+    work = collect(in_period(select_columns(entries, "time_entries", ("date", "created_at", *own)), "date", period))
     known = work.filter(~C("created_at").is_null())
     local = known.with_columns(_created=C("created_at").dt.convert_time_zone(sources.settings.time_zone))
-    lagged = local.with_columns(_lag=(days_of("_created") - days_of("date")).cast(nw.Float64))
-    unknown = work.filter(C("created_at").is_null()).with_columns(_lag=nothing(nw.Float64))
+    lagged = local.with_columns(_lag=(day_number("_created") - day_number("date")).cast(nw.Float64))
+    unknown = work.filter(C("created_at").is_null()).with_columns(_lag=null_column(nw.Float64))
     wider = (*keys, _LAG)
     counts = [
         sums(with_times(part, keys, "date").with_columns(_entries=nw.lit(1.0)), base_of(wider), _ROW)
@@ -230,7 +230,7 @@ def _histogram(entries: Frame, keys: Sequence[Key], sources: Sources, period: Pe
 
 
 def _eager(frame: Frame | None) -> Frame | None:
-    return None if frame is None else gathered(frame)
+    return None if frame is None else collect(frame)
 
 
 def _groups(histogram: pa.Table, keys: Sequence[Key]) -> tuple[list[_Lags], dict[str, pa.DataType]]:

@@ -10,7 +10,7 @@ import math
 
 import pandas as pd
 
-from billframes.analysis._frames import RESIDUE
+from billframes.analysis.expressions import RESIDUE
 from billframes.analysis.metrics import MEASURES, Measure, measure
 
 __all__ = ["total_of"]

@@ -14,25 +14,25 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._capacity import Part, available_hours, parts_of, target_hours
-from billframes.analysis._checks import choice, read_date, stamp
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import (
-    Frame,
-    close,
-    collect_row,
-    flag,
-    mapped,
-    nothing,
-    open_frames,
-    ratio,
-    take,
+from billframes.analysis.arguments import choice, read_date, resolve_users
+from billframes.analysis.capacity import Part, available_hours, parts_of, target_hours
+from billframes.analysis.column_types import Frame
+from billframes.analysis.coverage import ITEM_FILTERS, need_period, people_loaded, was_cut
+from billframes.analysis.engine import collect, collect_row, lazy
+from billframes.analysis.expressions import as_float, map_values, midnight, null_column, ratio
+from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.grouping import (
+    add_up,
+    attach,
+    base_of,
+    finish,
+    sums,
+    sums_by_type,
+    with_matter_type,
+    with_times,
 )
-from billframes.analysis._group import add_up, attach, base_of, finish, sums, sums_by_type, with_matter_type, with_times
-from billframes.analysis._keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key, sources_of
-from billframes.analysis._loads import ITEM_FILTERS, need_period, people_loaded, was_cut
-from billframes.analysis._passes import computed, deferred
-from billframes.analysis._people import settle
+from billframes.analysis.keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key, sources_of
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 from billframes.periods import DateLike, Period, resolve
@@ -157,8 +157,8 @@ def utilization(
     first, last = _bounded(start, end)
     last = last if as_of is None else min(last, read_date(as_of, "as_of"))
     choice(roster, "roster", ("timekeepers", "active"))
-    frames = open_frames(time_entries=time_entries, users=users, matters=matters, clients=clients)
-    entries, settings = frames["time_entries"], settle(settings, frames)
+    frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
+    entries, settings = frames["time_entries"], resolve_users(settings, frames)
     if (loaded := people_loaded(time_entries)) is not None and "users" in frames:
         frames["users"] = frames["users"].filter(C("user_id").is_in(loaded))
     sources = sources_of(frames, frozenset(entries.collect_schema().names()), settings)
@@ -171,7 +171,7 @@ def utilization(
     if parts and all(key.personal for key in keys):
         rows = nw.concat([rows, _available(people, keys, settings, parts)])
     rows = attach(_nobody_missing(rows), keys, sources, _MEASURES)
-    return cast("IntoFrameT", close(_result(rows, keys, settings), time_entries))
+    return cast("IntoFrameT", to_native(_result(rows, keys, settings), time_entries))
 
 
 def _bounded(start: DateLike, end: DateLike | None) -> tuple[dt.date, dt.date]:
@@ -213,12 +213,12 @@ def _work(entries: Frame, keys: Sequence[Key], sources: Sources, first: dt.date,
     own = (*kind.base, *(name for name in by if not name.startswith("_")))
     columns = ("date", "hours", "billing_type", *own)
     dated = (
-        take(deferred(entries), "time_entries", columns, coded=("billing_type", "matter_type"))
-        .filter(C("date").is_between(stamp(first), stamp(last)))
+        select_columns(lazy(entries), "time_entries", columns, coded=("billing_type", "matter_type"))
+        .filter(C("date").is_between(midnight(first), midnight(last)))
         .with_columns(_rows=nw.lit(1.0))
     )
     rows = with_matter_type(with_times(dated, keys, "date"), kind, sources)
-    work = _by_kind(computed(sums_by_type(rows, [*by, "billing_type"], ("hours", "_rows")), entries), by)
+    work = _by_kind(collect(sums_by_type(rows, [*by, "billing_type"], ("hours", "_rows")), entries), by)
     _warn_of_unknown_matters(work)
     return work
 
@@ -264,29 +264,29 @@ def _client_hours(work: Frame, include_fixed_fee: bool, include_probono: bool) -
 def _roster(work: Frame, sources: Sources, *, active_only: bool) -> Frame:
     """List the people who count: their ids, and the names that entries give them."""
     counts = ("_listed", "_client_rows", "_rows")
-    name = C("user_name") if "user_name" in work.collect_schema() else nothing(nw.String)
+    name = C("user_name") if "user_name" in work.collect_schema() else null_column(nw.String)
     seen = work.with_columns(user_name=name, _listed=nw.lit(0.0))
     frames = [seen.select("user_id", "user_name", *counts)]
     if sources.users is not None:
         role = nw.coalesce("_set_role", "role")
-        users = take(sources.users, "users", ("user_id", "role")).with_columns(
-            _set_role=mapped("user_id", sources.settings.roles, None, nw.String),
+        users = select_columns(sources.users, "users", ("user_id", "role")).with_columns(
+            _set_role=map_values("user_id", sources.settings.roles, None, nw.String),
             _client_rows=nw.lit(0.0),
             _rows=nw.lit(0.0),
-            user_name=nothing(nw.String),
+            user_name=null_column(nw.String),
         )
-        listed = users.with_columns(_listed=flag(role.is_in(TIMEKEEPERS)))
+        listed = users.with_columns(_listed=as_float(role.is_in(TIMEKEEPERS)))
         frames.append(listed.select("user_id", "user_name", *counts))
     totals = [C(count).sum() for count in counts]
     people = nw.concat(frames).group_by("user_id").agg(C("user_name").max(), *totals)
     people = people.filter((C("_listed") > 0) | (C("_client_rows") > 0))
     people = people.filter(C("_rows") > 0) if active_only else people
-    return people.select("user_id", "user_name", _idle=flag(C("_rows") == 0))
+    return people.select("user_id", "user_name", _idle=as_float(C("_rows") == 0))
 
 
 def _hours(work: Frame, people: Frame, keys: Sequence[Key], settings: FirmSettings) -> Frame:
     """Take the hours of the people on the roster, with no capacity yet."""
-    aims = mapped("user_id", dict.fromkeys(settings.targets, 1.0), 0.0, nw.Float64)
+    aims = map_values("user_id", dict.fromkeys(settings.targets, 1.0), 0.0, nw.Float64)
     zeros = {name: nw.lit(0.0) for name in _CAPACITY}
     rows = work.join(people.select("user_id"), on="user_id", how="inner")
     return _columns(rows.with_columns(**zeros, _aimed_hours=C("client_hours") * aims), keys)
@@ -305,9 +305,9 @@ def _capacity(people: Frame, part: Part, settings: FirmSettings) -> Frame:
     hours, exceptions = available_hours(settings, part.first, part.last)
     targets = target_hours(settings, part.first, part.last)
     own: dict[str, Any] = {
-        "capacity_hours": mapped("user_id", {**exceptions, _NOBODY: 0.0}, hours, nw.Float64),
-        "target_hours": mapped("user_id", targets, 0.0, nw.Float64),
-        "_aims": mapped("user_id", dict.fromkeys(targets, 1.0), 0.0, nw.Float64),
+        "capacity_hours": map_values("user_id", {**exceptions, _NOBODY: 0.0}, hours, nw.Float64),
+        "target_hours": map_values("user_id", targets, 0.0, nw.Float64),
+        "_aims": map_values("user_id", dict.fromkeys(targets, 1.0), 0.0, nw.Float64),
     }
     own |= {f"_{time}": nw.lit(number, nw.Int64) for time, number in part.numbers.items()}
     rows = people.with_columns(**{**dict.fromkeys(_MEASURES, nw.lit(0.0)), **own})
@@ -322,7 +322,7 @@ def _result(rows: Frame, keys: Sequence[Key], settings: FirmSettings) -> Frame:
     totals = add_up(rows, keys, _MEASURES)
     if not all(key.personal for key in keys):
         unknown = ("capacity_hours", "idle_capacity_hours", "target_hours")
-        totals = totals.with_columns(**dict.fromkeys(unknown, nothing(nw.Float64)))
+        totals = totals.with_columns(**dict.fromkeys(unknown, null_column(nw.Float64)))
     aimed = ("target_hours", "pace") if settings.targets else ()
     totals = totals.with_columns(target_hours=nw.when(C("_aims") > 0).then(C("target_hours"))).with_columns(
         utilization=ratio("client_hours", "capacity_hours"), pace=ratio("_aimed_hours", "target_hours")

@@ -11,13 +11,13 @@ from typing import cast
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis._checks import bucket_names, matter_types_of, read_date
 from billframes.analysis._explanation import Explanation
-from billframes.analysis._frames import Frame, close, open_frames
-from billframes.analysis._in_progress import KINDS, Question, in_progress
-from billframes.analysis._keys import By, Sources, find_keys, matter_type_key, sources_of
-from billframes.analysis._loads import need_open_on
-from billframes.analysis._people import settle
+from billframes.analysis.arguments import bucket_names, matter_types_of, read_date, resolve_users
+from billframes.analysis.column_types import Frame
+from billframes.analysis.coverage import need_open_on
+from billframes.analysis.frames import from_native, to_native
+from billframes.analysis.keys import By, Sources, find_keys, matter_type_key, sources_of
+from billframes.analysis.open_items import KINDS, Question, in_progress
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.periods import DateLike
@@ -163,7 +163,7 @@ def wip(
     0  350.0  600.0  950.0            350.0           600.0    3.0
     """
     day, names, types = read_date(as_of, "as_of"), bucket_names(buckets, 0), matter_types_of(matter_types)
-    frames = open_frames(
+    frames = from_native(
         time_entries=time_entries,
         expenses=expenses,
         fixed_fees=fixed_fees,
@@ -176,12 +176,12 @@ def wip(
     given = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_open_on("wip", given, day, subsets if include_prebill else subsets | {"billed": False})
     need_open_on("wip", {"invoices": invoices}, day, dict.fromkeys(("client_id", "invoice_id")))
-    sources = _sources(frames, settle(settings, frames))
+    sources = _sources(frames, resolve_users(settings, frames))
     kind = matter_type_key(sources, prefer_matters=True)
     if types is not None and kind is None:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
     asked = Question(day, tuple(buckets), tuple(names), find_keys(by, sources), include_prebill, kind, types)
-    return cast("IntoFrameT", close(in_progress(frames, sources, asked), time_entries))
+    return cast("IntoFrameT", to_native(in_progress(frames, sources, asked), time_entries))
 
 
 def _sources(frames: dict[str, Frame], settings: FirmSettings) -> Sources:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis._keys import SHORT_NAMES
+from billframes.analysis.keys import SHORT_NAMES
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from billframes.analysis import aging, budget_burn, contribution, lockup, normalize_balances, wip
-from billframes.analysis._checks import read_date
+from billframes.analysis.arguments import read_date
 from billframes.book._frames import BookFrames, By
 from billframes.periods import DateLike
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes.analysis._keys import PEOPLE_AND_MATTERS
+from billframes.analysis.keys import PEOPLE_AND_MATTERS
 from billframes.analysis.metrics import measure
 from billframes.book._frames import By
 from billframes.book._unpaid import lockup_row

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from billframes._show import long_date, show
-from billframes.analysis._capacity import working_days
+from billframes.analysis.capacity import working_days
 from billframes.analysis.metrics import title_of_key
 from billframes.report.month import Month
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from billframes._export import file_name
-from billframes.analysis._keys import UNASSIGNED
+from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import title_of_key
 from billframes.book import Book
 from billframes.book.parts import PART_KEYS, PartKey

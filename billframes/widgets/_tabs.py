@@ -11,7 +11,7 @@ import ipywidgets as w
 import pandas as pd
 
 from billframes._show import long_date, show
-from billframes.analysis._keys import PEOPLE_AND_MATTERS, TIMES
+from billframes.analysis.keys import PEOPLE_AND_MATTERS, TIMES
 from billframes.widgets._filtered_book import FilteredBook
 from billframes.widgets._html import button, downloads, labels_of, note, picture, records, shown, table, text_of, tiles
 from billframes.widgets._views import View

@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-from billframes.analysis._frames import open_frames, take
+from billframes.analysis.frames import from_native, select_columns
 
 
 @pytest.mark.parametrize("dtype", ["str", "string", "object"])
 def test_an_empty_frame_of_text_has_dates_and_money_inside(dtype):
     names = ("matter_id", "date", "hours", "amount")
     frame = pd.DataFrame({name: pd.Series(dtype=dtype) for name in names})
-    schema = take(open_frames(items=frame)["items"], "items", names).collect_schema()
+    schema = select_columns(from_native(items=frame)["items"], "items", names).collect_schema()
     assert [schema[name] for name in names] == [nw.String, nw.Datetime("us"), nw.Float64, nw.Float64]
 
 
@@ -30,13 +30,13 @@ def test_work_in_progress_of_empty_frames_of_text_is_nothing():
 @pytest.mark.parametrize("lists", [[None, None], [["u1"], None], [("u1", "u2"), []]])
 def test_originators_of_a_handmade_frame_are_lists_of_text_even_where_all_are_missing(lists):
     frame = pd.DataFrame({"matter_id": ["m1", "m2"], "originator_ids": pd.Series(lists, dtype="object")})
-    taken = take(open_frames(matters=frame)["matters"], "matters", ("matter_id", "originator_ids"))
+    taken = select_columns(from_native(matters=frame)["matters"], "matters", ("matter_id", "originator_ids"))
     assert taken.collect_schema()["originator_ids"] == nw.List(nw.String)
 
 
 def test_a_column_of_numbers_and_words_is_text():
     frame = pd.DataFrame({"matter_id": ["m1", "m2", "m3"], "court": [7, "Bern", None]})
-    taken = take(open_frames(matters=frame)["matters"], "matters", ("court",))
+    taken = select_columns(from_native(matters=frame)["matters"], "matters", ("court",))
     assert taken.to_native()["court"].to_pylist() == ["7", "Bern", None]
 
 

@@ -26,7 +26,7 @@ from billframes.analysis import (
     utilization,
     wip,
 )
-from billframes.analysis._kinds import ENUMS
+from billframes.analysis.column_types import ENUMS
 from billframes.schema.records.firm import Role
 from billframes.schema.records.matters import MatterType
 from billframes.schema.records.shared import InvoiceState

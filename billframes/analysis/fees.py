@@ -13,20 +13,22 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
-from billframes.analysis._billing import (
+from billframes.analysis.allocation import (
+    allocated_fee,
+    allocation_rates,
     billable_time,
-    billed_at,
-    invoice_terms,
     time_on_invoices,
     warn_of_absent_items,
     warn_of_unknown_invoices,
 )
-from billframes.analysis._checks import within
-from billframes.analysis._frames import Frame, collect_row, flag, nothing, open_frames, take
-from billframes.analysis._group import add_up, attach, base_of, sums, with_times
-from billframes.analysis._keys import By, Key, find_keys, sources_of
-from billframes.analysis._loads import need_work_on_invoices, warn_of_work_not_passed
-from billframes.analysis._people import settle
+from billframes.analysis.arguments import resolve_users
+from billframes.analysis.column_types import Frame
+from billframes.analysis.coverage import need_work_on_invoices, warn_of_work_not_passed
+from billframes.analysis.engine import collect_row
+from billframes.analysis.expressions import as_float, in_period, null_column
+from billframes.analysis.frames import from_native, select_columns
+from billframes.analysis.grouping import add_up, attach, base_of, sums, with_times
+from billframes.analysis.keys import By, Key, find_keys, sources_of
 from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning
 from billframes.periods import Period
@@ -65,9 +67,9 @@ def fees_by(
         its net billed fees, and what is settled of these; fixed fees; billed and fixed fees together. To be given
         its labels and order.
     """
-    frames = open_frames(**natives)
+    frames = from_native(**natives)
     need_work_on_invoices(analysis, natives, period)
-    settings = settle(settings, frames)
+    settings = resolve_users(settings, frames)
     rows = frozenset(frames["time_entries"].collect_schema().names())
     sources = sources_of(frames, rows, settings)
     keys = find_keys(by, sources)
@@ -84,9 +86,9 @@ def _fees(analysis: str, frames: dict[str, Frame], keys: Sequence[Key], period: 
     time = billable_time(frames["time_entries"], own, ("invoice_date",))
     on_invoices = time_on_invoices(time)
     keep = [name for name in own if name.startswith("client_")]
-    terms = invoice_terms(on_invoices, frames["invoices"], frames.get("expenses"), frames.get("fixed_fees"), keep)
+    terms = allocation_rates(on_invoices, frames["invoices"], frames.get("expenses"), frames.get("fixed_fees"), keep)
     warn_of_unknown_invoices(on_invoices, terms, period)
-    counted = within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", period)
+    counted = in_period(terms.filter(C("_invoice_state") == "final"), "_invoice_date", period)
     warn_of_work_not_passed(analysis, counted, frames)
     final = with_times(counted, keys, "_invoice_date")
     times = [name for name in base if name.startswith("_")]
@@ -95,20 +97,22 @@ def _fees(analysis: str, frames: dict[str, Frame], keys: Sequence[Key], period: 
     parts = [sums(work, base, _MEASURES)]
     schema = time.select(*own).collect_schema() if own else {}
     if "fixed_fees" in frames:
-        items = take(frames["fixed_fees"], "fixed_fees", ("invoice_id", "amount", *_IDS.intersection(own)), own)
+        items = select_columns(
+            frames["fixed_fees"], "fixed_fees", ("invoice_id", "amount", *_IDS.intersection(own)), own
+        )
         fixed = items.join(final.select("invoice_id", *times), on="invoice_id", how="inner")
         parts.append(_like(fixed, base, schema, fixed_fee_amount=C("amount"), fees_amount=C("amount")))
     rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
-    parts.append(_like(rest, base, schema, **_billed(C("_rest"))))
+    parts.append(_like(rest, base, schema, **_billed(C("_unallocated"))))
     return nw.concat(parts)
 
 
 def _of_time(rows: Frame) -> Frame:
     return rows.with_columns(
-        **_billed(billed_at()),
+        **_billed(allocated_fee()),
         worked_amount=C("worth").fill_null(0.0),
         fixed_fee_amount=nw.lit(0.0),
-        _hidden=flag(C("worth").is_null()),
+        _hidden=as_float(C("worth").is_null()),
     )
 
 
@@ -119,7 +123,7 @@ def _billed(fees: nw.Expr) -> dict[str, nw.Expr]:
 def _like(rows: Frame, base: list[str], schema: Any, **measures: nw.Expr) -> Frame:
     """Give rows the columns of time; a key they do not have is missing."""
     there = rows.collect_schema()
-    columns = [C(name) if name in there else nothing(schema[name]).alias(name) for name in base]
+    columns = [C(name) if name in there else null_column(schema[name]).alias(name) for name in base]
     return rows.select(*columns, **{name: measures.get(name, nw.lit(0.0)) for name in _MEASURES})
 
 

@@ -1,25 +1,87 @@
-"""Who the settings mean: users named by e-mail address become users named by id, and whom the settings forgot."""
+"""Check the arguments that several analyses share, and resolve the people and matters that settings name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime as dt
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 
+from billframes._names import closest
 from billframes._warn import warn
-from billframes.analysis._frames import Frame, collect_row, take
-from billframes.analysis._rows import rows_of
+from billframes.analysis.column_types import Frame
+from billframes.analysis.engine import collect_row, to_dicts
+from billframes.analysis.frames import select_columns
+from billframes.analysis.keys import UNKNOWN
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.periods import DateLike, resolve
 
-__all__ = ["settle", "warn_of_no_rate", "warn_of_strangers"]
+__all__ = [
+    "MATTER_TYPES",
+    "bucket_names",
+    "choice",
+    "matter_types_of",
+    "read_date",
+    "resolve_users",
+    "warn_of_no_rate",
+    "warn_of_strangers",
+]
 
 C = nw.col
 
+MATTER_TYPES = ("hourly", "fixedFee", "contingency", "probono", "internal", UNKNOWN)
+
+
+def choice(value: object, name: str, accepted: Sequence[str]) -> None:
+    """Refuse a value that is not among those accepted."""
+    if value not in accepted:
+        raise ParameterError(
+            f"{name}={value!r} is not known.{closest(value, accepted)} It takes {', '.join(map(repr, accepted))}."
+        )
+
+
+def matter_types_of(matter_types: Collection[str] | None) -> frozenset[str] | None:
+    """Check the types of matter that were asked for; None if none were named."""
+    if matter_types is None:
+        return None
+    names = [matter_types] if isinstance(matter_types, str) else list(matter_types)
+    for name in names or [""]:
+        choice(name, "matter_types", MATTER_TYPES)
+    # Naming every type means everything: also what has none, such as credit notes, which are on no matter.
+    return frozenset(MATTER_TYPES if {*names, UNKNOWN} == set(MATTER_TYPES) else names)
+
+
+def read_date(value: DateLike, name: str) -> dt.date:
+    """Read a date argument that may not be left open."""
+    day = resolve(None, value, names=("start", name)).end
+    if day is None:
+        raise ParameterError(f"{name}={value!r} is not a date; it takes a date such as '2026-10-31'.")
+    return day
+
+
+def bucket_names(buckets: Sequence[int], first: int) -> list[str]:
+    """
+    Name the stretches of days between bounds, from day `first` on.
+
+    Examples
+    --------
+    >>> bucket_names((30, 60, 90), 0)
+    ['0-30', '31-60', '61-90', '91+']
+    """
+    bounds = list(buckets)
+    whole = all(isinstance(bound, int) and not isinstance(bound, bool) and bound > 0 for bound in bounds)
+    if not bounds or not whole or bounds != sorted(set(bounds)):
+        raise ParameterError(f"buckets={buckets!r} must be whole numbers of days that rise from above 0.")
+    lows = [first, *(bound + 1 for bound in bounds)]
+    return [*(f"{low}-{high}" for low, high in zip(lows, bounds, strict=False)), f"{lows[-1]}+"]
+
+
 # A warning names so many people and counts the others.
 _NAMED = 5
+
+
 _LISTED = 10
 
 
@@ -27,7 +89,7 @@ class _Settled(FirmSettings):
     """Settings that were settled: analyses built on others hand theirs on, and nobody is warned twice."""
 
 
-def settle(settings: FirmSettings | None, frames: Mapping[str, Frame]) -> FirmSettings:
+def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) -> FirmSettings:
     """
     Return the settings with all users named by id, or the defaults.
 
@@ -64,17 +126,15 @@ def warn_of_strangers(settings: FirmSettings, frames: Mapping[str, Frame]) -> No
 
 def _present(frame: Frame, name: str, column: str, ids: list[str]) -> set[str]:
     """Return those of the ids that a frame has; usually all, so that they are counted before they are listed."""
-    found = take(frame, name, (column,)).filter(C(column).is_in(ids))
+    found = select_columns(frame, name, (column,)).filter(C(column).is_in(ids))
     if collect_row(found, count=C(column).n_unique())["count"] == len(ids):
         return set(ids)
-    return {str(row[column]) for row in rows_of(found.unique())}
+    return {str(row[column]) for row in to_dicts(found.unique())}
 
 
 def _addresses(users: Frame) -> dict[str, str]:
-    named = take(users, "users", ("user_id", "email"))
-    rows = named.collect() if isinstance(named, nw.LazyFrame) else cast("nw.DataFrame[Any]", named)
-    pairs = zip(rows["email"].to_list(), rows["user_id"].to_list(), strict=True)
-    return {str(email).lower(): str(user_id) for email, user_id in pairs}
+    named = select_columns(users, "users", ("user_id", "email"))
+    return {str(row["email"]).lower(): str(row["user_id"]) for row in to_dicts(named)}
 
 
 def warn_of_no_rate(rows: Frame, kind: str, what: str) -> None:
@@ -89,7 +149,7 @@ def warn_of_no_rate(rows: Frame, kind: str, what: str) -> None:
     what : str
         What becomes of the figures.
     """
-    people = rows_of(rows.group_by("user_id").agg(C("hours").sum()))
+    people = to_dicts(rows.group_by("user_id").agg(C("hours").sum()))
     if not people:
         return
     hours = sum(person["hours"] for person in people)

@@ -5,7 +5,7 @@ in another case or unknown, and billed items without an invoice. Looking is chea
 enum's values are those of its categories, and lazy frames are asked together for a few rows of counts. Rows are only
 compared if ids occur twice.
 
-What concerns one column only is kept until an analysis uses that column (`say`).
+What concerns one column only is kept until an analysis uses that column (`warn_of_columns`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes._warn import warn
-from billframes.analysis._kinds import ENUMS, FIGURES, IDS, ITEMS, Frame, inside, is_coded
-from billframes.analysis._unique import is_unique
+from billframes.analysis.column_types import ENUMS, FIGURES, IDS, ITEMS, Frame, as_arrow, is_categorical
+from billframes.analysis.unique_ids import is_unique
 from billframes.errors import IncompleteDataWarning, ParameterError
 
-__all__ = ["checked", "guarded", "say", "unknown_values"]
+__all__ = ["already_checked", "check_values", "unknown_values", "warn_of_columns"]
 
 C = nw.col
 
@@ -52,7 +52,9 @@ _FOUND: ContextVar[_Found] = ContextVar("found")
 _CHECKED: ContextVar[tuple[Mapping[str, Any], Mapping[str, Frame]] | None] = ContextVar("checked", default=None)
 
 
-def guarded(frames: dict[str, Frame], natives: Mapping[str, Any], *, as_they_are: bool = False) -> dict[str, Frame]:
+def check_values(
+    frames: dict[str, Frame], natives: Mapping[str, Any], *, as_they_are: bool = False
+) -> dict[str, Frame]:
     """
     Return frames whose ids are unique and whose enums have their declared values, where these are in another case.
 
@@ -88,7 +90,7 @@ def guarded(frames: dict[str, Frame], natives: Mapping[str, Any], *, as_they_are
 
 
 @contextmanager
-def checked(natives: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iterator[None]:
+def already_checked(natives: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iterator[None]:
     """Let an analysis called here take the frames as checked already: nothing is looked through or said twice."""
     token = _CHECKED.set((natives, frames))
     try:
@@ -97,7 +99,7 @@ def checked(natives: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iterator
         _CHECKED.reset(token)
 
 
-def say(name: str, columns: Iterable[str]) -> None:
+def warn_of_columns(name: str, columns: Iterable[str]) -> None:
     """Warn of what was found in these columns of a frame, once."""
     found = _FOUND.get(None)
     for column in columns if found is not None and found.messages else ():
@@ -192,16 +194,16 @@ def _may_be_odd(frame: Frame, column: str) -> bool:
     if not _is_text(dtype):
         # A column without a single value may be of any type.
         return dtype is not None and column in _REQUIRED
-    if not (is_coded(dtype) and isinstance(frame, nw.DataFrame)):
+    if not (is_categorical(dtype) and isinstance(frame, nw.DataFrame)):
         return True
     # pandas has the categories of Arrow only inside.
-    values = cast("nw.DataFrame[Any]", inside(frame, [column]) if _is_arrow(frame, column) else frame)[column]
+    values = cast("nw.DataFrame[Any]", as_arrow(frame, [column]) if _is_arrow(frame, column) else frame)[column]
     categories = set(values.cat.get_categories().to_list())
     return not categories <= set(ENUMS[column]) or (column in _REQUIRED and values.null_count() > 0)
 
 
 def _is_text(dtype: Any) -> bool:
-    return is_coded(dtype) or dtype in (nw.String, nw.Object)
+    return is_categorical(dtype) or dtype in (nw.String, nw.Object)
 
 
 def _is_arrow(frame: Frame, column: str) -> bool:
@@ -241,7 +243,7 @@ def _once(frame: Frame, name: str, id_: str) -> Frame:
     if not (again := _rows(ids.select(count=nw.len(), more=C("_rows").sum(), example=C(id_).min()))[0])["count"]:
         return frame
     distinct = _comparable(named)
-    distinct = distinct.join(inside(ids.select(id_)), on=id_, how="inner")
+    distinct = distinct.join(as_arrow(ids.select(id_)), on=id_, how="inner")
     unequal = distinct.unique().group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
     different = _rows(unequal.select(count=nw.len(), example=C(id_).min()))[0]
     if different["count"]:
@@ -266,7 +268,7 @@ def _refuse(name: str, id_: str, different: Mapping[str, Any]) -> NoReturn:
 
 def _comparable(frame: Frame) -> Frame:
     """Make rows comparable: Arrow compares no lists, so there they become text."""
-    frame = inside(frame)
+    frame = as_arrow(frame)
     table = frame.to_native()
     if not isinstance(table, pa.Table):
         return frame

@@ -12,26 +12,26 @@ from collections.abc import Iterable, Sequence
 import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
-from billframes.analysis._checks import within
-from billframes.analysis._frames import RESIDUE, Frame, collect_row, flag, nothing, take
-from billframes.analysis._guards import unknown_values
-from billframes.analysis._kinds import ENUMS
-from billframes.analysis._passes import grouped, lookup
+from billframes.analysis.column_types import ENUMS, Frame
+from billframes.analysis.engine import collect_row, join_by_id, sum_by
+from billframes.analysis.expressions import RESIDUE, as_float, in_period, null_column
+from billframes.analysis.frames import select_columns
+from billframes.analysis.guards import unknown_values
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import Period
 
 __all__ = [
     "ON_INVOICE",
+    "allocated_fee",
+    "allocation_rates",
     "billable_time",
-    "billed_at",
     "billed_items",
-    "invoice_terms",
-    "or_unknown",
-    "say_unknown",
-    "state_of",
+    "billing_state",
+    "or_unknown_values",
     "time_on_invoices",
     "unknown_time",
     "warn_of_absent_items",
+    "warn_of_unknown_count",
     "warn_of_unknown_invoices",
 ]
 
@@ -52,7 +52,7 @@ def billable_time(time_entries: Frame, columns: Iterable[str], optional: Iterabl
     needed = ("billing_type", "hours", "amount", "invoice_id", *columns)
     free = C("amount").is_null() & (C("hours") == 0)
     return (
-        take(time_entries, "time_entries", needed, optional)
+        select_columns(time_entries, "time_entries", needed, optional)
         .filter(C("billing_type") == "billable")
         .with_columns(worth=nw.when(~free).then(C("amount")).otherwise(nw.lit(0.0)))
     )
@@ -68,10 +68,10 @@ def unknown_time(time_entries: Frame, columns: Iterable[str], optional: Iterable
         return None
     needed = ("billing_type", "hours", "amount", "invoice_id", *columns)
     known = C("billing_type").is_in(ENUMS["billing_type"]).fill_null(False)
-    return take(time_entries, "time_entries", needed, optional).filter(~known).with_columns(worth=C("amount"))
+    return select_columns(time_entries, "time_entries", needed, optional).filter(~known).with_columns(worth=C("amount"))
 
 
-def state_of(invoice_id: str = "invoice_id", state: str = "_invoice_state") -> nw.Expr:
+def billing_state(invoice_id: str = "invoice_id", state: str = "_invoice_state") -> nw.Expr:
     """Tell the billing state of work from its invoice's id and the state of the invoice joined on."""
     return (
         nw.when(C(invoice_id).is_null())
@@ -99,14 +99,14 @@ def time_on_invoices(time: Frame, by: Sequence[str] = ()) -> Frame:
         _hours=C("hours"),
         _gross_worth=C("worth").abs(),
         _gross_hours=C("hours").abs(),
-        _hidden=flag(C("worth").is_null()),
+        _hidden=as_float(C("worth").is_null()),
         _rows=nw.lit(1.0),
     )
     dates = [C("_named_date").max()] if dated else []
     return rows.group_by("invoice_id", *by).agg(C(*ON_INVOICE, "_rows").sum(), *dates)
 
 
-def invoice_terms(
+def allocation_rates(
     on_invoices: Frame | None,
     invoices: Frame,
     expenses: Frame | None,
@@ -134,7 +134,7 @@ def invoice_terms(
     Frame
         A row an invoice: `invoice_id`, `_invoice_state`, `_invoice_date`, `_total`, `_balance`, `_net`, what an
         entry is billed at for each unit of its worth (`_per_worth`) and for each hour (`_per_hour`), one of the
-        two being 0; `_rest`, the net fees that no entry can take; `_settled`, the part of the invoice settled;
+        two being 0; `_unallocated`, the net fees that no entry can take; `_settled`, the part of the invoice settled;
         `_fixed_fees`, what its fixed fees add up to, and `_hidden`, how many of its entries have no amount.
     """
     terms = _heads(invoices, keep)
@@ -150,16 +150,16 @@ def invoice_terms(
         .with_columns(_net=_net_fees(discounts))
         .with_columns(_net=nw.when(~(C("_net").abs() <= NO_FEE)).then(C("_net")).otherwise(nw.lit(0.0)))
         .with_columns(
-            _by_worth=flag((C("_hidden") == 0) & (C("_worth").abs() > RESIDUE * C("_gross_worth"))),
+            _by_worth=as_float((C("_hidden") == 0) & (C("_worth").abs() > RESIDUE * C("_gross_worth"))),
             # Engines order NaN differently, but nothing is at most another number if one of them is NaN.
-            _by_hours=flag(~(C("_hours").abs() <= RESIDUE * C("_gross_hours"))),
+            _by_hours=as_float(~(C("_hours").abs() <= RESIDUE * C("_gross_hours"))),
         )
         .with_columns(
             _per_worth=nw.when(C("_by_worth") > 0).then(C("_net") / C("_worth")).otherwise(nw.lit(0.0)),
             _per_hour=nw.when((C("_by_worth") < 1) & (C("_by_hours") > 0))
             .then(C("_net") / C("_hours"))
             .otherwise(nw.lit(0.0)),
-            _rest=nw.when(C("_by_worth") + C("_by_hours") > 0).then(nw.lit(0.0)).otherwise(C("_net")),
+            _unallocated=nw.when(C("_by_worth") + C("_by_hours") > 0).then(nw.lit(0.0)).otherwise(C("_net")),
             _settled=nw.when(~(C("_total").abs() <= RESIDUE))
             .then((C("_total") - C("_balance")) / C("_total"))
             .otherwise(nw.lit(0.0)),
@@ -178,7 +178,7 @@ def _net_fees(discounts: str) -> nw.Expr:
     return nw.when(known).then(fees * C("_worth") / worth).otherwise(on_time)
 
 
-def billed_at(worth: str = "worth", hours: str = "hours") -> nw.Expr:
+def allocated_fee(worth: str = "worth", hours: str = "hours") -> nw.Expr:
     """Net billed time fees of an entry, or of several on one invoice, that its terms were joined to."""
     # Hours that are missing leave fees missing only if it is by hours that they are spread.
     by_hours = nw.when(C("_per_hour") != 0).then(C(hours) * C("_per_hour")).otherwise(nw.lit(0.0))
@@ -196,14 +196,14 @@ def billed_items(
     """
     parts = []
     if time is not None:
-        fees = lookup(time, terms.select("invoice_id", "_per_worth", "_per_hour"), "invoice_id", "inner")
-        parts.append(_like(fees.with_columns(_billed=billed_at("_worth", "_hours")), by))
+        fees = join_by_id(time, terms.select("invoice_id", "_per_worth", "_per_hour"), "invoice_id", "inner")
+        parts.append(_like(fees.with_columns(_billed=allocated_fee("_worth", "_hours")), by))
     for name, frame in (("expenses", expenses), ("fixed_fees", fixed_fees)):
         if frame is not None:
             ids = [column for column in by if column.endswith("_id")]
-            items = take(frame, name, ("invoice_id", "amount", *ids), by)
+            items = select_columns(frame, name, ("invoice_id", "amount", *ids), by)
             parts.append(_like(items.with_columns(_billed=C("amount")), by))
-    return grouped(nw.concat(parts), ["invoice_id", *by], ["_billed"])
+    return sum_by(nw.concat(parts), ["invoice_id", *by], ["_billed"])
 
 
 def warn_of_absent_items(**items: object) -> None:
@@ -222,21 +222,21 @@ def warn_of_unknown_invoices(on_invoices: Frame, terms: Frame, period: Period) -
     lost = on_invoices.join(terms.select("invoice_id"), on="invoice_id", how="anti")
     if "_named_date" in lost.collect_schema():
         undated = lost.filter(C("_named_date").is_null())
-        lost = nw.concat([undated, within(lost.filter(~C("_named_date").is_null()), "_named_date", period)])
-    say_unknown(int(collect_row(lost, rows=C("_rows").sum())["rows"]), "left out")
+        lost = nw.concat([undated, in_period(lost.filter(~C("_named_date").is_null()), "_named_date", period)])
+    warn_of_unknown_count(int(collect_row(lost, rows=C("_rows").sum())["rows"]), "left out")
 
 
-def say_unknown(count: int, what: str) -> None:
+def warn_of_unknown_count(count: int, what: str) -> None:
     """Warn of entries whose invoice was not passed, and say what became of them."""
     if count:
         warn(
-            f"{count} billable time entries name an invoice that is not among those passed{or_unknown()}; they are "
-            f"{what}. Load invoices over a wider window, by the ids that the work refers to.",
+            f"{count} billable time entries name an invoice that is not among those passed{or_unknown_values()}; "
+            f"they are {what}. Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
 
 
-def or_unknown(*, types: bool = False) -> str:
+def or_unknown_values(*, types: bool = False) -> str:
     """Say what else makes the state of work unknown, if it does: for warnings of invoices that were not passed."""
     states = ", or whose state is unknown" if unknown_values("invoices", "invoice_state") else ""
     return states + (
@@ -252,7 +252,7 @@ def _heads(invoices: Frame, keep: Iterable[str]) -> Frame:
         "_total": C("amount"),
         "_balance": C("balance"),
     }
-    heads = take(invoices, "invoices", columns, keep)
+    heads = select_columns(invoices, "invoices", columns, keep)
     kept = [name for name in heads.collect_schema() if name not in columns]
     return heads.select("invoice_id", *kept, **renamed)
 
@@ -260,12 +260,12 @@ def _heads(invoices: Frame, keep: Iterable[str]) -> Frame:
 def _with_items(terms: Frame, name: str, items: Frame | None) -> Frame:
     if items is None:
         return terms.with_columns(nw.lit(0.0).alias(f"_{name}"))
-    amounts = take(items, name, ("invoice_id", "amount")).filter(~C("invoice_id").is_null())
-    totals = grouped(amounts, ["invoice_id"], ["amount"]).rename({"amount": f"_{name}"})
-    return lookup(terms, totals, "invoice_id")
+    amounts = select_columns(items, name, ("invoice_id", "amount")).filter(~C("invoice_id").is_null())
+    totals = sum_by(amounts, ["invoice_id"], ["amount"]).rename({"amount": f"_{name}"})
+    return join_by_id(terms, totals, "invoice_id")
 
 
 def _like(items: Frame, by: list[str]) -> Frame:
     there = items.collect_schema()
-    columns = [C(name) if name in there else nothing(nw.String).alias(name) for name in by]
+    columns = [C(name) if name in there else null_column(nw.String).alias(name) for name in by]
     return items.filter(~C("invoice_id").is_null()).select("invoice_id", *columns, "_billed")

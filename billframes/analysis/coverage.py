@@ -18,8 +18,10 @@ from typing import Any, NoReturn
 import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
-from billframes.analysis._frames import Frame, collect_row, flag, take
-from billframes.analysis._kinds import ITEMS
+from billframes.analysis.column_types import ITEMS, Frame
+from billframes.analysis.engine import collect_row
+from billframes.analysis.expressions import as_float
+from billframes.analysis.frames import select_columns
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import LoadInfo, load_info
 from billframes.periods import Period
@@ -252,7 +254,7 @@ def warn_of_work_not_passed(figure: str, terms: Frame, frames: Mapping[str, Fram
     over = told & (C("_net") > 0.005) & (C("_net") > worth * WRITE_UP)
     row = collect_row(
         terms,
-        count=flag(over).sum(),
+        count=as_float(over).sum(),
         excess=nw.when(over).then(C("_net") - worth).otherwise(nw.lit(0.0)).sum(),
         fees=C("_net").abs().sum(),
     )
@@ -274,8 +276,8 @@ def _contingent(frames: Mapping[str, Frame]) -> Frame | None:
         return None
     if "matter_id" not in invoices.collect_schema().names():
         return None
-    kinds = take(matters, "matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
-    heads = take(invoices, "invoices", ("invoice_id", "matter_id"))
+    kinds = select_columns(matters, "matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
+    heads = select_columns(invoices, "invoices", ("invoice_id", "matter_id"))
     return heads.join(kinds.select("matter_id"), on="matter_id", how="inner").select("invoice_id")
 
 

@@ -9,37 +9,20 @@ rows in a third of it. Most of a loaded frame is Arrow already, so that little i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes.analysis._guards import checked, guarded, say
-from billframes.analysis._kinds import Frame, as_inside, inside, is_coded
+from billframes.analysis.column_types import Frame, as_arrow, is_categorical, typed_column
+from billframes.analysis.guards import check_values, warn_of_columns
 from billframes.errors import MissingColumnError, ParameterError
 
-__all__ = [
-    "Frame",
-    "checked",
-    "close",
-    "collect_row",
-    "flag",
-    "from_native",
-    "inside",
-    "mapped",
-    "nothing",
-    "open_frames",
-    "ratio",
-    "require",
-    "take",
-    "without_nan",
-]
+__all__ = ["from_native", "nan_to_null", "require", "select_columns", "to_native", "wrap_frame"]
 
 C = nw.col
 
-# Sums of doubles that should be zero come out as a residue; a ratio over a residue would be nonsense.
-RESIDUE = 1e-9
 
 # Before it was a part of Dask, `dask_expr` was a package of its own.
 _DASK = {"dask", "dask_expr"}
@@ -63,7 +46,7 @@ SELECTS = {
 }
 
 
-def open_frames(*, as_they_are: bool = False, **natives: Any) -> dict[str, Frame]:
+def from_native(*, as_they_are: bool = False, **natives: Any) -> dict[str, Frame]:
     """
     Wrap the frames that were given (those that are None are left out), and guard against wrong values in them.
 
@@ -84,10 +67,10 @@ def open_frames(*, as_they_are: bool = False, **natives: Any) -> dict[str, Frame
     if len(set(engines.values())) > 1:
         kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
         raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
-    return guarded(frames, given, as_they_are=as_they_are)
+    return check_values(frames, given, as_they_are=as_they_are)
 
 
-def from_native(native: Any, name: str, otherwise: str) -> Frame:
+def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
     """
     Convert a frame of any supported engine to Narwhals.
 
@@ -115,9 +98,9 @@ def from_native(native: Any, name: str, otherwise: str) -> Frame:
         raise ParameterError(f"{name} is a {type(native).__name__}; {otherwise}.") from error
 
 
-def close(frame: Frame, like: Any) -> Any:
+def to_native(frame: Frame, like: Any) -> Any:
     """Give back a frame of the engine that `like`, a frame that was passed in, is of; pandas with a RangeIndex."""
-    native = without_nan(frame).to_native()
+    native = nan_to_null(frame).to_native()
     if not isinstance(like, pd.DataFrame):
         return native
     if isinstance(native, pd.DataFrame):
@@ -127,8 +110,8 @@ def close(frame: Frame, like: Any) -> Any:
     return native.to_pandas(types_mapper=pd.ArrowDtype if sum(arrow) * 2 > len(arrow) else None)
 
 
-def without_nan(frame: Frame) -> Frame:
-    """Make figures missing that a missing number is part of; see `as_inside`."""
+def nan_to_null(frame: Frame) -> Frame:
+    """Make figures missing that a missing number is part of; see `typed_column`."""
     figures = [name for name, dtype in frame.collect_schema().items() if dtype in (nw.Float64, nw.Float32)]
     known = [nw.when(~C(name).is_nan()).then(C(name)).alias(name) for name in figures]
     return frame.with_columns(*known) if known else frame
@@ -152,62 +135,30 @@ def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
         )
 
 
-def take(
+def select_columns(
     frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str] = (), coded: Iterable[str] = ()
 ) -> Frame:
     """
     Select and cast what an analysis uses: all of `columns`, and those of `optional` that are there.
 
     Those of `coded` stay enums where they are that: text for a million rows costs as much as adding them up. It is for
-    keys that `sums` makes text.
+    keys that `sum_by` makes text.
     """
     needed = list(dict.fromkeys(columns))
     require(frame, name, needed)
     schema = frame.collect_schema()
     chosen = [*needed, *(each for each in dict.fromkeys(optional) if each in schema and each not in needed)]
-    say(name, chosen)
+    warn_of_columns(name, chosen)
     engine = frame.implementation.name
-    frame = inside(frame, chosen)
+    frame = as_arrow(frame, chosen)
     schema = frame.collect_schema()
-    kept = {each for each in coded if each in schema and is_coded(schema[each])}
-    typed = {each: None if each in kept else as_inside(frame, name, each, engine) for each in chosen}
+    kept = {each for each in coded if each in schema and is_categorical(schema[each])}
+    typed = {each: None if each in kept else typed_column(frame, name, each, engine) for each in chosen}
     return frame.select(*[each if expr is None else expr for each, expr in typed.items()])
 
 
-def collect_row(frame: Frame, **sums: nw.Expr) -> dict[str, float]:
-    """Compute sums over a frame now, also on a lazy one: what warnings need to know. The most of no rows is 0."""
-    row = frame.select(**sums)
-    eager = row.collect() if isinstance(row, nw.LazyFrame) else cast("nw.DataFrame[Any]", row)
-    values = {name: eager[name].to_list()[0] for name in sums}
-    return {name: 0.0 if value is None else float(value) for name, value in values.items()}
-
-
-def mapped(column: str, mapping: Mapping[str, Any], default: Any, dtype: Any) -> nw.Expr:
-    """Look each value of a column up in a small mapping; `default`, or None, where it is not there."""
-    if not mapping:
-        return nothing(dtype) if default is None else nw.lit(default).cast(dtype)
-    keys, values = list(mapping), list(mapping.values())
-    return C(column).replace_strict(keys, values, default=default, return_dtype=dtype)
-
-
-def flag(condition: nw.Expr) -> nw.Expr:
-    """Return 1.0 where the condition holds and 0.0 elsewhere: counts that every engine can add up."""
-    return nw.when(condition).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
-
-
-def nothing(dtype: Any) -> nw.Expr:
-    """Return a column of missing values."""
-    # A missing literal has no type: cast to pandas' booleans it reads False.
-    return nw.when(nw.lit(1) == nw.lit(0)).then(nw.lit(True)) if dtype == nw.Boolean else nw.lit(None).cast(dtype)
-
-
-def ratio(numerator: str, denominator: str) -> nw.Expr:
-    """Divide two columns; missing where the denominator is 0 or missing."""
-    return nw.when(C(denominator).abs() > RESIDUE).then(C(numerator) / C(denominator))
-
-
 def _wrap(name: str, native: Any) -> Frame:
-    return from_native(native, name, "it takes a pandas, Polars, Arrow, DuckDB or PySpark frame")
+    return wrap_frame(native, name, "it takes a pandas, Polars, Arrow, DuckDB or PySpark frame")
 
 
 def _engine(frame: Frame) -> str:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from billframes.errors import ParameterError
 
-__all__ = ["ENUMS", "FIGURES", "IDS", "ITEMS", "LISTS", "Frame", "as_inside", "inside", "is_coded"]
+__all__ = ["ENUMS", "FIGURES", "IDS", "ITEMS", "LISTS", "Frame", "as_arrow", "is_categorical", "typed_column"]
 
 ITEMS = ("time_entries", "expenses", "fixed_fees")
 """The frames of what invoices are made of."""
@@ -83,7 +83,7 @@ _TO_DATE = {
 }
 
 
-def inside(frame: Frame, columns: Sequence[str] | None = None) -> Frame:
+def as_arrow(frame: Frame, columns: Sequence[str] | None = None) -> Frame:
     """Turn columns of pandas or Arrow, those named or all, into an Arrow table with one type of text."""
     native = frame.to_native()
     if not isinstance(native, pd.DataFrame | pa.Table):
@@ -92,17 +92,17 @@ def inside(frame: Frame, columns: Sequence[str] | None = None) -> Frame:
     return cast("Frame", nw.from_native(pa.table({name: _arrow(native[name]) for name in names})))
 
 
-def is_coded(dtype: Any) -> bool:
+def is_categorical(dtype: Any) -> bool:
     """Tell whether a column is an enum: its values are codes of few texts."""
     return dtype in _CODED
 
 
-def as_inside(frame: Frame, name: str, column: str, engine: str) -> nw.Expr | None:
+def typed_column(frame: Frame, name: str, column: str, engine: str) -> nw.Expr | None:
     """
     Return the expression that gives a column its type inside; None if it has that type.
 
     Dates count for their calendar day. A missing number that every row should have becomes NaN, so that every sum it
-    is part of is NaN too; `close` makes these missing.
+    is part of is NaN too; `to_native` makes these missing.
 
     Raises
     ------

@@ -13,24 +13,25 @@ from dataclasses import dataclass
 import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
-from billframes.analysis._billing import (
+from billframes.analysis.allocation import (
+    allocated_fee,
+    allocation_rates,
     billable_time,
-    billed_at,
-    invoice_terms,
-    say_unknown,
-    state_of,
+    billing_state,
     time_on_invoices,
     unknown_time,
+    warn_of_unknown_count,
     warn_of_unknown_invoices,
 )
-from billframes.analysis._checks import MATTER_TYPES, stamp, within
-from billframes.analysis._frames import RESIDUE, Frame, collect_row, flag, mapped, nothing, ratio, require
-from billframes.analysis._group import add_up, attach, base_of, finish, sums_by_type, with_matter_type, with_times
-from billframes.analysis._guards import unknown_values
-from billframes.analysis._keys import UNKNOWN, Key, Sources
-from billframes.analysis._kinds import ENUMS
-from billframes.analysis._loads import warn_of_work_not_passed
-from billframes.analysis._passes import computed, deferred, lookup
+from billframes.analysis.arguments import MATTER_TYPES
+from billframes.analysis.column_types import ENUMS, Frame
+from billframes.analysis.coverage import warn_of_work_not_passed
+from billframes.analysis.engine import collect, collect_row, join_by_id, lazy
+from billframes.analysis.expressions import RESIDUE, as_float, in_period, map_values, midnight, null_column, ratio
+from billframes.analysis.frames import require
+from billframes.analysis.grouping import add_up, attach, base_of, finish, sums_by_type, with_matter_type, with_times
+from billframes.analysis.guards import unknown_values
+from billframes.analysis.keys import UNKNOWN, Key, Sources
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 from billframes.periods import Period
 
@@ -96,24 +97,24 @@ def realized(frames: dict[str, Frame], asked: Question) -> Frame:
     kind = asked.kind.base if asked.kind else ()
     columns = [name for name in ("date", *kind, *asked.base) if not name.startswith("_")]
     entries = frames["time_entries"]
-    time = billable_time(deferred(entries), columns, ("invoice_date",))
-    untyped = unknown_time(deferred(entries), columns)
-    on_invoices = computed(time_on_invoices(time), entries)
+    time = billable_time(lazy(entries), columns, ("invoice_date",))
+    untyped = unknown_time(lazy(entries), columns)
+    on_invoices = collect(time_on_invoices(time), entries)
     terms = _terms(on_invoices, frames, asked)
     if asked.basis == "work_date":
-        work = computed(_followed(time, terms, asked), entries)
-        unknown = [("untyped", within(untyped, "date", asked.period))] if untyped is not None else []
+        work = collect(_followed(time, terms, asked), entries)
+        unknown = [("untyped", in_period(untyped, "date", asked.period))] if untyped is not None else []
         warn_of_work_not_passed(
             "realization", terms.filter(C("_invoice_state") == "final", C("_gross_hours") > 0), frames
         )
     else:
-        final = within(terms.filter(C("_invoice_state") == "final"), "_invoice_date", asked.period)
+        final = in_period(terms.filter(C("_invoice_state") == "final"), "_invoice_date", asked.period)
         unknown = _on_unknown(time, untyped, terms, final, asked)
         warn_of_unknown_invoices(on_invoices, terms, asked.period)
         warn_of_work_not_passed("realization", final, frames)
-        work = computed(_invoiced(time, final, asked), entries)
+        work = collect(_invoiced(time, final, asked), entries)
         work = nw.concat([work, _beside_work(final, work, asked)]).with_columns(_state=nw.lit("final"))
-    more = [computed(_unknown_worth(rows, state, asked), entries).select(*work.columns) for state, rows in unknown]
+    more = [collect(_unknown_worth(rows, state, asked), entries).select(*work.columns) for state, rows in unknown]
     work = nw.concat([work, *more]) if more else work
     _warn(work, asked)
     totals = add_up(attach(_measured(work, asked), asked.keys, asked.sources, _MEASURES), asked.keys, _MEASURES)
@@ -127,14 +128,14 @@ def _terms(on_invoices: Frame, frames: dict[str, Frame], asked: Question) -> Fra
         require(frames["invoices"], "invoices", ("due_date",))
         keep.append("due_date")
     items = frames.get("expenses"), frames.get("fixed_fees")
-    terms = invoice_terms(on_invoices, frames["invoices"], *items, keep, asked.discounts)
+    terms = allocation_rates(on_invoices, frames["invoices"], *items, keep, asked.discounts)
     mixed = C("_fixed_fees").abs() > RESIDUE
-    number = MIXED * flag(mixed)
+    number = MIXED * as_float(mixed)
     if asked.discounts == "items":
-        number = number + UNSPREAD * flag(mixed & (C("_hidden") > 0))
+        number = number + UNSPREAD * as_float(mixed & (C("_hidden") > 0))
     if asked.as_of is not None:
-        number = number + UNDATED * flag(C("due_date").is_null())
-        number = number + DUE * flag(nw.coalesce("due_date", "_invoice_date") <= stamp(asked.as_of))
+        number = number + UNDATED * as_float(C("due_date").is_null())
+        number = number + DUE * as_float(nw.coalesce("due_date", "_invoice_date") <= midnight(asked.as_of))
     return terms.with_columns(_class=number.cast(nw.Int64))
 
 
@@ -146,8 +147,8 @@ def _is(*bits: int) -> nw.Expr:
 def _invoiced(time: Frame, final: Frame, asked: Question) -> Frame:
     """Add up all work on final invoices dated in the period."""
     terms = final.select("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_date", "_class")
-    rows = with_times(lookup(time, terms, "invoice_id", "inner"), asked.keys, "_invoice_date")
-    return sums_by_type(_rows(rows.with_columns(_fees=billed_at()), asked), asked.base, _ROW)
+    rows = with_times(join_by_id(time, terms, "invoice_id", "inner"), asked.keys, "_invoice_date")
+    return sums_by_type(_rows(rows.with_columns(_fees=allocated_fee()), asked), asked.base, _ROW)
 
 
 def _beside_work(final: Frame, work: Frame, asked: Question) -> Frame:
@@ -155,10 +156,10 @@ def _beside_work(final: Frame, work: Frame, asked: Question) -> Frame:
     rest = with_times(final.filter(C("_by_worth") + C("_by_hours") < 1), asked.keys, "_invoice_date")
     rest = rest.with_columns(_type=nw.lit(UNKNOWN))
     there, wanted = rest.collect_schema(), work.collect_schema()
-    keys = [C(name) if name in there else nothing(wanted[name]).alias(name) for name in asked.base]
+    keys = [C(name) if name in there else null_column(wanted[name]).alias(name) for name in asked.base]
     measures = dict.fromkeys(_ROW, nw.lit(0.0)) | {
-        "_fees": C("_rest"),
-        "_paid": C("_rest") * C("_settled"),
+        "_fees": C("_unallocated"),
+        "_paid": C("_unallocated") * C("_settled"),
     }
     return rest.select(*keys, **measures)
 
@@ -166,9 +167,9 @@ def _beside_work(final: Frame, work: Frame, asked: Question) -> Frame:
 def _followed(time: Frame, terms: Frame, asked: Question) -> Frame:
     """Add up the billable time dated in the period, by the state of the invoice it is on."""
     columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_state", "_class")
-    rows = lookup(within(time, "date", asked.period), terms.select(*columns), "invoice_id")
-    rows = with_times(rows.with_columns(_state=state_of()), asked.keys, "date")
-    billed = nw.when(C("_state") == "final").then(billed_at()).otherwise(nw.lit(0.0))
+    rows = join_by_id(in_period(time, "date", asked.period), terms.select(*columns), "invoice_id")
+    rows = with_times(rows.with_columns(_state=billing_state()), asked.keys, "date")
+    billed = nw.when(C("_state") == "final").then(allocated_fee()).otherwise(nw.lit(0.0))
     return sums_by_type(_rows(rows.with_columns(_fees=billed), asked), [*asked.base, "_state"], _ROW)
 
 
@@ -180,10 +181,10 @@ def _on_unknown(
         return []
     strange = terms.filter(~C("_invoice_state").is_in(ENUMS["invoice_state"]).fill_null(False))
     heads = [each.select("invoice_id", "_invoice_date")
-             for each in (within(strange, "_invoice_date", asked.period), final)]  # fmt: skip
-    parts = [("unknown", lookup(time, heads[0], "invoice_id", "inner"))]
+             for each in (in_period(strange, "_invoice_date", asked.period), final)]  # fmt: skip
+    parts = [("unknown", join_by_id(time, heads[0], "invoice_id", "inner"))]
     if untyped is not None:
-        parts += [("untyped", lookup(untyped, head, "invoice_id", "inner")) for head in heads]
+        parts += [("untyped", join_by_id(untyped, head, "invoice_id", "inner")) for head in heads]
     return parts
 
 
@@ -200,7 +201,7 @@ def _rows(rows: Frame, asked: Question) -> Frame:
     return with_matter_type(rows, asked.kind, asked.sources).with_columns(
         worth=C("worth").fill_null(0.0),
         _paid=C("_fees") * C("_settled").fill_null(0.0),
-        _hidden=flag(C("worth").is_null()),
+        _hidden=as_float(C("worth").is_null()),
         _rows=nw.lit(1.0),
     )
 
@@ -215,9 +216,9 @@ def _measured(work: Frame, asked: Question) -> Frame:
     where = {name: counted & (C("_state") == state) for name, state in _BY_STATE.items()}
     where["unknown_amount"] = counted & C("_state").is_in(["unknown", "untyped"])
     where |= {"cohort_amount": counted, "left_out_amount": ~counted, "mixed_amount": counted & final & _is(MIXED)}
-    rate = mapped("user_id", asked.sources.settings.standard_rates, None, nw.Float64)
+    rate = map_values("user_id", asked.sources.settings.standard_rates, None, nw.Float64)
     if "user_id" not in asked.base:
-        rate = nothing(nw.Float64)
+        rate = null_column(nw.Float64)
     return work.with_columns(
         **{name: only(condition, "worth") for name, condition in where.items()},
         **{f"_hidden_{name}": only(condition, "_hidden") for name, condition in where.items()},
@@ -292,7 +293,7 @@ def _warn(work: Frame, asked: Question) -> None:
         undated=nw.when(C("_state") == "final", _is(UNDATED)).then(C("_rows")).otherwise(nw.lit(0.0)).sum(),
         unspread=nw.when(C("_state") == "final", _is(UNSPREAD)).then(C("_rows")).otherwise(nw.lit(0.0)).sum(),
     )
-    say_unknown(int(count["unknown"]), "counted in unknown_amount")
+    warn_of_unknown_count(int(count["unknown"]), "counted in unknown_amount")
     if count["hidden"]:
         warn(
             f"{int(count['hidden'])} billable time entries have no amount (the credential lacks read.rates); "

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
-from billframes.analysis._billing import PREBILL, or_unknown
-from billframes.analysis._checks import stamp
-from billframes.analysis._frames import Frame, collect_row, flag, nothing, take
-from billframes.analysis._group import add_up, attach, base_of, finish, known_type, with_matter_type, with_times
-from billframes.analysis._guards import unknown_values
-from billframes.analysis._keys import UNKNOWN, Key, Sources
-from billframes.analysis._kinds import ENUMS
-from billframes.analysis._rows import rows_of
+from billframes.analysis.allocation import PREBILL, or_unknown_values
+from billframes.analysis.column_types import ENUMS, Frame
+from billframes.analysis.engine import collect_row, to_dicts
+from billframes.analysis.expressions import as_float, midnight, null_column
+from billframes.analysis.frames import select_columns
+from billframes.analysis.grouping import add_up, attach, base_of, finish, known_type, with_matter_type, with_times
+from billframes.analysis.guards import unknown_values
+from billframes.analysis.keys import UNKNOWN, Key, Sources
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 
 __all__ = ["KINDS", "Question", "in_progress"]
@@ -99,7 +99,7 @@ def _items(frames: dict[str, Frame], asked: Question) -> Frame:
     parts = []
     for kind, rows in taken.items():
         there = rows.collect_schema()
-        filled = [C(name) if name in there else nothing(schema[name]).alias(name) for name in columns]
+        filled = [C(name) if name in there else null_column(schema[name]).alias(name) for name in columns]
         parts.append(rows.select(*filled, _kind=nw.lit(kind)))
     items = with_times(_in_buckets(_worth(nw.concat(parts)), asked), asked.keys, "date")
     by = list(dict.fromkeys([*base_of(asked.keys), *asked.own, "_state", "_bucket", "_kind"]))
@@ -116,21 +116,23 @@ def _dated(frame: Frame, kind: str, asked: Question, more: Sequence[str] = ()) -
     """Take the items dated on or before the day; of time only what can be billed, by the hour or as a fixed fee."""
     columns = ["date", "amount", "invoice_id", *(name for name in asked.own if name in _IDS)]
     if kind == "time_entries":
-        rows = _chargeable(take(frame, kind, [*columns, "hours", "billing_type"], [*asked.own, *more]))
+        rows = _chargeable(select_columns(frame, kind, [*columns, "hours", "billing_type"], [*asked.own, *more]))
     else:
-        rows = take(frame, kind, columns, asked.own)
-    return rows.filter(C("date") <= stamp(asked.day))
+        rows = select_columns(frame, kind, columns, asked.own)
+    return rows.filter(C("date") <= midnight(asked.day))
 
 
 def _chargeable(entries: Frame) -> Frame:
     """Keep billable and fixed-fee time, and say which is which."""
     kind = C("billing_type")
-    fixed = flag(kind == "fixedFee")
+    fixed = as_float(kind == "fixedFee")
     if not unknown_values("time_entries", "billing_type"):
         return entries.filter(kind.is_in(["billable", "fixedFee"])).with_columns(_fixed=fixed)
     # Time of unknown type may be billable: it counts as that, in a state of its own.
     known = kind.is_in(ENUMS["billing_type"]).fill_null(False)
-    return entries.filter(~(kind == "nonBillable").fill_null(False)).with_columns(_fixed=fixed, _untyped=flag(~known))
+    return entries.filter(~(kind == "nonBillable").fill_null(False)).with_columns(
+        _fixed=fixed, _untyped=as_float(~known)
+    )
 
 
 def _worth(items: Frame) -> Frame:
@@ -147,8 +149,8 @@ def _worth(items: Frame) -> Frame:
         _expense=only(C("_kind") == "expenses", amount),
         _fee=only(C("_kind") == "fixed_fees", amount),
         unpriced_hours=only(unpriced, C("hours")),
-        _hidden=flag(unpriced),
-        _priced=flag(billable & ~C("amount").is_null()),
+        _hidden=as_float(unpriced),
+        _priced=as_float(billable & ~C("amount").is_null()),
         _rows=nw.lit(1.0),
         fixed_fee_hours=only(fixed, C("hours")),
         hours=only(billable, C("hours")),
@@ -162,9 +164,9 @@ def _unpriced() -> nw.Expr:
 
 def _states(invoices: Frame, day: dt.date) -> Frame:
     """Tell what each invoice was on the day: 2 for final, 1 for prebill, 0 for a state that is not known."""
-    heads = take(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
-    prebill = flag(C("invoice_state").is_in([*PREBILL, "final"]))
-    final = flag((C("invoice_state") == "final") & (C("invoice_date") <= stamp(day)))
+    heads = select_columns(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
+    prebill = as_float(C("invoice_state").is_in([*PREBILL, "final"]))
+    final = as_float((C("invoice_state") == "final") & (C("invoice_date") <= midnight(day)))
     return heads.select("invoice_id", _then=prebill + final)
 
 
@@ -189,7 +191,7 @@ def _in_buckets(rows: Frame, asked: Question) -> Frame:
     """Find the number of the bucket of each item's age: how many bounds it has passed."""
     first = dt.date.min.toordinal()
     cuts = [dt.date.fromordinal(max(first, asked.day.toordinal() - bound)) for bound in asked.bounds]
-    return rows.with_columns(_bucket=nw.sum_horizontal(*[flag(C("date") < stamp(cut)) for cut in cuts]))
+    return rows.with_columns(_bucket=nw.sum_horizontal(*[as_float(C("date") < midnight(cut)) for cut in cuts]))
 
 
 def _measured(items: Frame, asked: Question) -> Frame:
@@ -218,7 +220,7 @@ def _result(totals: Frame, asked: Question, *, hidden: bool) -> Frame:
         known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in asked.worths}
         totals = totals.with_columns(**known)
     if asked.kind is None:
-        totals = totals.with_columns(contingent_amount=nothing(nw.Float64))
+        totals = totals.with_columns(contingent_amount=null_column(nw.Float64))
     return finish(totals, asked.keys, asked.columns)
 
 
@@ -237,8 +239,8 @@ def _warn(items: Frame, frames: dict[str, Frame], sources: Sources, asked: Quest
     lost = [f"{int(count[kind])} {kind}" for kind in KINDS if count[kind]]
     if lost:
         warn(
-            f"{', '.join(lost)} name an invoice that is not among those passed{or_unknown(types=True)}; they count, "
-            "in unknown_amount. Load invoices over a wider window, by the ids that the work refers to.",
+            f"{', '.join(lost)} name an invoice that is not among those passed{or_unknown_values(types=True)}; they "
+            "count, in unknown_amount. Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
     if count.get("untyped"):
@@ -281,8 +283,8 @@ def _counts(asked: Question) -> dict[str, nw.Expr]:
 
 def _any_amount(entries: Frame) -> bool:
     """Tell whether any billable entry, whatever its date and invoice, shows an amount."""
-    shown = take(entries, "time_entries", ("billing_type", "amount")).filter(C("billing_type") == "billable")
-    return collect_row(shown, rows=flag(~C("amount").is_null()).sum())["rows"] > 0
+    shown = select_columns(entries, "time_entries", ("billing_type", "amount")).filter(C("billing_type") == "billable")
+    return collect_row(shown, rows=as_float(~C("amount").is_null()).sum())["rows"] > 0
 
 
 def _warn_of_unpriced(frames: dict[str, Frame], sources: Sources, asked: Question) -> None:
@@ -290,7 +292,7 @@ def _warn_of_unpriced(frames: dict[str, Frame], sources: Sources, asked: Questio
     dated = _dated(frames["time_entries"], "time_entries", asked, ("time_entry_id",))
     unpriced = dated.filter((C("_fixed") < 1) & _unpriced())
     still_open = _with_state(unpriced, _states(frames["invoices"], asked.day), asked)
-    rows = rows_of(_typed(still_open, sources, asked).filter(asked.counted))
+    rows = to_dicts(_typed(still_open, sources, asked).filter(asked.counted))
     ids = sorted(str(row["time_entry_id"]) for row in rows if row.get("time_entry_id") is not None)
     more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
     named = f" (time_entry_id {', '.join(ids[:_NAMED])}{more})" if ids else ""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from billframes._names import closest
-from billframes.analysis._frames import LOADERS, SELECTS, Frame
+from billframes.analysis.column_types import Frame
+from billframes.analysis.frames import LOADERS, SELECTS
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
 

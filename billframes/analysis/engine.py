@@ -1,0 +1,128 @@
+"""How passes over every row run on each engine, and how rows come to Python and go back.
+
+Eager Polars frames are planned as a whole, from `lazy` to `collect`, and never copied in between. Arrow's own
+join copies every column of both sides; here ids are looked up, and only what is found is added. Other engines do it
+their own way.
+
+Medians, calendars and lists of codes are worked out in Python, over few rows. What comes of them goes back as the
+kind of frame that was passed in, lazy if that was lazy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from billframes.analysis.column_types import Frame
+
+__all__ = ["collect", "collect_row", "from_arrow", "join_by_id", "lazy", "sum_by", "to_dicts"]
+
+C = nw.col
+
+# From so many rows on, Polars' streaming engine is the quicker one; to start it takes milliseconds.
+_MANY = 200_000
+
+
+def lazy(frame: Frame) -> Frame:
+    """Make an eager Polars frame lazy, until `computed`; leave others as they are."""
+    native = frame.to_native()
+    return cast("Frame", nw.from_native(native.lazy())) if _eager_polars(frame) else frame
+
+
+def collect(frame: Frame, like: Frame | None = None) -> Frame:
+    """
+    Compute a lazy frame now.
+
+    With `like`, only what `lazy` made lazy is computed: a frame stays lazy if `like` is lazy.
+    """
+    if not isinstance(frame, nw.LazyFrame):
+        return frame
+    if like is None:
+        return cast("Frame", frame.collect())
+    if isinstance(like, nw.DataFrame) and _eager_polars(like):
+        few = like.shape[0] < _MANY
+        return cast("Frame", frame.collect(engine="in-memory" if few else "auto"))
+    return frame
+
+
+def collect_row(frame: Frame, **sums: nw.Expr) -> dict[str, float]:
+    """Compute sums over a frame now, also on a lazy one: what warnings need to know. The most of no rows is 0."""
+    row = frame.select(**sums)
+    eager = row.collect() if isinstance(row, nw.LazyFrame) else cast("nw.DataFrame[Any]", row)
+    values = {name: eager[name].to_list()[0] for name in sums}
+    return {name: 0.0 if value is None else float(value) for name, value in values.items()}
+
+
+def join_by_id(frame: Frame, other: Frame, on: str, how: Literal["left", "inner"] = "left") -> Frame:
+    """Join a frame that has each id once; a missing id finds nothing."""
+    left, right = frame.to_native(), other.to_native()
+    if isinstance(left, pa.Table) and isinstance(right, pa.Table):
+        return cast("Frame", nw.from_native(_looked_up(left, right, on, how)))
+    return frame.join(lazy(other) if isinstance(frame, nw.LazyFrame) else other, on=on, how=how)
+
+
+def sum_by(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
+    """Add up measures over columns, of which missing is a value like any other; keys still coded become text."""
+    totals = frame.group_by(*by).agg(C(*measures).sum())
+    schema = totals.collect_schema()
+    coded = [name for name in by if schema[name] in (nw.Categorical, nw.Enum)]
+    return totals.with_columns(C(*coded).cast(nw.String)) if coded else totals
+
+
+def to_dicts(frame: Frame) -> list[dict[str, Any]]:
+    """Collect a frame into one dict a row, missing as None."""
+    eager = cast("nw.DataFrame[Any]", collect(frame))
+    rows: list[dict[str, Any]] = eager.to_arrow().to_pylist()
+    return rows
+
+
+def from_arrow(frame: Frame, table: pa.Table) -> Frame:
+    """Turn an Arrow table into a frame of the same engine as `frame`."""
+    native: Any = frame.to_native()
+    return cast("Frame", nw.from_native(_MAKERS[frame.implementation.name](native, table)))
+
+
+def _eager_polars(frame: Frame) -> bool:
+    return isinstance(frame, nw.DataFrame) and frame.implementation.is_polars()
+
+
+def _looked_up(left: pa.Table, right: pa.Table, on: str, how: str) -> pa.Table:
+    at = pc.index_in(left[on], value_set=right[on].combine_chunks(), skip_nulls=True)
+    if how == "inner":
+        left, at = left.filter(at.is_valid()), at.drop_null()
+    for name in right.column_names:
+        left = left if name == on else left.append_column(name, right[name].combine_chunks().take(at))
+    return left
+
+
+def _polars(native: Any, table: pa.Table) -> Any:
+    import polars as pl
+
+    made: Any = pl.from_arrow(table)
+    return made.lazy() if isinstance(native, pl.LazyFrame) else made
+
+
+def _duckdb(native: Any, given_rows: pa.Table) -> Any:
+    # Asked through the relation, so that the result is on its connection; DuckDB finds the argument by its name.
+    return native.query("_unused", "select * from given_rows")
+
+
+def _pyspark(native: Any, table: pa.Table) -> Any:
+    # Spark takes dates without a time zone for instants in its own; the cast takes them back in the same zone.
+    dates = [nw.col(field.name).cast(nw.Datetime("us")) for field in table.schema if field.type == pa.timestamp("us")]
+    made = native.sparkSession.createDataFrame(table)
+    return nw.from_native(made).with_columns(*dates).to_native() if dates else made
+
+
+_MAKERS: dict[str, Any] = {
+    # Inside, pandas' columns are Arrow tables.
+    "PANDAS": lambda native, table: table,
+    "PYARROW": lambda native, table: table,
+    "POLARS": _polars,
+    "DUCKDB": _duckdb,
+    "PYSPARK": _pyspark,
+}
