@@ -12,8 +12,8 @@ import pytest
 import billframes as bf
 from billframes.loading.convert import to_pandas
 from billframes.loading.table_builder import Builder
-from billframes.paging import Listing
-from billframes.paging.page import Answer, Ask, check
+from billframes.paging import ListSchema
+from billframes.paging.page import Page, PageRequest, check_page
 from billframes.schema.decode import decode_page
 from billframes.schema.resources import TIME_ENTRIES
 from billframes.schema.sources import sources_of
@@ -43,11 +43,14 @@ def test_a_frame_takes_a_part_of_the_time_of_json_normalize(pages):
 
 
 def test_checking_a_page_costs_less_than_decoding_it(pages):
-    listing, asks = Listing(TIME_ENTRIES), [Ask((("sort", "created"),), 1000, 1000 * page) for page in range(PAGES)]
+    schema = ListSchema(TIME_ENTRIES)
+    requests = [PageRequest((("sort", "created"),), 1000, 1000 * page) for page in range(PAGES)]
     decoded = [decode_page(page, TIME_ENTRIES) for page in pages]
 
     def checked():
-        assert [check(ask, Answer(page, listing)) for ask, page in zip(asks, decoded, strict=True)] == [None] * PAGES
+        assert [check_page(request, Page(body, schema)) for request, body in zip(requests, decoded, strict=True)] == [
+            None
+        ] * PAGES
 
     assert ratio(checked, lambda: [decode_page(page, TIME_ENTRIES) for page in pages]) < 0.5
 

@@ -17,7 +17,7 @@ from billframes.loading.load import checked_format
 from billframes.loading.progress import Progress, checked_progress, reporting
 from billframes.loading.query_args import identifier, segment
 from billframes.loading.table_builder import build_table
-from billframes.paging.scheduler import Threads
+from billframes.paging.scheduler import ThreadTransport
 from billframes.schema.columns import Column, enum_type
 from billframes.schema.decode import decode_single, stated_total
 from billframes.schema.records import ClientBalances as BalancesRecord, CodeList, CodeSet, HealthCheckResponse
@@ -216,16 +216,16 @@ class ClientBalances(Loader):
                 return client.fetch(path, resource="client_balances", task=task)
 
             records: dict[int, BalancesRecord] = {}
-            wire = Threads(fetch, client.concurrency)
+            transport = ThreadTransport(fetch, client.concurrency)
             try:
                 for place, client_id in enumerate(ids):
-                    wire.send(place, client_id)
+                    transport.send(place, client_id)
                 while len(records) < len(ids):
-                    place, response = wire.receive()
+                    place, response = transport.receive()
                     records[place] = _balances(response.body, ids[place])
                     report(len(records), len(ids))
             finally:
-                wire.close()
+                transport.close()
         return [records[place] for place in range(len(ids))]
 
 

@@ -11,7 +11,7 @@ from billframes.loading.load import checked_format, load, total_of
 from billframes.loading.progress import Progress, checked_progress
 from billframes.loading.query_args import build_request
 from billframes.periods import DateLike
-from billframes.schema.decode import Page, decode_page
+from billframes.schema.decode import ListBody, decode_page
 from billframes.schema.resources import Resource
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Loader:
     def __init__(self, client: Callable[[], Connection]) -> None:
         self._client = client
 
-    def decode(self, body: bytes) -> Page[Any]:
+    def decode(self, body: bytes) -> ListBody[Any]:
         """Decode one answer of the list; raises `DecodeError` where it breaks the API's description."""
         return decode_page(body, self.resource)
 

@@ -22,7 +22,7 @@ from billframes.loaders.server_checks import FEW, Reply, Seen, findings
 from billframes.loading.connection import Connection
 from billframes.loading.query_args import ListRequest, build_request
 from billframes.loading.select_names import Naming, comes
-from billframes.schema.decode import Page, decode_page, earlier, parse_instant
+from billframes.schema.decode import ListBody, decode_page, earlier, parse_instant
 from billframes.schema.resources import RESOURCES, TIME_ENTRIES, Resource
 
 __all__ = ["look"]
@@ -93,7 +93,7 @@ class _Asking:
         came = [comes(each.brings, page.data or []) for each in resource.alternates]
         return None if None in came else all(came)
 
-    def _few(self, request: ListRequest) -> Page[Any]:
+    def _few(self, request: ListRequest) -> ListBody[Any]:
         self.requests += 1
         query = (*request.streams[0], ("limit", str(FEW)), ("offset", "0"))
         return decode_page(self.connection.fetch(request.resource.path, query, resource="check").body, request.resource)

@@ -24,9 +24,9 @@ from billframes.loading.progress import Progress, reporting
 from billframes.loading.query_args import ALL_FORMATS, ListRequest
 from billframes.loading.select_names import Naming, See
 from billframes.loading.table_builder import Builder
-from billframes.paging import Listing, Loaded, Reader
-from billframes.paging.list_schema import Query, asked, changed
-from billframes.paging.page import Answer, Ask, check
+from billframes.paging import ListReader, ListSchema, LoadResult
+from billframes.paging.list_schema import Query, parameter, with_parameters
+from billframes.paging.page import Page, PageRequest, check_page
 from billframes.schema.custom_fields import CustomColumn, columns_from
 from billframes.schema.decode import decode_page
 from billframes.schema.resources import CUSTOM_FIELDS, Resource
@@ -59,10 +59,10 @@ def load(client: Connection, request: ListRequest, *, to: str, progress: bool | 
     custom = _custom_columns(client, request)
     sent: list[Query] = []
 
-    def attempt(named: ListRequest, see: See) -> tuple[Builder, Loaded, dt.datetime | None]:
+    def attempt(named: ListRequest, see: See) -> tuple[Builder, LoadResult, dt.datetime | None]:
         builder = Builder(resource, sources, custom)
         if request.limit == 0:
-            return builder, Loaded(), None
+            return builder, LoadResult(), None
         before = len(sent)
         # What the server may ignore can't be cut to a number of rows before it is applied here.
         named = replace(named, limit=None) if request.kept else named
@@ -108,11 +108,11 @@ class _Records:
 def _records(client: Connection, resource: Resource, query: Query) -> list[Any]:
     """Return all records of a list, read like any other list: in pages if the server pages it."""
     with client.task() as task:
-        loaded = Reader(
+        loaded = ListReader(
             fetch=lambda part: _fetch_fitting(client, resource, part, task),
             decode=lambda body: decode_page(body, resource),
             pack=_Records,
-            listing=Listing(resource, meta="meta" in resource.select),
+            schema=ListSchema(resource, meta="meta" in resource.select),
             page_size=client.page_size,
             concurrency=client.concurrency,
             progress=lambda _done, _total: None,
@@ -129,16 +129,16 @@ def total_of(client: Connection, request: ListRequest) -> int:
 
 def _total(client: Connection, resource: Resource, query: Query) -> int:
     """Return the total of one list, from an answer that agrees with itself; asked for twice at most."""
-    ask = Ask(query, 1)
+    wanted = PageRequest(query, 1)
     for _ in range(2):
-        page = decode_page(client.fetch(resource.path, ask.sent, resource=resource.name).body, resource)
-        if page.pagination is None:
+        body = decode_page(client.fetch(resource.path, wanted.full_query, resource=resource.name).body, resource)
+        if body.pagination is None:
             raise PagingError(
                 f"{resource.name}: the server does not say how many records match. Load them, and count the rows."
             )
-        wrong = check(ask, Answer(page, Listing(resource))) if resource.paginated else None
+        wrong = check_page(wanted, Page(body, ListSchema(resource))) if resource.paginated else None
         if wrong is None:
-            return page.pagination.total
+            return body.pagination.total
         error = wrong
     raise error
 
@@ -155,7 +155,7 @@ def _read(
     progress: bool | Progress | None,
     see: See,
     sent: list[Query],
-) -> tuple[Loaded, dt.datetime | None]:
+) -> tuple[LoadResult, dt.datetime | None]:
     resource = request.resource
     columns = frozenset(column.name for column in builder.columns)
     times: list[dt.datetime] = []
@@ -169,11 +169,11 @@ def _read(
 
     told = client.progress if progress is None else progress
     with client.task() as task, reporting(told, resource.name) as report:
-        reader = Reader(
+        reader = ListReader(
             fetch=fetch,
             decode=lambda body: see(decode_page(body, resource)),
             pack=builder.block,
-            listing=Listing(
+            schema=ListSchema(
                 resource,
                 meta="meta" in request.select,
                 provable=orderable(request, columns) and not request.extra & READERS_OWN,
@@ -192,16 +192,16 @@ def _fetch_fitting(client: Connection, resource: Resource, query: Query, task: T
         try:
             return client.fetch(resource.path, query, resource=resource.name, task=task)
         except TooLargeAnswerError:
-            limit = int(asked(query, "limit") or 0)
+            limit = int(parameter(query, "limit") or 0)
             if limit < 2:
                 raise
-            query = changed(query, limit=str(limit // 2), offset=asked(query, "offset"))
+            query = with_parameters(query, limit=str(limit // 2), offset=parameter(query, "offset"))
 
 
 def _finish(
     table: pa.Table,
     request: ListRequest,
-    loaded: Loaded,
+    loaded: LoadResult,
     when: dt.datetime | None,
     custom: Sequence[CustomColumn],
     to: str,

@@ -16,13 +16,13 @@ from typing import Any, TypeVar
 from billframes._names import closest, snake_case
 from billframes.errors import ParameterError, RefusedError
 from billframes.loading.query_args import ListRequest
-from billframes.schema.decode import Page
+from billframes.schema.decode import ListBody
 from billframes.schema.resources import RESOURCES, Alternate, Resource
 
 __all__ = ["Naming", "See", "SelectNames", "comes"]
 
 T = TypeVar("T")
-See = Callable[[Page[Any]], Page[Any]]
+See = Callable[[ListBody[Any]], ListBody[Any]]
 _NOTHING = (b"", b"null", b"{}")
 
 
@@ -147,7 +147,7 @@ class Naming:
         streams = tuple((*(pair for pair in stream if pair[0] != "select"), select) for stream in self._request.streams)
         return replace(self._request, streams=streams)
 
-    def _see(self, page: Page[Any]) -> Page[Any]:
+    def _see(self, page: ListBody[Any]) -> ListBody[Any]:
         """Pass a page on, unless it shows that the list must be asked for in other names."""
         records = page.data or []
         if self._trying is not None:

@@ -6,8 +6,8 @@ dates, `cover` those that have names; `catchup` takes in what changed meanwhile 
 deleted. `pages` is the plain way for what can't be proved, and says so. `reader` chooses.
 """
 
-from billframes.paging.list_schema import Listing
-from billframes.paging.scheduler import Answered, Wire
-from billframes.paging.strategy import Loaded, Reader
+from billframes.paging.list_schema import ListSchema
+from billframes.paging.scheduler import RawPage, Transport
+from billframes.paging.strategy import ListReader, LoadResult
 
-__all__ = ["Answered", "Listing", "Loaded", "Reader", "Wire"]
+__all__ = ["ListReader", "ListSchema", "LoadResult", "RawPage", "Transport"]

@@ -30,15 +30,15 @@ from dataclasses import dataclass
 
 from billframes.errors import PagingError
 from billframes.paging.date_windows import read_windows
-from billframes.paging.deletions import drop_gone
-from billframes.paging.key_ranges import Covering, read_cover
-from billframes.paging.list_schema import Listing, Query, asked
-from billframes.paging.page import Answer
-from billframes.paging.record_store import Held
-from billframes.paging.scheduler import Session
-from billframes.paging.undated import since
+from billframes.paging.deletions import remove_deleted
+from billframes.paging.key_ranges import KeyRangeReader, read_key_ranges
+from billframes.paging.list_schema import ListSchema, Query, parameter
+from billframes.paging.page import Page
+from billframes.paging.record_store import RecordStore
+from billframes.paging.scheduler import Scheduler
+from billframes.paging.undated import changes_request
 
-__all__ = ["Catcher", "Stream", "walk"]
+__all__ = ["ChangeReader", "Stream", "walk"]
 
 # Rounds of one catch-up, counts of one load, and counts that may find more there than here.
 ROUNDS = 8
@@ -51,27 +51,27 @@ class Stream:
     """One query's list: what it asks for and what came."""
 
     query: Query
-    held: Held
+    store: RecordStore
 
 
-def walk(session: Session, query: Query, held: Held, first: Answer | None = None) -> int | None:
+def walk(scheduler: Scheduler, query: Query, store: RecordStore, first: Page | None = None) -> int | None:
     """
     Read a list in the way that proves it: by date windows where it has dates, else by key cover.
 
     Returns the list's length where the server counted the same in every answer.
     """
-    if session.listing.date_sort:
-        return read_windows(session, query, held, first)
-    return read_cover(session, query, session.listing.covers, held, first=first)
+    if scheduler.schema.date_sort:
+        return read_windows(scheduler, query, store, first)
+    return read_key_ranges(scheduler, query, scheduler.schema.key_sorts, store, first=first)
 
 
-class Catcher:
+class ChangeReader:
     """
     Catches lists up.
 
     Parameters
     ----------
-    session : Session
+    scheduler : Scheduler
     streams : list of Stream
         Walked before.
     started : datetime
@@ -80,21 +80,23 @@ class Catcher:
         How far before its time of asking a change is still looked for.
     """
 
-    def __init__(self, session: Session, streams: list[Stream], started: dt.datetime, overlap: dt.timedelta) -> None:
-        self._session = session
+    def __init__(
+        self, scheduler: Scheduler, streams: list[Stream], started: dt.datetime, overlap: dt.timedelta
+    ) -> None:
+        self._scheduler = scheduler
         self._streams = streams
         self._overlap = overlap
         self._mark = started - overlap
-        self._query, self._apart = _in_one([stream.query for stream in streams])
+        self._query, self._differing = _combine_queries([stream.query for stream in streams])
         # What changed goes to the first list; where they are put together the newest version wins.
-        self._changed = session.held() if self._apart else streams[0].held
+        self._changed = scheduler.new_store() if self._differing else streams[0].store
 
     @staticmethod
-    def can(listing: Listing, queries: Sequence[Query]) -> bool:
+    def can_combine(schema: ListSchema, queries: Sequence[Query]) -> bool:
         """Tell whether lists can be caught up as one: whether their rows show what they differ in."""
-        return set(_in_one(queries)[1]) <= listing.shown.keys()
+        return set(_combine_queries(queries)[1]) <= schema.shown.keys()
 
-    def settle(self, counted: int | None = None) -> str:
+    def prove(self, counted: int | None = None) -> str:
         """
         Catch up and, where one list was read, count.
 
@@ -115,95 +117,95 @@ class Catcher:
         busy = self._catch_up()
         if len(self._streams) > 1:
             return "complete"
-        held, agreed, smaller = self._streams[0].held, 0, 0
-        if not busy and counted == len(held):
+        store, agreed, smaller = self._streams[0].store, 0, 0
+        if not busy and counted == len(store):
             return "snapshot"
         for _ in range(COUNTS):
-            total = self._session.count(self._streams[0].query)
+            total = self._scheduler.count(self._streams[0].query)
             if self._catch_up():
                 busy, agreed = True, 0
-            elif total == len(held):
+            elif total == len(store):
                 agreed += 1
                 if agreed > busy:
                     return "snapshot"
             else:
                 busy, agreed = True, 0
-                smaller += total > len(held)
+                smaller += total > len(store)
                 if smaller == SMALLER:
-                    raise self._too_few(len(held), total)
-                if total < len(held) and not self._drop_gone(len(held) - total):
+                    raise self._too_few(len(store), total)
+                if total < len(store) and not self._remove_deleted(len(store) - total):
                     break
         self._catch_up()
         return "complete"
 
-    def _drop_gone(self, missing: int) -> bool:
+    def _remove_deleted(self, missing: int) -> bool:
         stream = self._streams[0]
         # Looking for more than a reload costs is no use.
-        budget = len(stream.held) // self._session.page_size + 10
-        return drop_gone(self._session, stream.query, stream.held, missing, budget, self._overlap)
+        budget = len(stream.store) // self._scheduler.page_size + 10
+        return remove_deleted(self._scheduler, stream.query, stream.store, missing, budget, self._overlap)
 
     def _catch_up(self) -> bool:
         """Take in what changed since the last mark; tell whether anything did."""
-        before = self._news()
+        before = self._updates()
         for _ in range(ROUNDS):
             if self._round():
-                return self._news() > before
+                return self._updates() > before
         raise PagingError(
-            f"{self._session.listing.name}: records change faster than they can be read, so the list can't be shown to "
-            f"be complete. Try again when fewer people are writing, or {self._session.listing.smaller}."
+            f"{self._scheduler.schema.name}: records change faster than they can be read, so the list can't be shown "
+            f"to be complete. Try again when fewer people are writing, or {self._scheduler.schema.smaller}."
         )
 
-    def _news(self) -> int:
-        return sum(stream.held.news for stream in self._streams)
+    def _updates(self) -> int:
+        return sum(stream.store.updates for stream in self._streams)
 
     def _round(self) -> bool:
         """Ask for what changed since the mark, move the mark, and tell whether nothing can have slipped by."""
-        session = self._session
-        session.started()
-        ask = since(session, self._query, self._mark)
-        answer = session.ask(ask)
-        sure = answer.whole
+        scheduler = self._scheduler
+        scheduler.started()
+        request = changes_request(scheduler, self._query, self._mark)
+        page = scheduler.fetch(request)
+        sure = page.is_whole
         if sure:
-            self._changed.take(answer)
+            self._changed.add(page)
         else:
-            sure = self._longer(ask.query, answer)
-        if self._apart:
-            self._streams[0].held.adopt(self._changed, self._apart)
-        started = session.started()
+            sure = self._read_many_changes(request.query, page)
+        if self._differing:
+            self._streams[0].store.merge(self._changed, self._differing)
+        started = scheduler.started()
         if started is None:
-            raise PagingError(f"{session.listing.name}: the server stopped saying what time it is; try again.")
+            raise PagingError(f"{scheduler.schema.name}: the server stopped saying what time it is; try again.")
         self._mark = max(self._mark, started - self._overlap)
         return sure
 
-    def _longer(self, query: Query, first: Answer) -> bool:
+    def _read_many_changes(self, query: Query, first: Page) -> bool:
         """Read changes that are more than a page; tell whether nothing can have slipped by."""
-        session, created = self._session, self._session.listing.dense_cover
+        scheduler, created = self._scheduler, self._scheduler.schema.creation_sort
         if created:
-            read_cover(session, query, (created,), self._changed)
+            read_key_ranges(scheduler, query, (created,), self._changed)
             return True
-        read, before = session.held(), self._changed.news
-        if session.listing.date_sort:
-            read_windows(session, query, read, first)
-            self._changed.adopt(read)
+        read, before = scheduler.new_store(), self._changed.updates
+        if scheduler.schema.date_sort:
+            read_windows(scheduler, query, read, first)
+            self._changed.merge(read)
         else:
-            covering = Covering(session, query, session.listing.covers, read, first=first)
-            covered = covering.look()
-            self._changed.adopt(read)
-            if not covered and (self._changed.news > before or len(read) != first.total):
-                covering.read()
-                self._changed.adopt(read)
+            reader = KeyRangeReader(scheduler, query, scheduler.schema.key_sorts, read, first=first)
+            complete = reader.read_first_sort()
+            self._changed.merge(read)
+            if not complete and (self._changed.updates > before or len(read) != first.total):
+                reader.read()
+                self._changed.merge(read)
         # As many as the first answer counted, each known from before it: they are what was there at that instant.
-        return self._changed.news == before and len(read) == first.total
+        return self._changed.updates == before and len(read) == first.total
 
     def _too_few(self, here: int, there: int) -> PagingError:
         return PagingError(
-            f"{self._session.listing.name}: {here} records came of {there} that the server counts, {SMALLER} times in "
+            f"{self._scheduler.schema.name}: {here} records came of {there} that the server counts, {SMALLER} times in "
             "a row, so the list can't be shown to be complete. Try again in a few minutes."
         )
 
 
-def _in_one(queries: Sequence[Query]) -> tuple[Query, dict[str, frozenset[str]]]:
+def _combine_queries(queries: Sequence[Query]) -> tuple[Query, dict[str, frozenset[str]]]:
     """Return what queries have in common, and the values they differ in, by parameter."""
     common = tuple(pair for pair in queries[0] if all(pair in query for query in queries))
-    names = {name for query in queries for name, _ in query if (name, asked(query, name)) not in common}
-    return common, {name: frozenset((asked(query, name) or "").casefold() for query in queries) for name in names}
+    names = {name for query in queries for name, _ in query if (name, parameter(query, name)) not in common}
+    return common, {name: frozenset((parameter(query, name) or "").casefold() for query in queries) for name in names}

@@ -21,13 +21,13 @@ from itertools import pairwise, product
 from typing import Any
 
 from billframes.errors import PagingError
-from billframes.paging.key_ranges import Cover, read_cover
-from billframes.paging.list_schema import Query, asked, changed
-from billframes.paging.page import Answer, Ask
-from billframes.paging.record_store import Held
-from billframes.paging.scheduler import Session
+from billframes.paging.key_ranges import KeyRangeSet, read_key_ranges
+from billframes.paging.list_schema import Query, parameter, with_parameters
+from billframes.paging.page import Page, PageRequest
+from billframes.paging.record_store import RecordStore
+from billframes.paging.scheduler import Scheduler
 
-__all__ = ["read_windows", "within"]
+__all__ = ["query_for_days", "read_windows"]
 
 DAY = dt.timedelta(days=1)
 # Days are dense above this share of a page a day: a page would complete only a few of them.
@@ -39,36 +39,36 @@ TRIES = 3
 
 @dataclass(eq=False, slots=True)
 class _Window:
-    """Days still to be read, both included; `asked` while an answer is awaited."""
+    """Days still to be read, both included; `awaited` while a page is awaited."""
 
     low: dt.date
     high: dt.date
-    asked: bool = False
+    awaited: bool = False
 
     @property
     def days(self) -> int:
         return (self.high - self.low).days + 1
 
 
-def within(query: Query, low: dt.date | None, high: dt.date | None) -> tuple[Query, Query]:
+def query_for_days(query: Query, low: dt.date | None, high: dt.date | None) -> tuple[Query, Query]:
     """Return a query narrowed to days, and the parameters that narrow it; None leaves an end as it is."""
-    ends = (("startDate", low), ("endDate", high))
-    narrowed = tuple((name, day.isoformat()) for name, day in ends if day is not None)
-    return changed(query, **dict(narrowed)), narrowed
+    is_last = (("startDate", low), ("endDate", high))
+    added_filters = tuple((name, day.isoformat()) for name, day in is_last if day is not None)
+    return with_parameters(query, **dict(added_filters)), added_filters
 
 
-def read_windows(session: Session, query: Query, held: Held, first: Answer | None = None) -> int | None:
+def read_windows(scheduler: Scheduler, query: Query, store: RecordStore, first: Page | None = None) -> int | None:
     """
     Read a list by date windows.
 
     Parameters
     ----------
-    session : Session
+    scheduler : Scheduler
     query : query
         Without limit and offset.
-    held : Held
+    store : RecordStore
         Where the records go. An answer that is short at offset 0 ends the reading at once.
-    first : Answer, optional
+    first : Page, optional
         One that came to this query at offset 0, whatever its sort.
 
     Returns
@@ -82,100 +82,104 @@ def read_windows(session: Session, query: Query, held: Held, first: Answer | Non
     PagingError
         A day can't be proved whole.
     """
-    sort, day = str(session.listing.date_sort), session.listing.date_of
-    if first is not None and asked(query, "sort") == sort:
+    sort, day = str(scheduler.schema.date_sort), scheduler.schema.date_of
+    if first is not None and parameter(query, "sort") == sort:
         low, high, rows = _expected(query, first, day)
-        cover = _dense_cover(session, query, held, rows, low, high)
-        if cover is not None and cover.read(expected=first.total):
-            return cover.count
-        answers = [first, session.ask(_page(session, query, f"-{sort}"))]
+        range_set = _creation_ranges(scheduler, query, store, rows, low, high)
+        if range_set is not None and range_set.read(expected=first.total):
+            return range_set.count
+        pages = [first, scheduler.fetch(_page(scheduler, query, f"-{sort}"))]
     else:
-        cover = None
-        answers = session.ask_all([_page(session, query, sort), _page(session, query, f"-{sort}")])
-    first, last = answers
-    for answer in answers:
-        held.take(answer)
-    if first.whole or last.whole:
+        range_set = None
+        pages = scheduler.fetch_all([_page(scheduler, query, sort), _page(scheduler, query, f"-{sort}")])
+    first, last = pages
+    for page in pages:
+        store.add(page)
+    if first.is_whole or last.is_whole:
         return None
     begin, low, high, end = (day(first.records[0]), day(first.records[-1]), day(last.records[-1]), day(last.records[0]))
     # Every day before `low` and every day after `high` is proved.
     if high < low:
         return first.total if first.total == last.total else None
     total = first.total or 0
-    if cover is None:
-        cover = _dense_cover(session, query, held, total, begin, end)
-        if cover is not None and cover.read(expected=total):
-            return cover.count
+    if range_set is None:
+        range_set = _creation_ranges(scheduler, query, store, total, begin, end)
+        if range_set is not None and range_set.read(expected=total):
+            return range_set.count
     rest = max(total - len(first.records) - len(last.records), 1)
-    _Windows(session, changed(query, sort=sort), held, low, high, rest).read()
+    _Windows(scheduler, with_parameters(query, sort=sort), store, low, high, rest).read()
     return None
 
 
-def _expected(query: Query, first: Answer, day: Callable[[Any], dt.date]) -> tuple[dt.date, dt.date, int]:
+def _expected(query: Query, first: Page, day: Callable[[Any], dt.date]) -> tuple[dt.date, dt.date, int]:
     """Return days and how many rows they have: of the period asked for, else of the first answer."""
-    start, end = asked(query, "startDate"), asked(query, "endDate")
+    start, end = parameter(query, "startDate"), parameter(query, "endDate")
     if start and end:
         return dt.date.fromisoformat(start), dt.date.fromisoformat(end), first.total or 0
     return day(first.records[0]), day(first.records[-1]), len(first.records)
 
 
-def _dense_cover(session: Session, query: Query, held: Held, rows: int, low: dt.date, high: dt.date) -> Cover | None:
+def _creation_ranges(
+    scheduler: Scheduler, query: Query, store: RecordStore, rows: int, low: dt.date, high: dt.date
+) -> KeyRangeSet | None:
     """Return what reads days that are dense; None where they are not, or nothing can."""
-    sort = session.listing.dense_cover
-    dense = rows > DENSE * session.page_size * ((high - low).days + 1)
-    return Cover(session, query, sort, held) if sort and dense else None
+    sort = scheduler.schema.creation_sort
+    dense = rows > DENSE * scheduler.page_size * ((high - low).days + 1)
+    return KeyRangeSet(scheduler, query, sort, store) if sort and dense else None
 
 
-def _page(session: Session, query: Query, sort: str) -> Ask:
-    return Ask(changed(query, sort=sort), session.page_size)
+def _page(scheduler: Scheduler, query: Query, sort: str) -> PageRequest:
+    return PageRequest(with_parameters(query, sort=sort), scheduler.page_size)
 
 
 class _Windows:
     """The days between two answers, and who reads which."""
 
-    def __init__(self, session: Session, query: Query, held: Held, low: dt.date, high: dt.date, rows: int) -> None:
-        self._session = session
+    def __init__(
+        self, scheduler: Scheduler, query: Query, store: RecordStore, low: dt.date, high: dt.date, rows: int
+    ) -> None:
+        self._scheduler = scheduler
         self._query = query
-        self._held = held
+        self._store = store
         self._density = rows / ((high - low).days + 1)
         self._overfull: list[dt.date] = []
-        pages = rows / session.page_size
-        self._windows = _cut(low, high, max(1, min(session.concurrency, round(pages / WORTH_HALVING))))
+        pages = rows / scheduler.page_size
+        self._windows = _cut(low, high, max(1, min(scheduler.concurrency, round(pages / WORTH_HALVING))))
 
     def read(self) -> None:
         """Read every day."""
-        self._session.run((), self._take, self._more)
+        self._scheduler.run((), self._handle, self._more)
         for day in self._overfull:
-            _read_day(self._session, self._query, day, self._held)
+            _read_day(self._scheduler, self._query, day, self._store)
 
-    def _more(self) -> Ask | None:
+    def _more(self) -> PageRequest | None:
         """Return what an idle connection is to ask: a window nobody reads, or half of the largest."""
-        window = next((each for each in self._windows if not each.asked), None) or self._half()
+        window = next((each for each in self._windows if not each.awaited), None) or self._half()
         if window is None:
             return None
-        window.asked = True
-        query, narrowed = within(self._query, window.low, window.high)
-        return Ask(query, self._session.page_size, narrowed=narrowed, tag=window)
+        window.awaited = True
+        query, added_filters = query_for_days(self._query, window.low, window.high)
+        return PageRequest(query, self._scheduler.page_size, added_filters=added_filters, tag=window)
 
     def _half(self) -> _Window | None:
         """Take the later half of the largest window left; None where none is worth it."""
         largest = max(self._windows, key=lambda each: each.days, default=None)
         # The answer under way will prove about a page of it.
-        worth = (WORTH_HALVING + 1) * self._session.page_size
+        worth = (WORTH_HALVING + 1) * self._scheduler.page_size
         if largest is None or largest.days < 3 or largest.days * self._density < worth:
             return None
-        first_page = min(largest.days - 2, int(self._session.page_size / self._density))
+        first_page = min(largest.days - 2, int(self._scheduler.page_size / self._density))
         middle = largest.low + DAY * ((first_page + largest.days) // 2)
         half = _Window(middle, largest.high)
         largest.high = middle - DAY
         self._windows.append(half)
         return half
 
-    def _take(self, ask: Ask, answer: Answer) -> tuple[Ask, ...]:
-        window: _Window = ask.tag
-        self._held.take(answer)
-        window.asked = False
-        if answer.whole or self._proved(window, self._session.listing.date_of(answer.records[-1])):
+    def _handle(self, request: PageRequest, page: Page) -> tuple[PageRequest, ...]:
+        window: _Window = request.tag
+        self._store.add(page)
+        window.awaited = False
+        if page.is_whole or self._proved(window, self._scheduler.schema.date_of(page.records[-1])):
             self._windows.remove(window)
         return ()
 
@@ -198,35 +202,47 @@ def _cut(low: dt.date, high: dt.date, parts: int) -> list[_Window]:
     return [_Window(one, other - DAY) for one, other in pairwise(cuts)] + [_Window(cuts[-1], high)]
 
 
-def _read_day(session: Session, query: Query, day: dt.date, held: Held) -> None:
+def _read_day(scheduler: Scheduler, query: Query, day: dt.date, store: RecordStore) -> None:
     """Read a day of more than a page: by `billed` and billing type, then by key cover."""
-    of_day, narrowed = within(query, day, day)
-    parts = _parts(session, of_day)
+    of_day, added_filters = query_for_days(query, day, day)
+    parts = _parts(scheduler, of_day)
     if len(parts) == 1:
-        read_cover(session, of_day, session.listing.covers, held, narrowed=narrowed)
+        read_key_ranges(scheduler, of_day, scheduler.schema.key_sorts, store, added_filters=added_filters)
         return
     for _ in range(TRIES):
-        asks = [Ask(changed(of_day, **dict(part)), session.page_size, narrowed=(*narrowed, *part)) for part in parts]
-        answers = session.ask_all([*asks, Ask(of_day, 1, narrowed=narrowed)])
+        requests = [
+            PageRequest(
+                with_parameters(of_day, **dict(part)), scheduler.page_size, added_filters=(*added_filters, *part)
+            )
+            for part in parts
+        ]
+        pages = scheduler.fetch_all([*requests, PageRequest(of_day, 1, added_filters=added_filters)])
         # Parts that don't add up: the server's `billed` or `billingType` leaves rows out, or the day changed.
-        if sum(each.total or 0 for each in answers[:-1]) == answers[-1].total:
+        if sum(each.total or 0 for each in pages[:-1]) == pages[-1].total:
             break
     else:
         raise PagingError(
-            f"{session.listing.name}: the parts of {day.isoformat()} don't add up to its total, {TRIES} times in a row,"
-            " so the list can't be shown to be complete. Try again when fewer people are writing."
+            f"{scheduler.schema.name}: the parts of {day.isoformat()} don't add up to its total, {TRIES} times in a "
+            "row, so the list can't be shown to be complete. Try again when fewer people are writing."
         )
-    for ask, answer in zip(asks, answers, strict=False):
-        held.take(answer)
-        if not answer.whole:
-            read_cover(session, ask.query, session.listing.covers, held, narrowed=ask.narrowed, first=answer)
+    for request, page in zip(requests, pages, strict=False):
+        store.add(page)
+        if not page.is_whole:
+            read_key_ranges(
+                scheduler,
+                request.query,
+                scheduler.schema.key_sorts,
+                store,
+                added_filters=request.added_filters,
+                first=page,
+            )
 
 
-def _parts(session: Session, query: Query) -> list[Query]:
+def _parts(scheduler: Scheduler, query: Query) -> list[Query]:
     """Return the filters that split a day, each combination once; one empty one where nothing splits it."""
     choices = []
-    for each in session.listing.resource.filters:
+    for each in scheduler.schema.resource.filters:
         values = {"billed": ("true", "false"), "billingType": each.values}.get(each.name)
-        if values and asked(query, each.name) is None:
+        if values and parameter(query, each.name) is None:
             choices.append([(each.name, value) for value in values])
     return [tuple(combination) for combination in product(*choices)]

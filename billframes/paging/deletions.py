@@ -15,25 +15,27 @@ import datetime as dt
 from itertools import accumulate
 
 from billframes.errors import PagingError
-from billframes.paging.date_windows import within
+from billframes.paging.date_windows import query_for_days
 from billframes.paging.list_schema import Query
-from billframes.paging.page import Ask
-from billframes.paging.record_store import Held
-from billframes.paging.scheduler import Session
+from billframes.paging.page import PageRequest
+from billframes.paging.record_store import RecordStore
+from billframes.paging.scheduler import Scheduler
 from billframes.paging.undated import read_undated
 
-__all__ = ["drop_gone"]
+__all__ = ["remove_deleted"]
 
 
-def drop_gone(session: Session, query: Query, held: Held, missing: int, budget: int, overlap: dt.timedelta) -> bool:
+def remove_deleted(
+    scheduler: Scheduler, query: Query, store: RecordStore, missing: int, budget: int, overlap: dt.timedelta
+) -> bool:
     """
     Find records that are here and no longer there, and let them go.
 
     Parameters
     ----------
-    session : Session
+    scheduler : Scheduler
     query : query
-    held : Held
+    store : RecordStore
     missing : int
         How many more are here than there.
     budget : int
@@ -46,37 +48,37 @@ def drop_gone(session: Session, query: Query, held: Held, missing: int, budget: 
     bool
         False where it would cost more than that; what was found is let go all the same.
     """
-    if session.listing.date_sort is None:
+    if scheduler.schema.date_sort is None:
         try:
-            again = read_undated(session, query, session.held(), overlap).held
+            again = read_undated(scheduler, query, scheduler.new_store(), overlap).store
         except PagingError:
             return False
-        held.drop(held.places.keys() - again.places.keys())
-        held.adopt(again)
+        store.remove(store.positions.keys() - again.positions.keys())
+        store.merge(again)
         return True
-    return _Search(session, query, held, session.requests + budget).look(None, None, missing)
+    return _Search(scheduler, query, store, scheduler.requests + budget).search(None, None, missing)
 
 
 class _Search:
     """A search by halves of the line of days."""
 
-    def __init__(self, session: Session, query: Query, held: Held, end: int) -> None:
-        self._session = session
+    def __init__(self, scheduler: Scheduler, query: Query, store: RecordStore, end: int) -> None:
+        self._scheduler = scheduler
         self._query = query
-        self._held = held
+        self._store = store
         self._end = end
 
-    def look(self, low: dt.date | None, high: dt.date | None, missing: int) -> bool:
+    def search(self, low: dt.date | None, high: dt.date | None, missing: int) -> bool:
         """Look into the days from `low` to `high`, None being open; `missing` more are here than there."""
         if missing <= 0:
             return True
-        if self._session.requests >= self._end:
+        if self._scheduler.requests >= self._end:
             return False
-        days = self._held.days()
+        days = self._store.days()
         counts = days.counts(low, high)
         number = sum(count for _, count in counts)
-        if number < self._session.page_size:
-            return self._compare(low, high, days.within(low, high))
+        if number < self._scheduler.page_size:
+            return self._compare(low, high, days.query_for_days(low, high))
         # The first day by whose beginning half of them are over; the second one at least.
         over = list(accumulate(count for _, count in counts))
         place = next((place for place, so_far in enumerate(over) if so_far >= number / 2), 0)
@@ -85,15 +87,15 @@ class _Search:
             return False
         middle = counts[place][0]
         before = middle - dt.timedelta(days=1)
-        query, narrowed = within(self._query, low, before)
-        earlier = over[place - 1] - self._session.count(query, narrowed)
-        return self.look(low, before, earlier) and self.look(middle, high, missing - earlier)
+        query, added_filters = query_for_days(self._query, low, before)
+        earlier = over[place - 1] - self._scheduler.count(query, added_filters)
+        return self.search(low, before, earlier) and self.search(middle, high, missing - earlier)
 
     def _compare(self, low: dt.date | None, high: dt.date | None, here: set[str]) -> bool:
-        query, narrowed = within(self._query, low, high)
-        answer = self._session.ask(Ask(query, self._session.page_size, narrowed=narrowed))
-        if not answer.whole:
+        query, added_filters = query_for_days(self._query, low, high)
+        page = self._scheduler.fetch(PageRequest(query, self._scheduler.page_size, added_filters=added_filters))
+        if not page.is_whole:
             return False
-        self._held.drop(here - {self._session.listing.id_of(record) for record in answer.records})
-        self._held.take(answer)
+        self._store.remove(here - {self._scheduler.schema.id_of(record) for record in page.records})
+        self._store.add(page)
         return True

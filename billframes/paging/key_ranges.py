@@ -28,12 +28,12 @@ from typing import Any
 
 from billframes.errors import PagingError
 from billframes.paging.keys import surely_differ
-from billframes.paging.list_schema import Query, asked, changed
-from billframes.paging.page import Answer, Ask
-from billframes.paging.record_store import Held
-from billframes.paging.scheduler import Session
+from billframes.paging.list_schema import Query, parameter, with_parameters
+from billframes.paging.page import Page, PageRequest
+from billframes.paging.record_store import RecordStore
+from billframes.paging.scheduler import Scheduler
 
-__all__ = ["Cover", "Covering", "Tile", "joined", "read_cover"]
+__all__ = ["KeyRange", "KeyRangeReader", "KeyRangeSet", "joined", "read_key_ranges"]
 
 Key = tuple[Any, ...]
 
@@ -54,113 +54,113 @@ def _differ(one: Key, other: Key) -> bool:
 
 
 @dataclass(eq=False)
-class Tile:
+class KeyRange:
     """An answer's keys, in its order, whether the list ends in it, and how often a neighbour was looked for."""
 
     keys: Sequence[Key]
     offset: int = 0
-    ends: bool = False
+    is_last: bool = False
     tried: int = 0
-    _joins: dict[Tile, bool] = field(default_factory=dict)
+    _joins: dict[KeyRange, bool] = field(default_factory=dict)
 
-    def joins(self, other: Tile) -> bool:
+    def joins(self, other: KeyRange) -> bool:
         """Tell, having looked once, whether another follows without a gap."""
         if other not in self._joins:
             self._joins[other] = joined(self, other)
         return self._joins[other]
 
     @cached_property
-    def known(self) -> frozenset[Key]:
+    def key_set(self) -> frozenset[Key]:
         """The keys that occur in it, literally."""
         return frozenset(self.keys)
 
 
-def joined(one: Tile, other: Tile) -> bool:
+def joined(one: KeyRange, other: KeyRange) -> bool:
     """Tell whether it is sure that `other`'s first key comes strictly before `one`'s last."""
     if not one.keys or not other.keys:
         return False
     first, last = other.keys[0], one.keys[-1]
     if all(isinstance(each, dt.date | int | float) for each in (first[0], last[0])) and first[0] != last[0]:
         return bool(first[0] < last[0])
-    return any(_differ(key, first) or _differ(key, last) for key in one.known & other.known)
+    return any(_differ(key, first) or _differ(key, last) for key in one.key_set & other.key_set)
 
 
-def read_cover(
-    session: Session,
+def read_key_ranges(
+    scheduler: Scheduler,
     query: Query,
     sorts: Sequence[tuple[str, ...]],
-    held: Held,
+    store: RecordStore,
     *,
-    narrowed: Query = (),
-    first: Answer | None = None,
+    added_filters: Query = (),
+    first: Page | None = None,
 ) -> int | None:
     """
     Read a list by key cover.
 
-    Parameters and errors are those of `Covering` and its `read`.
+    Parameters and errors are those of `KeyRangeReader` and its `read`.
 
     Returns
     -------
     int or None
         How many records the list has by the server's own count, where it said the same each time.
     """
-    covering = Covering(session, query, sorts, held, narrowed=narrowed, first=first)
-    covering.read()
-    return covering.count
+    reader = KeyRangeReader(scheduler, query, sorts, store, added_filters=added_filters, first=first)
+    reader.read()
+    return reader.count
 
 
-class Covering:
+class KeyRangeReader:
     """
     A list read by key cover, under one sort after another.
 
     Parameters
     ----------
-    session : Session
+    scheduler : Scheduler
     query : query
         Without limit and offset; its sort is replaced.
     sorts : sequence of tuple of str
         Sorts to try, one after the other.
-    held : Held
+    store : RecordStore
         Where the records go.
-    narrowed : query, optional
+    added_filters : query, optional
         The parameters of the query that the reader chose itself.
-    first : Answer, optional
+    first : Page, optional
         One that came to this query at offset 0, whatever its sort.
     """
 
     def __init__(
         self,
-        session: Session,
+        scheduler: Scheduler,
         query: Query,
         sorts: Sequence[tuple[str, ...]],
-        held: Held,
+        store: RecordStore,
         *,
-        narrowed: Query = (),
-        first: Answer | None = None,
+        added_filters: Query = (),
+        first: Page | None = None,
     ) -> None:
-        self._session = session
-        self._held = held
+        self._scheduler = scheduler
+        self._store = store
         self._first = first
-        self._sort = asked(query, "sort")
+        self._sort = parameter(query, "sort")
         # What covered the list before comes first.
-        self._sorts = tuple(sorted(sorts, key=lambda sort: sort != session.covered_by))
-        self._covers = [Cover(session, query, sort, held, narrowed) for sort in self._sorts]
+        self._sorts = tuple(sorted(sorts, key=lambda sort: sort != scheduler.last_sort))
+        self._range_sets = [KeyRangeSet(scheduler, query, sort, store, added_filters) for sort in self._sorts]
         self._place = 0
 
     @property
     def count(self) -> int | None:
         """The list's length, where every answer under the last sort said the same."""
-        return self._covers[self._place].count
+        return self._range_sets[self._place].count
 
     @property
     def all_counted(self) -> bool:
         """Whether every answer counted the same, and as many records are here."""
-        totals = set[int]().union(*(cover.totals for cover in self._covers))
+        totals = set[int]().union(*(range_set.totals for range_set in self._range_sets))
         if self._first is not None:
             totals.add(self._first.total or 0)
-        return totals == {len(self._held)}
+        return totals == {len(self._store)}
 
-    def look(self) -> bool:
+    def read_first_sort(self) -> bool:
         """
         Read by the first sort until the list is covered, or every record that the server counts is here.
 
@@ -171,8 +171,8 @@ class Covering:
             more requests.
         """
         self._begin()
-        cover = self._covers[0]
-        return cover.fill(len(cover.tiles) // 2 + 5, lambda: self.all_counted)
+        range_set = self._range_sets[0]
+        return range_set.close_gaps(len(range_set.ranges) // 2 + 5, lambda: self.all_counted)
 
     def read(self) -> None:
         """
@@ -183,48 +183,50 @@ class Covering:
         PagingError
             No sort covers the list within the budget.
         """
-        while self._place < len(self._covers):
+        while self._place < len(self._range_sets):
             self._begin()
-            cover = self._covers[self._place]
-            if cover.fill(2 * len(cover.tiles) + 10):
-                self._session.covered_by = self._sorts[self._place]
+            range_set = self._range_sets[self._place]
+            if range_set.close_gaps(2 * len(range_set.ranges) + 10):
+                self._scheduler.last_sort = self._sorts[self._place]
                 return
             self._place += 1
         tried = ", then by ".join(",".join(sort) for sort in self._sorts) or "nothing: no sort fits"
         raise PagingError(
-            f"{self._session.listing.name}: pages sorted by {tried} could not be joined without a gap, so the list "
+            f"{self._scheduler.schema.name}: pages sorted by {tried} could not be joined without a gap, so the list "
             "can't be shown to be complete. Too many rows may be equal under these sorts, or the list changes too "
             "fast: try again when fewer people are writing, with a larger page_size, or narrow the list with filters."
         )
 
     def _begin(self) -> None:
-        cover, first = self._covers[self._place], self._first
-        if not cover.tiles:
+        range_set, first = self._range_sets[self._place], self._first
+        if not range_set.ranges:
             same = self._sort == ",".join(self._sorts[self._place])
-            cover.begin(first if same else None, first.total if first else None)
+            range_set.begin(first if same else None, first.total if first else None)
 
 
-class Cover:
+class KeyRangeSet:
     """
     The tiles of one sort, and how far they reach.
 
-    Parameters are those of `Covering`.
+    Parameters are those of `KeyRangeReader`.
 
     Attributes
     ----------
-    tiles : list of Tile
+    ranges : list of KeyRange
     totals : set of int
         How many records the list has, by each answer.
     """
 
-    def __init__(self, session: Session, query: Query, sort: tuple[str, ...], held: Held, narrowed: Query = ()) -> None:
-        self._session = session
-        self._query = changed(query, sort=",".join(sort))
-        self._narrowed = narrowed
-        self._held = held
+    def __init__(
+        self, scheduler: Scheduler, query: Query, sort: tuple[str, ...], store: RecordStore, added_filters: Query = ()
+    ) -> None:
+        self._scheduler = scheduler
+        self._query = with_parameters(query, sort=",".join(sort))
+        self._added_filters = added_filters
+        self._store = store
         self._sort = sort
         self._instants = sort == ("created",)
-        self.tiles: list[Tile] = []
+        self.ranges: list[KeyRange] = []
         self.totals: set[int] = set()
         self._total = 0
         self._whole = False
@@ -236,18 +238,18 @@ class Cover:
         """The list's length, where every answer said the same."""
         return self._total if len(self.totals) == 1 else None
 
-    def read(self, first: Answer | None = None, expected: int | None = None) -> bool:
+    def read(self, first: Page | None = None, expected: int | None = None) -> bool:
         """Fetch tiles until they cover the list; False where the budget does not reach."""
         self.begin(first, expected)
-        return self.fill(2 * len(self.tiles) + 10)
+        return self.close_gaps(2 * len(self.ranges) + 10)
 
-    def begin(self, first: Answer | None = None, expected: int | None = None) -> None:
+    def begin(self, first: Page | None = None, expected: int | None = None) -> None:
         """
         Fetch the tiles.
 
         Parameters
         ----------
-        first : Answer, optional
+        first : Page, optional
             The tile at offset 0, where it is here.
         expected : int, optional
             The list's length, where it is known: then all tiles are asked for at once.
@@ -259,11 +261,11 @@ class Cover:
         else:
             self._total = expected
         if not self._whole:
-            self._fetch(list(range(self._step if self.tiles else 0, self._total - self._overlap + 1, self._step)))
+            self._fetch(list(range(self._step if self.ranges else 0, self._total - self._overlap + 1, self._step)))
 
-    def fill(self, budget: int, enough: Callable[[], bool] = lambda: False) -> bool:
+    def close_gaps(self, budget: int, enough: Callable[[], bool] = lambda: False) -> bool:
         """Fetch tiles across what does not join; False where the budget does not reach, or what came is enough."""
-        while not self._whole and (gap := self._gap()) is not None:
+        while not self._whole and (gap := self._gap_offset()) is not None:
             if budget <= 0 or self._stuck or self._vain or enough():
                 return False
             self._fetch([gap])
@@ -272,67 +274,69 @@ class Cover:
 
     @property
     def _overlap(self) -> int:
-        page = self._session.page_size
-        overlap = min(OVERLAP_OF_INSTANTS, page // 4) if self._instants else int(page * OVERLAP)
-        return min(max(overlap, 2), page - 1)
+        size = self._scheduler.page_size
+        overlap = min(OVERLAP_OF_INSTANTS, size // 4) if self._instants else int(size * OVERLAP)
+        return min(max(overlap, 2), size - 1)
 
     @property
     def _step(self) -> int:
-        return self._session.page_size - self._overlap
+        return self._scheduler.page_size - self._overlap
 
     def _fetch(self, offsets: list[int]) -> None:
-        page = self._session.page_size
-        asks = [Ask(self._query, page, offset, self._narrowed) for offset in offsets]
-        self._session.run(asks, lambda _ask, answer: self._keep(answer))
+        size = self._scheduler.page_size
+        requests = [PageRequest(self._query, size, offset, self._added_filters) for offset in offsets]
+        self._scheduler.run(requests, lambda _request, page: self._keep(page))
 
-    def _keep(self, answer: Answer) -> tuple[()]:
-        self._held.take(answer)
-        self._total = answer.total or 0
+    def _keep(self, page: Page) -> tuple[()]:
+        self._store.add(page)
+        self._total = page.total or 0
         self.totals.add(self._total)
-        self._whole = self._whole or answer.whole
-        keys = [answer.keys(name) for name in self._sort]
+        self._whole = self._whole or page.is_whole
+        keys = [page.keys(name) for name in self._sort]
         if self._instants:
             # They compare as they are: nothing is to be learnt from those in between.
             keys = [[*each[:1], *each[-1:]] for each in keys]
-        tile = Tile(list(zip(*keys, strict=True)), answer.offset, ends=answer.short)
-        self.tiles.append(tile)
+        key_range = KeyRange(list(zip(*keys, strict=True)), page.offset, is_last=page.is_short)
+        self.ranges.append(key_range)
         # No tile reaches across a whole one of equal keys.
-        self._stuck = self._stuck or (not tile.ends and len(tile.keys) > 1 and tile.keys[0] == tile.keys[-1])
+        self._stuck = self._stuck or (
+            not key_range.is_last and len(key_range.keys) > 1 and key_range.keys[0] == key_range.keys[-1]
+        )
         return ()
 
-    def _gap(self) -> int | None:
+    def _gap_offset(self) -> int | None:
         """Return the offset of a tile across the first gap; None where there is none."""
-        tiles = sorted((each for each in self.tiles if each.keys), key=lambda each: each.offset)
-        reached = _reached(tiles)
-        if any(each.ends for each in reached):
+        ranges = sorted((each for each in self.ranges if each.keys), key=lambda each: each.offset)
+        connected = _connected(ranges)
+        if any(each.is_last for each in connected):
             return None
-        if not reached:
+        if not connected:
             return 0
-        one = reached[-1]
-        other = next((each for each in tiles if each.offset > one.offset), None)
+        one = connected[-1]
+        other = next((each for each in ranges if each.offset > one.offset), None)
         if other is None and one.tried == 0 and one.offset + self._step < self._total:
             offset = one.offset + self._step
         elif other is None and one.tried == 0:
             # The list shrank before its end was seen.
-            offset = self._total - self._session.page_size // 2
+            offset = self._total - self._scheduler.page_size // 2
         elif other is not None and one.tried == 0:
             offset = (one.offset + other.offset) // 2
         else:
             # The list moved under the tiles: go on from the last sure one, forwards, else nearer to it.
-            offset = one.offset + int(_NEARER[one.tried % len(_NEARER)] * self._session.page_size)
+            offset = one.offset + int(_NEARER[one.tried % len(_NEARER)] * self._scheduler.page_size)
         one.tried += 1
         self._vain = one.tried > VAIN
         return max(0, offset)
 
 
-def _reached(tiles: list[Tile]) -> list[Tile]:
+def _connected(ranges: list[KeyRange]) -> list[KeyRange]:
     """Return the tiles that are joined, step by step, to one at the list's beginning; by offset."""
-    waiting = [place for place, each in enumerate(tiles) if each.offset == 0]
-    reached = set(waiting)
+    waiting = [place for place, each in enumerate(ranges) if each.offset == 0]
+    connected = set(waiting)
     while waiting:
         place = waiting.pop()
-        for near in range(max(0, place - NEAR), min(len(tiles), place + NEAR + 1)):
-            if near not in reached and tiles[place].joins(tiles[near]):
-                reached.add(near)
+        for near in range(max(0, place - NEAR), min(len(ranges), place + NEAR + 1)):
+            if near not in connected and ranges[place].joins(ranges[near]):
+                connected.add(near)
                 waiting.append(near)
-    return [tiles[place] for place in sorted(reached)]
+    return [ranges[place] for place in sorted(connected)]

@@ -21,13 +21,13 @@ from billframes.errors import DecodeError
 from billframes.schema.decode import microseconds, parse_instant
 from billframes.schema.resources import Resource
 
-__all__ = ["Listing", "Query", "asked", "changed"]
+__all__ = ["ListSchema", "Query", "parameter", "with_parameters"]
 
 Query = tuple[tuple[str, str], ...]
 T = TypeVar("T")
 
 # The sorts that can cover a list, by resource, the likeliest to have few ties first.
-_COVERS = {
+_KEY_SORTS = {
     "time_entries": (("created",), ("hours", "description"), ("description", "hours")),
     "expenses": (("amount", "description"), ("description", "amount")),
     "fixed_fees": (("amount", "description"), ("description", "amount")),
@@ -37,19 +37,19 @@ _COVERS = {
 }
 
 
-def changed(query: Query, **parameters: str | None) -> Query:
+def with_parameters(query: Query, **parameters: str | None) -> Query:
     """Return a query with parameters set anew; None takes one away."""
     kept = tuple((name, value) for name, value in query if name not in parameters)
     return (*kept, *((name, value) for name, value in parameters.items() if value is not None))
 
 
-def asked(query: Query, name: str) -> str | None:
+def parameter(query: Query, name: str) -> str | None:
     """Return a parameter's value; None where it is not asked for."""
     return next((value for each, value in query if each == name), None)
 
 
 @dataclass(frozen=True)
-class Listing:
+class ListSchema:
     """
     A list of a resource, as a load wants it.
 
@@ -93,15 +93,15 @@ class Listing:
         return "ask for a shorter period" if self.date_sort else "narrow the list with filters"
 
     @property
-    def covers(self) -> tuple[tuple[str, ...], ...]:
+    def key_sorts(self) -> tuple[tuple[str, ...], ...]:
         """The sorts that can cover the list, of those whose keys come."""
-        sorts = _COVERS.get(self.name, ())
+        sorts = _KEY_SORTS.get(self.name, ())
         return tuple(sort for sort in sorts if self.meta or "created" not in sort)
 
     @property
-    def dense_cover(self) -> tuple[str, ...] | None:
+    def creation_sort(self) -> tuple[str, ...] | None:
         """The sort by creation, for lists too dense for windows of days; None where there is none."""
-        return ("created",) if ("created",) in self.covers else None
+        return ("created",) if ("created",) in self.key_sorts else None
 
     @cached_property
     def shown(self) -> dict[str, str]:

@@ -7,36 +7,19 @@ from __future__ import annotations
 
 import datetime as dt
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import count
 from operator import attrgetter
-from typing import Any, Protocol, TypeAlias
+from typing import Any
 
 from billframes._names import snake_case
-from billframes.paging.list_schema import Listing
-from billframes.paging.page import Answer
+from billframes.paging.list_schema import ListSchema
+from billframes.paging.page import Page, RecordBlock
 
-__all__ = ["Block", "Days", "Held", "Pack"]
-
-
-class Block(Protocol):
-    """Records that came together, packed."""
-
-    @property
-    def rows(self) -> int:
-        """How many they are."""
-
-    def value(self, column: str, row: int) -> Any:
-        """Return one value of one of them."""
-
-    def values(self, column: str) -> Sequence[Any]:
-        """Return one value of each."""
+__all__ = ["DayIndex", "RecordStore"]
 
 
-Pack: TypeAlias = Callable[[Sequence[Any]], Block]
-
-
-class Days:
+class DayIndex:
     """Which records are on which day."""
 
     def __init__(self) -> None:
@@ -57,126 +40,126 @@ class Days:
         first, last = low or dt.date.min, high or dt.date.max
         return sorted((day, len(ids)) for day, ids in self._ids.items() if first <= day <= last and ids)
 
-    def within(self, low: dt.date | None, high: dt.date | None) -> set[str]:
+    def query_for_days(self, low: dt.date | None, high: dt.date | None) -> set[str]:
         """Return the records of days from `low` to `high`."""
         return set().union(*(self._ids[day] for day, _ in self.counts(low, high)))
 
 
-class Held:
+class RecordStore:
     """
     Records by id.
 
     Parameters
     ----------
-    listing : Listing
+    schema : ListSchema
 
     Attributes
     ----------
-    blocks : list of Block
+    blocks : list of RecordBlock
         What came, in the order it came.
-    places : dict
+    positions : dict
         Where each record's newest version is, by id: its number among the rows of all blocks.
-    news : int
+    updates : int
         How many records came that were not here, or not in that version.
-    dated : bool
+    shows_modified : bool
         Whether every record that came says when it was last changed.
     """
 
-    def __init__(self, listing: Listing) -> None:
-        self._listing = listing
+    def __init__(self, schema: ListSchema) -> None:
+        self._schema = schema
         self._starts: list[int] = []
         self._end = 0
-        self.blocks: list[Block] = []
-        self.places: dict[str, int] = {}
-        self.news = 0
-        self.dated = listing.meta
-        self._index: Days | None = None
+        self.blocks: list[RecordBlock] = []
+        self.positions: dict[str, int] = {}
+        self.updates = 0
+        self.shows_modified = schema.meta
+        self._index: DayIndex | None = None
         self._moved: set[str] = set()
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.positions)
 
     def __contains__(self, name: str) -> bool:
-        return name in self.places
+        return name in self.positions
 
-    def take(self, answer: Answer) -> None:
+    def add(self, page: Page) -> None:
         """Take records in; of two versions the newer stays, of equally old ones the one that came later."""
-        records = answer.records
+        records = page.records
         if not records:
             return
-        first = self._add(answer.block)
-        fresh = dict(zip(map(self._listing.id_of, records), count(first), strict=False))
-        self.dated = self.dated and all(map(attrgetter("meta"), records))
-        for name in fresh.keys() & self.places.keys():
+        first = self._append(page.block)
+        fresh = dict(zip(map(self._schema.id_of, records), count(first), strict=False))
+        self.shows_modified = self.shows_modified and all(map(attrgetter("meta"), records))
+        for name in fresh.keys() & self.positions.keys():
             place = fresh.pop(name)
-            self._replace(name, place, self._listing.modified(records[place - first]))
-        self.places |= fresh
+            self._replace(name, place, self._schema.modified(records[place - first]))
+        self.positions |= fresh
         self._moved.update(fresh if self._index else ())
-        self.news += len(fresh)
+        self.updates += len(fresh)
 
-    def adopt(self, other: Held, only: Mapping[str, frozenset[str]] | None = None) -> None:
+    def merge(self, other: RecordStore, only: Mapping[str, frozenset[str]] | None = None) -> None:
         """
         Take in what another list holds.
 
         Parameters
         ----------
-        other : Held
+        other : RecordStore
         only : mapping, optional
             Texts that a filter's field may have, in small letters, by filter: other records are passed over.
         """
         moved = self._end
         for block in other.blocks:
-            self._add(block)
-        self.dated = self.dated and other.dated
-        for name, place in other.places.items():
+            self._append(block)
+        self.shows_modified = self.shows_modified and other.shows_modified
+        for name, place in other.positions.items():
             if only and not self._fits(place + moved, only):
                 continue
-            if name in self.places:
+            if name in self.positions:
                 self._replace(name, place + moved, self._modified(place + moved))
             else:
-                self.places[name] = place + moved
+                self.positions[name] = place + moved
                 self._moved.add(name)
-                self.news += 1
+                self.updates += 1
 
-    def drop(self, ids: Iterable[str]) -> None:
+    def remove(self, ids: Iterable[str]) -> None:
         """Let records go."""
         for name in ids:
-            if self.places.pop(name, None) is not None:
+            if self.positions.pop(name, None) is not None:
                 self._moved.add(name)
 
     def clear(self) -> None:
         """Let all records go."""
         self.blocks.clear()
         self._starts.clear()
-        self.places.clear()
+        self.positions.clear()
         self._end = 0
         self._index = None
 
-    def days(self) -> Days:
+    def days(self) -> DayIndex:
         """Return the records by day, for lists with dates; it costs what moved since this was last asked."""
-        column = snake_case(str(self._listing.resource.date))
+        column = snake_case(str(self._schema.resource.date))
         if self._index is None:
             days = [day for block in self.blocks for day in block.values(column)]
-            self._index = Days()
-            for name, place in self.places.items():
+            self._index = DayIndex()
+            for name, place in self.positions.items():
                 self._index.put(name, days[place])
         else:
             for name in self._moved:
-                here = self.places.get(name)
+                here = self.positions.get(name)
                 self._index.put(name, None if here is None else self._value(column, here))
         self._moved.clear()
         return self._index
 
-    def newest(self) -> dt.datetime | None:
+    def latest_modified(self) -> dt.datetime | None:
         """Return the latest instant at which a record here was changed; None where some do not say."""
-        instants = [self._modified(place) for place in self.places.values()]
+        instants = [self._modified(place) for place in self.positions.values()]
         return max((each for each in instants if each), default=None) if None not in instants else None
 
-    def since(self, mark: dt.datetime) -> set[str]:
+    def modified_since(self, mark: dt.datetime) -> set[str]:
         """Return the ids of records changed after an instant, of those that say when."""
-        return {name for name, place in self.places.items() if (at := self._modified(place)) and at > mark}
+        return {name for name, place in self.positions.items() if (at := self._modified(place)) and at > mark}
 
-    def _add(self, block: Block) -> int:
+    def _append(self, block: RecordBlock) -> int:
         first = self._end
         self.blocks.append(block)
         self._starts.append(first)
@@ -184,19 +167,19 @@ class Held:
         return first
 
     def _replace(self, name: str, place: int, now: dt.datetime | None) -> None:
-        then = self._modified(self.places[name]) if self.dated else None
+        then = self._modified(self.positions[name]) if self.shows_modified else None
         age = 0 if now is None or then is None else (now > then) - (now < then)
         if age >= 0:
-            self.places[name] = place
+            self.positions[name] = place
             self._moved.add(name)
-        self.news += age > 0
+        self.updates += age > 0
 
     def _modified(self, place: int) -> dt.datetime | None:
         instant: dt.datetime | None = self._value("modified_at", place)
         return instant
 
     def _fits(self, place: int, only: Mapping[str, frozenset[str]]) -> bool:
-        shown = self._listing.shown
+        shown = self._schema.shown
         return all(str(self._value(shown[name], place)).casefold() in texts for name, texts in only.items())
 
     def _value(self, column: str, place: int) -> Any:

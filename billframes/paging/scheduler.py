@@ -1,8 +1,8 @@
-"""One load's conversation with the server: several requests under way, answers taken one at a time.
+"""Send the requests of one load side by side, and check and hand on the pages one at a time.
 
-Fetching is done in threads, decoding in the caller's, because decoding in several threads fights over the
-interpreter lock. A `Wire` is where the threads are; a simulation puts another in its place and decides itself which
-request the server sees when.
+Threads fetch the pages and the caller's thread decodes them, because decoding in several threads contends for the
+interpreter lock. The threads belong to the `Transport`. The simulation replaces it to decide which request the server
+sees when.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from threading import Thread
 from typing import Any, Generic, Protocol, TypeVar
 
 from billframes.errors import BillframesError, DecodeError, PagingError
-from billframes.paging.list_schema import Listing, Query
-from billframes.paging.page import Answer, Ask, check
-from billframes.paging.record_store import Held, Pack
-from billframes.schema.decode import Page
+from billframes.paging.list_schema import ListSchema, Query
+from billframes.paging.page import Pack, Page, PageRequest, check_page
+from billframes.paging.record_store import RecordStore
+from billframes.schema.decode import ListBody
 from billframes.transport.cancellation import PIECE
 
-__all__ = ["Answered", "Session", "Threads", "Wire"]
+__all__ = ["RawPage", "Scheduler", "ThreadTransport", "Transport"]
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -30,7 +30,7 @@ A = TypeVar("A")
 AHEAD = 2
 
 
-class Answered(Protocol):
+class RawPage(Protocol):
     """An answer as it comes from the network: a body and, maybe, the server's time."""
 
     @property
@@ -42,20 +42,20 @@ class Answered(Protocol):
         """The `Date` header."""
 
 
-class Wire(Protocol):
+class Transport(Protocol):
     """Where requests go and answers come from."""
 
     def send(self, ticket: int, query: Query) -> None:
         """Send a query when a connection is free; its answer comes under this ticket."""
 
-    def receive(self) -> tuple[int, Answered]:
+    def receive(self) -> tuple[int, RawPage]:
         """Return the next answer there is, whichever it is; raise what its request raised."""
 
     def close(self) -> None:
         """Send nothing more, and wait for nothing."""
 
 
-class Threads(Generic[Q, A]):
+class ThreadTransport(Generic[Q, A]):
     """
     The wire in use: threads that fetch.
 
@@ -67,8 +67,8 @@ class Threads(Generic[Q, A]):
         self._most = concurrency
         self._threads = 0
         self._under_way = 0
-        self._asks: SimpleQueue[tuple[int, Q] | None] = SimpleQueue()
-        self._answers: SimpleQueue[tuple[int, A | BaseException]] = SimpleQueue()
+        self._queries: SimpleQueue[tuple[int, Q] | None] = SimpleQueue()
+        self._results: SimpleQueue[tuple[int, A | BaseException]] = SimpleQueue()
 
     def send(self, ticket: int, query: Q) -> None:
         """Send a query from one of the threads."""
@@ -76,49 +76,49 @@ class Threads(Generic[Q, A]):
         if self._threads < min(self._under_way, self._most):
             self._threads += 1
             Thread(target=self._work, name=f"billframes {self._threads}", daemon=True).start()
-        self._asks.put((ticket, query))
+        self._queries.put((ticket, query))
 
     def receive(self) -> tuple[int, A]:
         """Wait for the next answer."""
         while True:
             try:
-                ticket, answer = self._answers.get(timeout=PIECE)
+                ticket, result = self._results.get(timeout=PIECE)
             except Empty:
                 continue
             self._under_way -= 1
-            if isinstance(answer, BaseException):
-                raise answer
-            return ticket, answer
+            if isinstance(result, BaseException):
+                raise result
+            return ticket, result
 
     def close(self) -> None:
         """Let go: on Ctrl-C or an error, what has not been sent is not sent."""
-        while not self._asks.empty():
+        while not self._queries.empty():
             with suppress(Empty):
-                self._asks.get_nowait()
+                self._queries.get_nowait()
         for _ in range(self._threads):
-            self._asks.put(None)
+            self._queries.put(None)
 
     def _work(self) -> None:
-        while (asked := self._asks.get()) is not None:
-            ticket, query = asked
+        while (item := self._queries.get()) is not None:
+            ticket, query = item
             try:
-                self._answers.put((ticket, self._fetch(query)))
+                self._results.put((ticket, self._fetch(query)))
             except BaseException as error:  # noqa: BLE001 - raised where the answer is waited for
-                self._answers.put((ticket, error))
+                self._results.put((ticket, error))
 
 
-class Session:
+class Scheduler:
     """
     Asks for parts of a list and takes checked answers.
 
     Parameters
     ----------
-    wire : Wire
+    transport : Transport
     decode : callable
-        Turns a body into a `Page`.
+        Turns a body into a `ListBody`.
     pack : callable
-        Packs records into a `Block`; raises `DecodeError` where one breaks the description.
-    listing : Listing
+        Packs records into a `RecordBlock`; raises `DecodeError` where one breaks the description.
+    schema : ListSchema
     page_size : int
         Rows to ask for at once; goes down to what the server grants.
     concurrency : int
@@ -128,97 +128,97 @@ class Session:
 
     Attributes
     ----------
-    covered_by : tuple of str, optional
+    last_sort : tuple of str, optional
         The sort by which key cover read a list of this load last.
     """
 
     def __init__(
         self,
-        wire: Wire,
-        decode: Callable[[bytes], Page[Any]],
+        transport: Transport,
+        decode: Callable[[bytes], ListBody[Any]],
         pack: Pack,
-        listing: Listing,
+        schema: ListSchema,
         *,
         page_size: int,
         concurrency: int,
         report: Callable[[], None],
     ) -> None:
-        self.listing = listing
+        self.schema = schema
         self.page_size = page_size
         self.concurrency = concurrency
         self.requests = 0
-        self.covered_by: tuple[str, ...] | None = None
-        self._wire = wire
+        self.last_sort: tuple[str, ...] | None = None
+        self._transport = transport
         self._decode = decode
         self._pack = pack
         self._report = report
         self._dates: list[dt.datetime | None] = []
 
-    def held(self) -> Held:
+    def new_store(self) -> RecordStore:
         """Return a place for records of the list."""
-        return Held(self.listing)
+        return RecordStore(self.schema)
 
     def run(
         self,
-        asks: Iterable[Ask],
-        take: Callable[[Ask, Answer], Iterable[Ask]],
-        more: Callable[[], Ask | None] = lambda: None,
+        requests: Iterable[PageRequest],
+        handle: Callable[[PageRequest, Page], Iterable[PageRequest]],
+        more: Callable[[], PageRequest | None] = lambda: None,
     ) -> None:
         """
         Ask until nothing is left to ask.
 
         Parameters
         ----------
-        asks : iterable of Ask
+        requests : iterable of PageRequest
             What to begin with.
-        take : callable
+        handle : callable
             Is given each answer; returns what to ask because of it.
         more : callable
             Asked for further work while a connection is idle.
         """
-        queue, under_way = deque(asks), dict[int, tuple[Ask, int]]()
+        queue, under_way = deque(requests), dict[int, tuple[PageRequest, int]]()
 
-        def send(ask: Ask, tries: int) -> None:
+        def send(request: PageRequest, tries: int) -> None:
             self.requests += 1
-            under_way[self.requests] = (ask, tries)
-            self._wire.send(self.requests, ask.sent)
+            under_way[self.requests] = (request, tries)
+            self._transport.send(self.requests, request.full_query)
 
         while True:
             while queue and len(under_way) < AHEAD * self.concurrency:
                 send(queue.popleft(), 1)
-            while len(under_way) < self.concurrency and (ask := more()):
-                send(ask, 1)
+            while len(under_way) < self.concurrency and (request := more()):
+                send(request, 1)
             if not under_way:
                 return
-            ticket, answered = self._wire.receive()
-            ask, tries = under_way.pop(ticket)
-            answer = self._checked(ask, answered, tries)
-            if answer is None:
-                send(ask, tries + 1)
+            ticket, raw = self._transport.receive()
+            request, tries = under_way.pop(ticket)
+            page = self._checked(request, raw, tries)
+            if page is None:
+                send(request, tries + 1)
                 continue
-            queue.extend(take(ask, answer))
+            queue.extend(handle(request, page))
             self._report()
 
-    def ask(self, ask: Ask) -> Answer:
+    def fetch(self, request: PageRequest) -> Page:
         """Ask for one part of a list."""
-        return self.ask_all([ask])[0]
+        return self.fetch_all([request])[0]
 
-    def ask_all(self, asks: list[Ask]) -> list[Answer]:
+    def fetch_all(self, requests: list[PageRequest]) -> list[Page]:
         """Ask for several parts side by side; the answers come in the order of the asks."""
-        answers: dict[int, Answer] = {}
+        pages: dict[int, Page] = {}
 
-        def take(ask: Ask, answer: Answer) -> tuple[Ask, ...]:
-            answers[next(i for i, each in enumerate(asks) if each is ask)] = answer
+        def handle(request: PageRequest, page: Page) -> tuple[PageRequest, ...]:
+            pages[next(i for i, each in enumerate(requests) if each is request)] = page
             return ()
 
-        self.run(asks, take)
-        return [answers[i] for i in range(len(asks))]
+        self.run(requests, handle)
+        return [pages[i] for i in range(len(requests))]
 
-    def count(self, query: Query, narrowed: Query = ()) -> int:
+    def count(self, query: Query, added_filters: Query = ()) -> int:
         """Ask how many records match."""
-        total = self.ask(Ask(query, 1, narrowed=narrowed)).total
+        total = self.fetch(PageRequest(query, 1, added_filters=added_filters)).total
         if total is None:
-            raise PagingError(f"{self.listing.name}: the server stopped saying how many records match.")
+            raise PagingError(f"{self.schema.name}: the server stopped saying how many records match.")
         return total
 
     def started(self) -> dt.datetime | None:
@@ -227,22 +227,22 @@ class Session:
         known = [date for date in dates if date is not None]
         return min(known) if known and len(known) == len(dates) else None
 
-    def _checked(self, ask: Ask, answered: Answered, tries: int) -> Answer | None:
+    def _checked(self, request: PageRequest, raw: RawPage, tries: int) -> Page | None:
         """Return an answer fit for use; None where it should be asked for again."""
         wrong: BillframesError | None
         try:
-            answer = Answer(self._decode(answered.body), self.listing, answered.date, ask.offset)
-            wrong = check(ask, answer)
+            page = Page(self._decode(raw.body), self.schema, raw.date, request.offset)
+            wrong = check_page(request, page)
             if wrong is None:
-                answer.block = self._pack(answer.records)
+                page.block = self._pack(page.records)
         except DecodeError as error:
             wrong = error
         if wrong is not None and tries > 1:
             raise wrong
         if wrong is not None:
             return None
-        self._dates.append(answered.date)
-        if answer.granted and answer.granted < (ask.limit or self.page_size):
+        self._dates.append(raw.date)
+        if page.granted and page.granted < (request.limit or self.page_size):
             # A server that pages a list unasked has its own page size.
-            self.page_size = answer.granted
-        return answer
+            self.page_size = page.granted
+        return page

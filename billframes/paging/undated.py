@@ -15,49 +15,50 @@ import datetime as dt
 from dataclasses import dataclass
 
 from billframes.errors import PagingError
-from billframes.paging.key_ranges import Covering
-from billframes.paging.list_schema import Query, asked, changed
-from billframes.paging.page import Answer, Ask
-from billframes.paging.record_store import Held
-from billframes.paging.scheduler import Session
+from billframes.paging.key_ranges import KeyRangeReader
+from billframes.paging.list_schema import Query, parameter, with_parameters
+from billframes.paging.page import Page, PageRequest
+from billframes.paging.record_store import RecordStore
+from billframes.paging.scheduler import Scheduler
 from billframes.schema.decode import earlier, parse_instant
 
-__all__ = ["Undated", "read_undated", "since"]
+__all__ = ["UndatedResult", "changes_request", "read_undated"]
 
 TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Undated:
+class UndatedResult:
     """
-    What came of a list without dates.
+    The result of reading a list without dates.
 
-    `held` has the records; `quiet` says that they are exactly what was there throughout; `started` is the server's time
-    when the reading began, None if it was not said; `count` is the list's length where every answer said the same.
+    `store` holds the records. `quiet` is True if nothing changed while they were read. `started` is the server's time
+    when the reading began, None if the server did not state it. `count` is the list's length if every page reported
+    the same total, else None.
     """
 
-    held: Held
+    store: RecordStore
     quiet: bool
     started: dt.datetime | None
     count: int | None
 
 
 def read_undated(
-    session: Session, query: Query, held: Held, overlap: dt.timedelta, first: Answer | None = None
-) -> Undated:
+    scheduler: Scheduler, query: Query, store: RecordStore, overlap: dt.timedelta, first: Page | None = None
+) -> UndatedResult:
     """
     Read a list without dates.
 
     Parameters
     ----------
-    session : Session
+    scheduler : Scheduler
     query : query
         Without limit and offset.
-    held : Held
+    store : RecordStore
         Empty. Where the records go, unless the list is read again.
     overlap : timedelta
         How far before its time of asking a change is still looked for.
-    first : Answer, optional
+    first : Page, optional
         One that came to this query at offset 0.
 
     Raises
@@ -66,42 +67,44 @@ def read_undated(
         The list can't be shown to be complete.
     """
     for tries in range(1, TRIES + 1):
-        covering = Covering(session, query, session.listing.covers, held, first=first)
-        covered = covering.look()
-        started = session.started()
-        quiet = not covered and covering.all_counted and started is not None
-        if quiet and started is not None and _unchanged(session, query, held, started - overlap):
-            return Undated(held, True, started, covering.count)
+        reader = KeyRangeReader(scheduler, query, scheduler.schema.key_sorts, store, first=first)
+        complete = reader.read_first_sort()
+        started = scheduler.started()
+        quiet = not complete and reader.all_counted and started is not None
+        if quiet and started is not None and _unchanged(scheduler, query, store, started - overlap):
+            return UndatedResult(store, True, started, reader.count)
         try:
-            if not covered:
-                covering.read()
+            if not complete:
+                reader.read()
             break
         except PagingError:
             # Once nobody writes any more, it can still be proved by its count.
-            if tries == TRIES or not held.dated or started is None:
+            if tries == TRIES or not store.shows_modified or started is None:
                 raise
-            held, first = session.held(), None
-    return Undated(held, False, started, covering.count)
+            store, first = scheduler.new_store(), None
+    return UndatedResult(store, False, started, reader.count)
 
 
-def _unchanged(session: Session, query: Query, held: Held, mark: dt.datetime) -> bool:
+def _unchanged(scheduler: Scheduler, query: Query, store: RecordStore, mark: dt.datetime) -> bool:
     """Tell whether nothing was changed since an instant, and as many records are there as here."""
-    newest = held.newest() if held.dated else None
+    newest = store.latest_modified() if store.shows_modified else None
     if newest is None or newest >= mark:
         return False
-    ask = since(session, query, earlier(newest, dt.timedelta(seconds=1)))
-    answer = session.ask(ask)
-    found = set(map(session.listing.id_of, answer.records))
+    request = changes_request(scheduler, query, earlier(newest, dt.timedelta(seconds=1)))
+    page = scheduler.fetch(request)
+    found = set(map(scheduler.schema.id_of, page.records))
     # A server that shows instants cut to seconds may find more than the instants here let expect.
-    if not answer.whole or not found or not found >= held.since(parse_instant(ask.narrowed[0][1])):
+    if not page.is_whole or not found or not found >= store.modified_since(parse_instant(request.added_filters[0][1])):
         return False
-    news = held.news
-    held.take(answer)
-    return held.news == news and session.count(query) == len(held)
+    updates = store.updates
+    store.add(page)
+    return store.updates == updates and scheduler.count(query) == len(store)
 
 
-def since(session: Session, query: Query, mark: dt.datetime) -> Ask:
+def changes_request(scheduler: Scheduler, query: Query, mark: dt.datetime) -> PageRequest:
     """Return what asks for the changes after an instant, or after the query's own where that is later."""
-    own = asked(query, "modifiedSince")
+    own = parameter(query, "modifiedSince")
     text = (max(mark, parse_instant(own)) if own else mark).astimezone(dt.UTC).replace(tzinfo=None).isoformat() + "Z"
-    return Ask(changed(query, modifiedSince=text), session.page_size, narrowed=(("modifiedSince", text),))
+    return PageRequest(
+        with_parameters(query, modifiedSince=text), scheduler.page_size, added_filters=(("modifiedSince", text),)
+    )

@@ -27,7 +27,6 @@ from billframes.schema.resources import MAX_OFFSET, Resource
 from billframes.schema.sources import fields_of
 
 __all__ = [
-    "Page",
     "decode_page",
     "decode_single",
     "decoder",
@@ -51,7 +50,7 @@ _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - compared with times whose off
 _MICROSECOND = dt.timedelta(microseconds=1)
 
 
-class Page(msgspec.Struct, Generic[T]):
+class ListBody(msgspec.Struct, Generic[T]):
     """A list answer: the records, and which part of the list they are where the server says so."""
 
     data: list[T] | None
@@ -98,7 +97,7 @@ def listed(record: type[msgspec.Struct]) -> type[msgspec.Struct]:
     return msgspec.defstruct(record.__name__, raw, bases=(record,), gc=False, kw_only=True) if raw else record
 
 
-def decode_page(body: bytes, resource: Resource) -> Page[Any]:
+def decode_page(body: bytes, resource: Resource) -> ListBody[Any]:
     """
     Decode a list answer.
 
@@ -112,15 +111,15 @@ def decode_page(body: bytes, resource: Resource) -> Page[Any]:
     """
     record: Any = listed(resource.record)
     if body.lstrip()[:1] == b"[":
-        return Page(data=_decode(body, list[record], resource.name, resource.id))
+        return ListBody(data=_decode(body, list[record], resource.name, resource.id))
     try:
-        page: Page[Any] = _decode(body, Page[record], resource.name, resource.id)
+        page: ListBody[Any] = _decode(body, ListBody[record], resource.name, resource.id)
     except DecodeError:
         unwrapped = _unwrapped(body, resource)
         if unwrapped is None:
             raise
         rows, pagination = unwrapped
-        page = Page(_decode(rows, list[record], resource.name, resource.id), pagination)
+        page = ListBody(_decode(rows, list[record], resource.name, resource.id), pagination)
     if page.pagination is not None:
         _check_pagination(page.pagination, resource.name)
     return page

@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from billframes.paging.key_ranges import Tile, joined
+from billframes.paging.key_ranges import KeyRange, joined
 from tests.simulation.collations import COLLATIONS, SCRIPTS
 
 WORDS = ["a", "A", "á", "Á", "a-", "-a", "ａ", "b", "B", "b b", "bb", "ß", "ss", "SS", "", "é", "e", *SCRIPTS]
@@ -22,7 +22,7 @@ def test_a_join_loses_no_name_between_two_tiles(collation, data):
     ranked = sorted(data.draw(st.permutations(texts)), key=order)
     again = sorted(data.draw(st.permutations(texts)), key=order)
     start, end = data.draw(st.integers(0, len(ranked) - 1)), data.draw(st.integers(1, len(ranked)))
-    one, other = Tile([(text,) for text in ranked[:end]]), Tile([(text,) for text in again[start:]], start)
+    one, other = KeyRange([(text,) for text in ranked[:end]]), KeyRange([(text,) for text in again[start:]], start)
     if joined(one, other):
         assert order(other.keys[0][0]) < order(one.keys[-1][0])
 
@@ -30,16 +30,16 @@ def test_a_join_loses_no_name_between_two_tiles(collation, data):
 def test_instants_are_compared_as_they_are():
     noon = dt.datetime(2026, 10, 31, 12, tzinfo=dt.UTC)
     later = noon + dt.timedelta(microseconds=1)
-    assert joined(Tile([(noon,), (later,)]), Tile([(noon,), (later,)]))
-    assert not joined(Tile([(noon,), (noon,)]), Tile([(noon,), (later,)]))
+    assert joined(KeyRange([(noon,), (later,)]), KeyRange([(noon,), (later,)]))
+    assert not joined(KeyRange([(noon,), (noon,)]), KeyRange([(noon,), (later,)]))
 
 
 def test_a_second_key_settles_ties_of_the_first():
-    one = Tile([("Abel", "1"), ("Abel", "2"), ("Abel", "3")])
-    assert joined(one, Tile([("Abel", "2"), ("Abel", "3"), ("Abel", "4")], 1))
-    assert not joined(one, Tile([("Abel", "3"), ("Abel", "4")], 2))
+    one = KeyRange([("Abel", "1"), ("Abel", "2"), ("Abel", "3")])
+    assert joined(one, KeyRange([("Abel", "2"), ("Abel", "3"), ("Abel", "4")], 1))
+    assert not joined(one, KeyRange([("Abel", "3"), ("Abel", "4")], 2))
 
 
 def test_a_missing_reference_and_an_empty_one_may_be_equal():
-    one = Tile([("Abel", None), ("Abel", "")])
-    assert not joined(one, Tile([("Abel", None), ("Abel", "")], 1))
+    one = KeyRange([("Abel", None), ("Abel", "")])
+    assert not joined(one, KeyRange([("Abel", None), ("Abel", "")], 1))

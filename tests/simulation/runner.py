@@ -15,7 +15,7 @@ from typing import Any
 from billframes._names import snake_case
 from billframes.errors import PagingError
 from billframes.loading.table_builder import Builder
-from billframes.paging import Listing, Loaded, Reader
+from billframes.paging import ListReader, ListSchema, LoadResult
 from billframes.schema.decode import decode_page, parse_instant
 from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import sources_of
@@ -115,20 +115,20 @@ class Shuffled:
 
 
 def reader_of(
-    setting: Setting, wire: Any, told: list[tuple[int, int]], builder: Builder, concurrency: int = 4
-) -> Reader:
+    setting: Setting, transport: Any, told: list[tuple[int, int]], builder: Builder, concurrency: int = 4
+) -> ListReader:
     """Return the real reader on a wire."""
     resource = BY_NAME[setting.resource]
-    return Reader(
+    return ListReader(
         fetch=lambda _query: None,
         decode=lambda body: decode_page(body, resource),
         pack=builder.block,
-        listing=Listing(resource, meta=setting.meta),
+        schema=ListSchema(resource, meta=setting.meta),
         page_size=setting.page,
         concurrency=concurrency,
         progress=lambda done, total: told.append((done, total)),
         overlap=dt.timedelta(seconds=setting.overlap),
-        wire=lambda: wire,
+        transport=lambda: transport,
     )
 
 
@@ -139,7 +139,7 @@ def builder_of(setting: Setting) -> Builder:
     return Builder(BY_NAME[setting.resource], sources_of(record, frozenset(details)))
 
 
-def came(loaded: Loaded, setting: Setting, builder: Builder) -> list[tuple[str, dt.datetime | None]]:
+def came(loaded: LoadResult, setting: Setting, builder: Builder) -> list[tuple[str, dt.datetime | None]]:
     """Return each record's id and when it was last changed; None where it does not say."""
     table = builder.table(loaded.blocks, loaded.rows)
     ids = table.column(snake_case(BY_NAME[setting.resource].id)).to_pylist()
@@ -164,19 +164,19 @@ def simulate(seed: int, setting: Setting | None = None) -> Outcome:
     """Run the load of a seed and judge it."""
     setting = setting or SETTINGS[seed % len(SETTINGS)][1]
     model, told = Model(setting, seed), []
-    wire, query, builder = Shuffled(model, seed + 1), query_of(setting), builder_of(setting)
+    transport, query, builder = Shuffled(model, seed + 1), query_of(setting), builder_of(setting)
     if setting.purged:
-        _purge_later(model, wire, seed)
+        _purge_later(model, transport, seed)
     before = model.begin()
     try:
-        loaded = reader_of(setting, wire, told, builder, 1 + seed % 8).read(lists_of(setting, query))
+        loaded = reader_of(setting, transport, told, builder, 1 + seed % 8).read(lists_of(setting, query))
     except PagingError:
         quiet = not (setting.changes or setting.late or setting.hidden)
         return Outcome(seed, "raised", "raised on a quiet server" if quiet else "")
     return Outcome(seed, loaded.proof, judge(model, before, loaded, builder, query, told), loaded.requests)
 
 
-def _purge_later(model: Model, wire: Shuffled, seed: int) -> None:
+def _purge_later(model: Model, transport: Shuffled, seed: int) -> None:
     """Delete a share of everything after a few requests."""
     reply, left = model.reply, [2 + seed % 9]
 
@@ -186,7 +186,7 @@ def _purge_later(model: Model, wire: Shuffled, seed: int) -> None:
             model.purge(model.setting.purged)
         return reply(query)
 
-    wire._model = _Replying(model, purging)
+    transport._model = _Replying(model, purging)
 
 
 @dataclass(slots=True)
@@ -199,7 +199,12 @@ class _Replying:
 
 
 def judge(
-    model: Model, before: dict[str, Any], loaded: Loaded, builder: Builder, query: Query, told: list[tuple[int, int]]
+    model: Model,
+    before: dict[str, Any],
+    loaded: LoadResult,
+    builder: Builder,
+    query: Query,
+    told: list[tuple[int, int]],
 ) -> str:
     """Return which promise a load broke; nothing for none."""
     setting, asked = model.setting, dict(query)
@@ -253,17 +258,17 @@ def bare(seed: int) -> Outcome:
     """Read the same list by pages side by side, duplicates removed, as most clients do."""
     setting = SETTINGS[seed % len(SETTINGS)][1]
     model = Model(setting, seed)
-    wire, query = Shuffled(model, seed + 1), query_of(setting)
+    transport, query = Shuffled(model, seed + 1), query_of(setting)
     if setting.purged:
-        _purge_later(model, wire, seed)
+        _purge_later(model, transport, seed)
     before = model.begin()
     size = min(setting.page, setting.granted or setting.page)
-    wire.send(0, (*query, ("limit", str(size)), ("offset", "0")))
-    first = json.loads(wire.receive()[1].body)
+    transport.send(0, (*query, ("limit", str(size)), ("offset", "0")))
+    first = json.loads(transport.receive()[1].body)
     offsets = range(size, first["pagination"]["total"], size)
     for offset in offsets:
-        wire.send(offset, (*query, ("limit", str(size)), ("offset", str(offset))))
-    rows = first["data"] + [row for _ in offsets for row in json.loads(wire.receive()[1].body)["data"]]
+        transport.send(offset, (*query, ("limit", str(size)), ("offset", str(offset))))
+    rows = first["data"] + [row for _ in offsets for row in json.loads(transport.receive()[1].body)["data"]]
     ids = {row[IDS[setting.resource]] for row in rows}
     stable = {key for key, row in before.items() if key not in model.touched and model.fits(row, dict(query))}
     return Outcome(seed, "counted", "lost" if stable - ids else "", 1 + len(offsets))

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from billframes.errors import PagingError
 from billframes.paging import date_windows, key_ranges, undated
-from billframes.paging.changes import Catcher
+from billframes.paging.changes import ChangeReader
 from tests.simulation.model import Model, Reply, Setting
 from tests.simulation.runner import SETTINGS, builder_of, judge, query_of, reader_of, simulate
 
@@ -91,17 +91,17 @@ def test_going_on_from_the_day_after_loses_rows(monkeypatch):
 
 
 def test_tiles_that_share_a_key_without_one_between_lose_rows(monkeypatch):
-    monkeypatch.setattr(key_ranges, "joined", lambda one, other: bool(one.known & other.known))
+    monkeypatch.setattr(key_ranges, "joined", lambda one, other: bool(one.key_set & other.key_set))
     assert broken_among("matters, many ties, 0.1 changes", 60)
 
 
 def test_without_catching_up_promises_break(monkeypatch):
-    monkeypatch.setattr(Catcher, "_catch_up", lambda _self: False)
+    monkeypatch.setattr(ChangeReader, "_catch_up", lambda _self: False)
     assert broken_among("days, 0.5 changes", 30)
 
 
 def test_without_counting_a_snapshot_is_none(monkeypatch):
-    monkeypatch.setattr(Catcher, "settle", lambda self, _counted: ("snapshot", self._catch_up())[0])
+    monkeypatch.setattr(ChangeReader, "prove", lambda self, _counted: ("snapshot", self._catch_up())[0])
     assert "a snapshot that never was" in broken_among("days, 0.5 changes", 10)
 
 
@@ -148,21 +148,21 @@ class ServerAndReader(RuleBasedStateMachine):
     def begin(self, seed, **chosen):
         self.model = Model(Setting(**chosen), seed)
         self.before = self.model.begin()
-        self.wire, self.told, self.ended = Stepped(self.model), [], []
+        self.transport, self.told, self.ended = Stepped(self.model), [], []
         self.builder = builder_of(self.model.setting)
         self.thread = threading.Thread(target=self._load)
         self.thread.start()
-        self.wire.waiting.acquire()
+        self.transport.waiting.acquire()
 
     def _load(self):
         try:
-            reader = reader_of(self.model.setting, self.wire, self.told, self.builder)
+            reader = reader_of(self.model.setting, self.transport, self.told, self.builder)
             loaded = reader.read([query_of(self.model.setting)])
             self.ended.append(loaded)
         except PagingError as error:
             self.ended.append(error)
         finally:
-            self.wire.waiting.release()
+            self.transport.waiting.release()
 
     @rule(kind=st.sampled_from(["insert", "edit", "delete"]))
     def somebody_writes(self, kind):
@@ -172,24 +172,24 @@ class ServerAndReader(RuleBasedStateMachine):
     def much_is_deleted(self):
         self.model.purge(0.2)
 
-    @precondition(lambda self: self.wire.sent)
+    @precondition(lambda self: self.transport.sent)
     @rule(place=st.integers(0, 100))
     def a_request_is_served(self, place):
-        ticket, query = self.wire.sent.pop(place % len(self.wire.sent))
+        ticket, query = self.transport.sent.pop(place % len(self.transport.sent))
         self.model.advance()
-        self.wire.answered.append((ticket, self.model.reply(query)))
+        self.transport.answered.append((ticket, self.model.reply(query)))
 
-    @precondition(lambda self: self.wire.answered and not self.ended)
+    @precondition(lambda self: self.transport.answered and not self.ended)
     @rule(place=st.integers(0, 100))
     def an_answer_arrives(self, place):
-        self.wire.arriving.put(self.wire.answered.pop(place % len(self.wire.answered)))
-        self.wire.waiting.acquire()
+        self.transport.arriving.put(self.transport.answered.pop(place % len(self.transport.answered)))
+        self.transport.waiting.acquire()
 
     def teardown(self):
         if not hasattr(self, "thread"):
             return
         while not self.ended:
-            if not self.wire.answered:
+            if not self.transport.answered:
                 self.a_request_is_served(0)
             self.an_answer_arrives(0)
         self.thread.join()
