@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -18,20 +19,85 @@ if os.environ.get("CI"):
 
 
 PROCESSES = 2
+# The files that take longest come first, so that no process is left with one of them at the end.
+LONGEST = (
+    "tests/analysis/test_spark.py",
+    "tests/notebooks/",
+    "tests/widgets/test_browser.py",
+    "tests/typing/",
+    "tests/faults/",
+    "tests/simulation/",
+    "tests/live/",
+    "tests/report/",
+    "tests/sandbox/test_st",
+    "tests/analysis/",
+    "tests/loaders/",
+    "tests/loading/",
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--everything", action="store_true", help="run the tests marked slow, too, as .ci/run does")
     parser.addoption("--every-engine", action="store_true", help="run each test of an analysis on every engine")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Share the whole suite among processes; a part of it, which is named, starts quicker in one."""
+    """
+    Leave slow tests out of a plain `pytest`, and run its files in several processes.
+
+    Files and tests that are named run in one process, which starts sooner, slow ones among them.
+    """
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    # The processes it is shared among come here, too.
-    alone = not hasattr(config, "workerinput") and not config.option.usepdb
-    if whole and alone and getattr(config.option, "numprocesses", 0) is None:
-        config.option.numprocesses, config.option.dist = PROCESSES, "worksteal"
+    # xdist's own processes call this hook, too, with the options that were settled here.
+    if not whole or hasattr(config, "workerinput"):
+        return
+    if not config.option.markexpr and not config.option.everything:
+        config.option.markexpr = "not slow"
+    if not config.option.usepdb and getattr(config.option, "numprocesses", 0) is None:
+        config.option.numprocesses, config.option.dist = PROCESSES, "loadfile"
+        config.option.loadscopereorder = False
+
+
+def pytest_configure() -> None:
+    # A shell starts background jobs with Ctrl-C ignored, and some tests need it.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        return next((i for i, each in enumerate(LONGEST) if item.nodeid.startswith(each)), len(LONGEST))
+
+    items.sort(key=place)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def firms_seeded_once() -> Iterator[None]:
+    """Seed a firm once in this process: further sandboxes of its size and seed get a copy."""
+    import sqlite3
+
+    from billframes.sandbox import server
+
+    seed_anew, seeded = server.plant, {}
+
+    def plant(connection: sqlite3.Connection, **firm: object) -> None:
+        key = tuple(sorted(firm.items()))
+        if key in seeded:
+            connection.rollback()
+            seeded[key].backup(connection)
+            return
+        seed_anew(connection, **firm)
+        connection.commit()
+        seeded[key] = sqlite3.connect(":memory:", check_same_thread=False)
+        connection.backup(seeded[key])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "plant", plant)
+        yield
+    for each in seeded.values():
+        each.close()
 
 
 @pytest.fixture(scope="session", autouse=True)

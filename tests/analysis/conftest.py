@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import duckdb
@@ -189,15 +189,15 @@ class Firm:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """
-    Run a test of the hand-worked firm on pandas and on one other engine, the same one each time.
+    Run a test of the hand-worked firm on pandas, and as a slow test on one other engine, the same one each time.
 
     `test_engines.py` asks every engine for every call; `--every-engine` does so in all tests.
     """
     if "firm" in metafunc.fixturenames:
-        engines = list(ENGINES)
+        others = [name for name in ENGINES if name != "pandas"]
         if not metafunc.config.getoption("--every-engine"):
-            others = [name for name in engines if name != "pandas"]
-            engines = ["pandas", others[zlib.crc32(metafunc.function.__qualname__.encode()) % len(others)]]
+            others = [others[zlib.crc32(metafunc.function.__qualname__.encode()) % len(others)]]
+        engines = ["pandas", *(pytest.param(name, marks=pytest.mark.slow) for name in others)]
         metafunc.parametrize("firm", engines, indirect=True)
 
 
@@ -213,29 +213,16 @@ def pandas_firm() -> Firm:
 
 
 @pytest.fixture(scope="session")
-def pyspark() -> Iterator[Callable[[pa.Table], Any]]:
-    """Spark in this process and its Java; queries this small are quicker interpreted than compiled."""
-    from pyspark.sql import SparkSession
+def asked(pandas_firm):
+    """Ask pandas, the measure of all others, once for each call."""
+    from tests.analysis.calls import CALLS, rich
 
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.constraintPropagation.enabled": "false",
-    }
-    session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield lambda table: session.createDataFrame(_without_dictionaries(table))
-    session.stop()
+    frames = rich(pandas_firm)
+    answers = {}
 
+    def ask(name):
+        if name not in answers:
+            answers[name] = rows_of(CALLS[name](frames))
+        return answers[name]
 
-def _without_dictionaries(table: pa.Table) -> pa.Table:
-    """Spark has no enums."""
-    plain = [field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field for field in table.schema]
-    return table.cast(pa.schema(plain))
+    return ask

@@ -15,30 +15,14 @@ import pytest
 
 from billframes import plots, tables
 from billframes.errors import ParameterError
-from tests.analysis.calls import CALLS, ON_CLUSTERS, QUERIES, rich
+from tests.analysis.calls import CALLS, QUERIES, rich
 from tests.analysis.conftest import ENGINES, Firm, rows_of
 
 # The firm has every edge, so every warning is due; other tests hold each to its cause.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning"),
     pytest.mark.filterwarnings("ignore::billframes.errors.RatesHiddenWarning"),
-    # What it announces of its own future.
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas >= 3:FutureWarning"),
 ]
-
-
-@pytest.fixture(scope="module")
-def asked(pandas_firm):
-    """Ask pandas, the measure of all others, once for each call."""
-    frames = rich(pandas_firm)
-    answers = {}
-
-    def ask(name):
-        if name not in answers:
-            answers[name] = rows_of(CALLS[name](frames))
-        return answers[name]
-
-    return ask
 
 
 def agree(result, frames, wanted):
@@ -66,19 +50,6 @@ def near(value):
 def test_engines_of_one_process_answer_as_pandas_does(engine, name, asked):
     frames = rich(Firm(ENGINES[engine]))
     agree(CALLS[name](frames), frames, asked(name))
-
-
-@pytest.mark.cluster
-@pytest.mark.slow
-def test_spark_answers_as_pandas_does_and_is_only_asked_for_one_row_of_counts(asked, pyspark, monkeypatch):
-    frames = rich(Firm(pyspark))
-    for name in ON_CLUSTERS:
-        with monkeypatch.context() as patch:
-            collected = spied(nw.LazyFrame, patch)
-            result = CALLS[name](frames)
-        if name in QUERIES:
-            assert [len(each) for each in collected] == [1] * QUERIES[name], name
-        agree(result, frames, asked(name))
 
 
 def spied(lazy, patch):

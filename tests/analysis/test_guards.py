@@ -1,6 +1,6 @@
 """Natural mistakes with frames are put right, refused or warned of, on every engine alike.
 
-Each test makes the mistake, and says what it would cost. Spark runs all of them in one test, for it is slow.
+Each test makes the mistake, and says what it would cost. `test_spark.py` runs those marked `on_spark` there, too.
 """
 
 from __future__ import annotations
@@ -446,11 +446,3 @@ def test_the_values_that_analyses_know_are_those_the_api_declares():
     declared = {"billing_type": BillingType, "invoice_state": InvoiceState, "matter_type": MatterType, "role": Role}
     for name, kind in declared.items():
         assert ENUMS[name] == get_args(kind)[1].extra["values"]
-
-
-@pytest.mark.cluster
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas >= 3:FutureWarning")
-@pytest.mark.parametrize("test", ON_SPARK, ids=lambda test: test.__name__.removeprefix("test_"))
-def test_spark_guards_alike(test, pyspark):
-    test(Firm(pyspark))

@@ -1,0 +1,75 @@
+"""Spark answers as pandas does and guards alike: in one file, so that one process starts it, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+import pytest
+
+from tests.analysis.calls import CALLS, ON_CLUSTERS, QUERIES, rich
+from tests.analysis.conftest import Firm
+from tests.analysis.test_engines import agree, spied
+from tests.analysis.test_guards import ON_SPARK
+
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.slow,
+    # PySpark announces its own future.
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas >= 3:FutureWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Callable[[pa.Table], Any]]:
+    """Spark in this process and its Java, with what makes many small queries quick: little compiling, one thread."""
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.constraintPropagation.enabled": "false",
+    }
+    session = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield lambda table: session.createDataFrame(_without_dictionaries(table))
+    session.stop()
+
+
+def _without_dictionaries(table: pa.Table) -> pa.Table:
+    """Spark has no enums."""
+    plain = [field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field for field in table.schema]
+    return table.cast(pa.schema(plain))
+
+
+@pytest.fixture(scope="module")
+def frames(spark) -> dict[str, Any]:
+    return rich(Firm(spark))
+
+
+# The firm has every edge, so every warning is due; other tests hold each to its cause.
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.RatesHiddenWarning")
+@pytest.mark.parametrize("name", ON_CLUSTERS)
+def test_spark_answers_as_pandas_does_and_is_only_asked_for_one_row_of_counts(name, frames, asked, monkeypatch):
+    with monkeypatch.context() as patch:
+        collected = spied(nw.LazyFrame, patch)
+        result = CALLS[name](frames)
+    if name in QUERIES:
+        assert [len(each) for each in collected] == [1] * QUERIES[name]
+    agree(result, frames, asked(name))
+
+
+@pytest.mark.parametrize("test", ON_SPARK, ids=lambda test: test.__name__.removeprefix("test_"))
+def test_spark_guards_alike(test, spark):
+    test(Firm(spark))
