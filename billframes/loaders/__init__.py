@@ -1,13 +1,19 @@
-"""The loaders, one noun a resource, with every signature spelled out."""
+"""The loaders, one for each resource; `__init__.pyi` has their signatures for type checkers."""
 
 from __future__ import annotations
 
-from billframes.loaders.clients_and_matters import Clients, Matters
 from billframes.loaders.codes_and_balances import ClientBalances, Codes, CodeSets, Health
-from billframes.loaders.costs import Expenses, FixedFees
-from billframes.loaders.invoices import Invoices
-from billframes.loaders.time_entries import TimeEntries
-from billframes.loaders.whole_lists import CustomFields, PracticeAreas, Users
+from billframes.loaders.lists import (
+    Clients,
+    CustomFields,
+    Expenses,
+    FixedFees,
+    Invoices,
+    Matters,
+    PracticeAreas,
+    TimeEntries,
+    Users,
+)
 
 __all__ = [
     "ClientBalances",

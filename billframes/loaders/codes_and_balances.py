@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any
 
 import msgspec
-import pandas as pd
 import pyarrow as pa
 
 from billframes.errors import ConfigError, DecodeError, PagingError
-from billframes.loaders.clients_and_matters import Clients
+from billframes.loaders.lists import Clients
 from billframes.loaders.loader import Frame, Id, Loader
 from billframes.loading.convert import convert
 from billframes.loading.load import checked_format
@@ -25,9 +24,6 @@ from billframes.schema.resources import CLIENTS, CODES, Resource
 from billframes.schema.sources import Source, sources_of
 from billframes.transport.http import Response
 
-if TYPE_CHECKING:
-    import polars as pl
-
 __all__ = ["ClientBalances", "CodeSets", "Codes", "Health"]
 
 _SET_A = ("current", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90")
@@ -38,15 +34,6 @@ class Codes(Loader):
     """Load LEDES codes."""
 
     resource = CODES
-
-    @overload
-    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
-
-    @overload
-    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
-
-    @overload
-    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
 
     def __call__(self, *, to: str = "pandas") -> Frame:
         """
@@ -90,15 +77,6 @@ class CodeSets(Loader):
 
     resource = CODES
 
-    @overload
-    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
-
-    @overload
-    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
-
-    @overload
-    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
-
     def __call__(self, *, to: str = "pandas") -> Frame:
         """
         Load LEDES code sets.
@@ -119,33 +97,6 @@ class ClientBalances(Loader):
     """Load what clients owe."""
 
     resource = CLIENTS
-
-    @overload
-    def __call__(
-        self,
-        client_ids: Id | Collection[Id] | None = None,
-        *,
-        progress: bool | Progress | None = None,
-        to: Literal["pandas"] = "pandas",
-    ) -> pd.DataFrame: ...
-
-    @overload
-    def __call__(
-        self,
-        client_ids: Id | Collection[Id] | None = None,
-        *,
-        progress: bool | Progress | None = None,
-        to: Literal["arrow"],
-    ) -> pa.Table: ...
-
-    @overload
-    def __call__(
-        self,
-        client_ids: Id | Collection[Id] | None = None,
-        *,
-        progress: bool | Progress | None = None,
-        to: Literal["polars"],
-    ) -> pl.DataFrame: ...
 
     def __call__(
         self,
@@ -243,15 +194,6 @@ class Health(Loader):
     """Ask how the server is."""
 
     resource = Resource(name="health", path="", record=HealthCheckResponse, id="status", paginated=False)
-
-    @overload
-    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
-
-    @overload
-    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
-
-    @overload
-    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
 
     def __call__(self, *, to: str = "pandas") -> Frame:
         """

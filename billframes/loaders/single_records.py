@@ -1,6 +1,7 @@
-"""Single records: read, create, update and delete, for the loaders whose resources have it.
+"""Methods for single records: create, read, update and delete, for the loaders whose resources have them.
 
-A verb's signature is spelled out on its loader; here is what they share.
+What `create` and `update` take is declared in the resource's structs (see `billframes.loaders.arguments`). An update
+whose answer is lost is read back before it is sent again, so that nothing is written twice.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from msgspec import UNSET
 
 from billframes._names import snake_case
 from billframes.errors import DecodeError, ParameterError
+from billframes.loaders.arguments import create_arguments, update_arguments
 from billframes.loaders.loader import Id, Loader
+from billframes.loaders.methods import declared
 from billframes.loading.load import definitions_of
 from billframes.loading.merge import Merge, merged
 from billframes.loading.query_args import segment
@@ -25,26 +28,27 @@ from billframes.transport.http import Response
 from billframes.transport.http_errors import Sent, uncertain
 from billframes.transport.write_recovery import change_settled, deletion_settled
 
-__all__ = ["DeleteVerb", "RecordVerbs", "Verbs"]
+__all__ = ["Creates", "Deletes", "Reads", "SingleRecords", "Updates"]
 
 
-class Verbs(Loader):
-    """What a loader needs for its verbs."""
+class RecordMethods(Loader):
+    """What the methods for single records share."""
 
-    def _create(
-        self, request: type[Request], values: Mapping[str, Any], *, headers: Mapping[str, str] | None = None
-    ) -> Record | None:
+    def _create(self, values: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Record | None:
+        request = self.resource.creates
+        assert request is not None  # noqa: S101 - only loaders of resources that have it inherit `create`
         body = self._body(request, values)
         path, name = self.resource.path, self.resource.name
         response = self._client().send("POST", path, body, resource=name, headers=headers)
         try:
             return self._record(response.body) if response.body.strip() else None
         except DecodeError as error:
-            # The server did something: who takes this for a failure might send it again.
+            # The server did create something: a caller who takes this for a failure might create it twice.
             raise uncertain(error, Sent(name, "POST", path, body=body)) from None
 
-    def _update(self, id: Id, request: type[Request], values: Mapping[str, Any]) -> Record | None:  # noqa: A002
-        path = self._path(id)
+    def _update(self, id: Id, values: Mapping[str, Any]) -> Record | None:  # noqa: A002
+        path, request = self._path(id), self.resource.updates
+        assert request is not None  # noqa: S101 - only loaders of resources that have it inherit `update`
         if all(value is UNSET for value in values.values()):
             raise ParameterError(f"update was given nothing to change; it takes {', '.join(values)}.")
         merging = mergeable(request, values)
@@ -101,35 +105,75 @@ class Verbs(Loader):
         return body_of(request, {**values, "custom_fields": custom_updates(fields, columns)})
 
 
-class DeleteVerb(Verbs):
-    """Deletion, the same for every resource that has it."""
+class Creates(RecordMethods):
+    """Records can be created."""
 
-    def delete(self, id: Id) -> None:  # noqa: A002
+    @declared(create_arguments, returns="Record | None")
+    def create(self, arguments: dict[str, Any]) -> Record | None:
+        """
+        Create {a_noun}. An argument left out is not sent; None is sent as null.
+
+        {parameters}
+
+        Returns
+        -------
+        Record or None
+            The new {noun}, or None if the server answers without it.
+
+        {write_raises}
+        """
+        return self._create(arguments)
+
+
+class Updates(RecordMethods):
+    """Records can be updated."""
+
+    @declared(update_arguments, returns="Record | None")
+    def update(self, arguments: dict[str, Any]) -> Record | None:
+        """
+        Change {a_noun}. Only what is given is sent; None is sent as null.
+
+        {parameters}
+
+        Returns
+        -------
+        Record or None
+            The {noun} as it is now, or None if the server answers without it.
+
+        {write_raises}
+        """
+        return self._update(arguments.pop("id"), arguments)
+
+
+class Deletes(RecordMethods):
+    """Records can be deleted."""
+
+    def delete(self, id: Id) -> None:  # noqa: A002 - the contract's name
         """
         Delete one record.
 
         Parameters
         ----------
         id : str or UUID
-            Which one.
+            The record to delete.
 
         Raises
         ------
         NotFoundError
-            There is none with this id.
+            There is no record with this id.
         RefusedError
-            A rule of the API is against it: a client with matters, a matter with time entries, expenses or invoices
+            A rule of the API forbids it: a client with matters, a matter with time entries, expenses or invoices
             (archive it instead), an item that is billed, a fixed fee that time entries are assigned to.
         UncertainWriteError
-            No answer came, and the record can't be read: look before sending it again.
+            No answer came, and the record can't be read. Look at it before sending this again.
         """
         path = self._path(id)
         settle = deletion_settled(lambda: self._look(path)) if self.resource.detail else None
         self._client().send("DELETE", path, resource=self.resource.name, settle=settle)
 
 
-class RecordVerbs(DeleteVerb):
-    """The verbs that are the same for every resource with single records."""
+class Reads(RecordMethods):
+    """Records can be read by their id."""
 
     def get(self, id: Id) -> Record:  # noqa: A002 - the contract's name
         """
@@ -138,7 +182,7 @@ class RecordVerbs(DeleteVerb):
         Parameters
         ----------
         id : str or UUID
-            Which one.
+            The record to read.
 
         Returns
         -------
@@ -148,7 +192,7 @@ class RecordVerbs(DeleteVerb):
         Raises
         ------
         NotFoundError
-            There is none with this id.
+            There is no record with this id.
 
         Examples
         --------
@@ -158,3 +202,7 @@ class RecordVerbs(DeleteVerb):
         (True, True)
         """
         return self._record(self._look(self._path(id)).body, str(id))
+
+
+class SingleRecords(Creates, Reads, Updates, Deletes):
+    """Records can be created, read, updated and deleted."""

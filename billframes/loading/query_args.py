@@ -26,7 +26,6 @@ __all__ = ["ALL_FORMATS", "ListRequest", "build_request", "identifier", "segment
 ALL_FORMATS = ("pandas", "arrow", "polars")
 # Quoted, these stay in their segment, but some servers and proxies unquote a path before they split it.
 _LEAVES_SEGMENT = frozenset("/\\%")
-LISTABLE = frozenset({"user_id", "matter_id", "client_id"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +136,7 @@ def identifier(value: Any, name: str) -> str:
 
 def _values(name: str, declared: Filter, given: Any) -> list[Any]:
     if declared.kind == "id":
-        several = name in LISTABLE and isinstance(given, Collection) and not isinstance(given, str | bytes)
+        several = declared.many and isinstance(given, Collection) and not isinstance(given, str | bytes)
         return list(dict.fromkeys(identifier(each, name) for each in (given if several else [given])))
     return [_CHECKS[declared.kind](name, declared, given)]
 

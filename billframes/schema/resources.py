@@ -1,7 +1,10 @@
-"""Every resource of the API: where it is, what its list takes, and what its records are.
+"""Every resource of the API: its path, its records, what its list can be filtered, selected and sorted by.
 
-Pure declaration: the client builds its requests from it, the sandbox its routes and OpenAPI, the docs their
-tables. Names are the wire's; Python's are their snake_case.
+These declarations are the only place where a filter, a `select` name or a sort name is written down. The client builds
+its requests, the loaders' signatures and their docstrings from them; the sandbox builds its routes and its OpenAPI
+document. Names are the API's own; Python uses them in snake_case.
+
+To add a filter to a list, add a `Filter` to its resource here and run `python -m tests.typing.make_stub`.
 """
 
 from __future__ import annotations
@@ -40,9 +43,24 @@ class Filter:
     """
     A query parameter that narrows a list.
 
-    `kind` is id, date, flag, text or enum; `field` is the record's property it must equal, where there is one.
-    `described` is False for a parameter that the description lacks and other servers of this family know: it is sent,
-    and applied to the rows that come, because a server that ignores it is right to.
+    Parameters
+    ----------
+    name : str
+        The API's name for it. The loader's argument has the same name in snake_case.
+    kind : {"id", "date", "flag", "text", "enum"}
+    description : str
+        What it does, for the loader's docstring and the sandbox's OpenAPI document.
+    values : tuple of str
+        The values of an enum.
+    field : str, optional
+        The record's property that must equal the given value; rows that differ are an error of the server.
+    described : bool
+        False if the API's description lacks it. It is sent all the same, and applied here to the rows that come,
+        because a server may ignore it.
+    many : bool
+        The loader also takes a list of ids and sends one request stream for each.
+    positional : bool
+        The loader takes it by position, too.
     """
 
     name: str
@@ -51,15 +69,17 @@ class Filter:
     values: tuple[str, ...] = ()
     field: str | None = None
     described: bool = True
+    many: bool = False
+    positional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Alternate:
     """
-    Another `select` name for a detail, which other servers of this family have.
+    Another `select` name for a detail, which other servers of this family use.
 
-    `name` is theirs, `described` the description's own, None where the detail comes without being asked for; `brings`
-    is the record's property.
+    `name` is theirs. `described` is the name in the API's description, None if the detail comes without asking.
+    `brings` is the record's property.
     """
 
     name: str
@@ -72,10 +92,33 @@ class Resource:
     """
     One collection of the API.
 
-    `name` is the loader's, `id` the property that identifies a record, `sort` maps the wire's sort names to the
-    record's properties (dotted for nested ones), `order` the properties rows are ordered by where the caller asks
-    for nothing, `date` the property that startDate and endDate apply to, `alternates` the `select` names that other
-    servers of this family have.
+    Parameters
+    ----------
+    name : str
+        The loader's name.
+    path : str
+        Where the list is; a single record is at `path/{id}`.
+    record, detail : type of Record
+        An item of the list, and a record read by its id (None if the API can't read one).
+    id : str
+        The property that identifies a record.
+    filters : tuple of Filter
+    select : tuple of str
+        Details that the list brings on request.
+    sort : mapping of str to str
+        The API's sort names, and the record's property of each (dotted for nested ones).
+    paginated : bool
+        False for lists that come whole.
+    order : tuple of str
+        The properties that rows are ordered by unless the caller asks for another order.
+    date : str, optional
+        The property that startDate and endDate apply to.
+    entity : str, optional
+        The name by which custom fields are defined for these records.
+    alternates : tuple of Alternate
+        `select` names that other servers of this family use.
+    creates, updates : type of Request, optional
+        What creating and updating a record take; None if the API can't.
     """
 
     name: str
@@ -91,6 +134,8 @@ class Resource:
     detail: type[r.Record] | None = None
     entity: str | None = None
     alternates: tuple[Alternate, ...] = ()
+    creates: type[r.Request] | None = None
+    updates: type[r.Request] | None = None
 
     @property
     def noun(self) -> str:
@@ -107,11 +152,16 @@ def _values(annotation: object) -> tuple[str, ...]:
 
 _START = Filter("startDate", "date", "First day, inclusive.")
 _END = Filter("endDate", "date", "Last day, inclusive.")
-_USER = Filter("userId", "id", "Only this user's.", field="userId")
-_MATTER = Filter("matterId", "id", "Only this matter's.", field="matterId")
-_CLIENT = Filter("clientId", "id", "Only this client's.", field="clientId")
-_BILLED = Filter("billed", "flag", "True: only what is on an invoice in any state.", field="billed")
-_INVOICE = Filter("invoiceId", "id", "Only what is on this invoice.", field="invoiceId", described=False)
+_USER = Filter("userId", "id", "Only records of this user.", field="userId", many=True)
+_MATTER = Filter("matterId", "id", "Only records of this matter.", field="matterId", many=True)
+_CLIENT = Filter("clientId", "id", "Only records of this client.", field="clientId", many=True)
+_BILLED = Filter(
+    "billed",
+    "flag",
+    "True: only records that are on an invoice in any state, drafts included. False: only those on no invoice.",
+    field="billed",
+)
+_INVOICE = Filter("invoiceId", "id", "Only records on this invoice.", field="invoiceId", described=False)
 _ITEM_SELECT = ("client", "matter", "user", "meta")
 _INVOICE_BY_NAME = (Alternate("invoice", None, "invoice"),)
 _ITEM_SORT = MappingProxyType({"date": "date", "amount": "amount", "description": "description"})
@@ -130,8 +180,10 @@ TIME_ENTRIES = Resource(
         _MATTER,
         _CLIENT,
         _INVOICE,
-        Filter("fixedFeeId", "id", "Only time under this fixed fee.", field="fixedFeeId"),
-        Filter("billingType", "enum", "Only this billing type.", _values(r.BillingType), field="billingType"),
+        Filter("fixedFeeId", "id", "Only time entries that this fixed fee covers.", field="fixedFeeId"),
+        Filter(
+            "billingType", "enum", "Only entries of this billing type.", _values(r.BillingType), field="billingType"
+        ),
         _BILLED,
     ),
     select=(*_ITEM_SELECT, "fixedFee"),
@@ -141,6 +193,8 @@ TIME_ENTRIES = Resource(
     ),
     order=("date",),
     date="date",
+    creates=r.CreateTimeEntry,
+    updates=r.UpdateTimeEntry,
 )
 
 EXPENSES = Resource(
@@ -155,6 +209,8 @@ EXPENSES = Resource(
     sort=_ITEM_SORT,
     order=("date",),
     date="date",
+    creates=r.CreateExpense,
+    updates=r.UpdateExpense,
 )
 
 FIXED_FEES = Resource(
@@ -169,6 +225,8 @@ FIXED_FEES = Resource(
     sort=_ITEM_SORT,
     order=("date",),
     date="date",
+    creates=r.CreateFixedFee,
+    updates=r.UpdateFixedFee,
 )
 
 INVOICES = Resource(
@@ -179,10 +237,10 @@ INVOICES = Resource(
     filters=(
         _START,
         _END,
-        Filter("invoiceState", "enum", "Only this state.", _values(r.InvoiceState), field="invoiceState"),
+        Filter("invoiceState", "enum", "Only invoices in this state.", _values(r.InvoiceState), field="invoiceState"),
         _CLIENT,
         # An invoice may cover several matters and shows one, so its matterId need not be the one asked for.
-        Filter("matterId", "id", "Only invoices that cover this matter."),
+        Filter("matterId", "id", "Only invoices that cover this matter.", many=True),
     ),
     select=("client", "matter", "meta"),
     sort=MappingProxyType(
@@ -207,13 +265,15 @@ CLIENTS = Resource(
     detail=r.ClientDetail,
     id="clientId",
     filters=(
-        Filter("query", "text", "Part of the name or reference."),
+        Filter("query", "text", "Part of the name or the reference.", positional=True),
         Filter("reference", "text", "The whole reference.", field="reference"),
     ),
     select=("contact", "meta", "customFields"),
     sort=MappingProxyType({"name": "name", "reference": "reference"}),
     order=("name",),
     entity="client",
+    creates=r.CreateClient,
+    updates=r.UpdateClient,
 )
 
 MATTERS = Resource(
@@ -223,15 +283,17 @@ MATTERS = Resource(
     detail=r.MatterDetail,
     id="matterId",
     filters=(
-        Filter("query", "text", "Part of the matter's or the client's name or reference."),
+        Filter("query", "text", "Part of the matter's or the client's name or reference.", positional=True),
         Filter("reference", "text", "The whole reference.", field="reference"),
         Filter("clientReference", "text", "The client's whole reference."),
-        Filter("userId", "id", "Only matters this user is assigned to."),
-        Filter("responsibleId", "id", "Only this responsible attorney's.", field="responsibleId"),
-        Filter("originatorId", "id", "Only matters this attorney originated."),
+        Filter("userId", "id", "Only matters that this user is assigned to.", many=True),
+        Filter("responsibleId", "id", "Only matters of this responsible attorney.", field="responsibleId"),
+        Filter("originatorId", "id", "Only matters that this attorney originated."),
         _CLIENT,
-        Filter("practiceAreaId", "id", "Only this practice area's.", field="practiceAreaId"),
-        Filter("archived", "flag", "True: only archived; False: only active; absent: all.", field="archived"),
+        Filter("practiceAreaId", "id", "Only matters of this practice area.", field="practiceAreaId"),
+        Filter(
+            "archived", "flag", "True: only archived matters. False: only active ones. Left out: all.", field="archived"
+        ),
     ),
     select=(
         "matter",
@@ -253,6 +315,8 @@ MATTERS = Resource(
     ),
     order=("name",),
     entity="matter",
+    creates=r.CreateMatter,
+    updates=r.UpdateMatter,
 )
 
 USERS = Resource(
@@ -262,13 +326,14 @@ USERS = Resource(
     id="userId",
     filters=(
         Filter("email", "text", "The e-mail address."),
-        Filter("role", "enum", "Only this role.", _values(r.Role), field="role"),
-        Filter("query", "text", "Part of first name, last name, initials or e-mail."),
-        Filter("queryFullMatch", "flag", "True: `query` must be the whole field."),
+        Filter("role", "enum", "Only users with this role.", _values(r.Role), field="role"),
+        Filter("query", "text", "Part of the first name, last name, initials or e-mail address.", positional=True),
+        Filter("queryFullMatch", "flag", "True: `query` must match the whole field."),
     ),
     select=("customFields",),
     paginated=False,
     entity="user",
+    updates=r.UpdateUser,
 )
 
 PRACTICE_AREAS = Resource(
@@ -277,6 +342,8 @@ PRACTICE_AREAS = Resource(
     record=r.PracticeAreaList,
     id="practiceAreaId",
     paginated=False,
+    creates=r.CreatePracticeArea,
+    updates=r.UpdatePracticeArea,
 )
 
 CODES = Resource(name="codes", path="/v2/codes", record=r.CodeDetail, id="code", paginated=False)
@@ -286,7 +353,16 @@ CUSTOM_FIELDS = Resource(
     path="/v2/custom-fields",
     record=r.CustomFieldList,
     id="id",
-    filters=(Filter("entity", "enum", "What the field is on.", _values(r.CustomFieldEntity), field="entity"),),
+    filters=(
+        Filter(
+            "entity",
+            "enum",
+            "Only fields of this kind of record.",
+            _values(r.CustomFieldEntity),
+            field="entity",
+            positional=True,
+        ),
+    ),
     paginated=False,
 )
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import inspect
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_overloads, get_type_hints
 
 import pytest
 
 import billframes as bf
-from billframes.loaders import options as declared
+from tests.typing.make_stub import FRAMES, STUB, stub
 
 HERE = Path(__file__).parent
 LOADERS = [type(getattr(bf, name)) for name in bf.__all__ if hasattr(getattr(bf, name), "resource")]
+WRITTEN = {each.name: each for each in ast.parse(STUB.read_text(encoding="utf-8")).body if hasattr(each, "name")}
 
 
 def check(*command):
@@ -34,27 +35,56 @@ def test_pyright_knows_the_frames():
     assert done.returncode == 0, done.stdout
 
 
+def test_the_stub_is_what_the_declaration_gives():
+    assert STUB.read_text(encoding="utf-8") == stub(), "run python -m tests.typing.make_stub"
+
+
 @pytest.mark.parametrize("loader", LOADERS, ids=lambda each: each.__name__)
 def test_a_loaders_overloads_take_what_it_takes(loader):
-    """Overloads name their keywords by a TypedDict; the signature itself is spelled out."""
+    """Overloads name their keywords by a TypedDict; the running signature spells them out."""
     call = inspect.signature(loader.__call__)
     assert not any(each.kind is each.VAR_KEYWORD for each in call.parameters.values())
-    overloads = get_overloads(loader.__call__)
-    assert [inspect.signature(each).parameters["to"].annotation for each in overloads] == [
-        "Literal['pandas']",
-        "Literal['arrow']",
-        "Literal['polars']",
-    ]
-    own = {name: each.annotation for name, each in call.parameters.items() if name != "to"}
+    overloads = methods(loader, "__call__")
+    assert [taken(each)["to"] for each in overloads] == [f"Literal[{kind!r}]" for kind in FRAMES]
+    assert [ast.unparse(each.returns) for each in overloads] == list(FRAMES.values())
     for each in overloads:
-        taken = {name: one.annotation for name, one in inspect.signature(each).parameters.items() if name != "to"}
-        options = taken.pop("options", None)
-        if options:
-            taken |= written(getattr(declared, options.removeprefix("Unpack[").removesuffix("]")))
-        assert taken == own
+        assert {**taken(each), "to": "str"} == annotations(call)
 
 
-def written(options):
-    """A TypedDict's annotations as they are written, those of its bases with them."""
-    assert get_type_hints(options)
-    return {name: annotation.__forward_arg__ for name, annotation in options.__annotations__.items()}
+@pytest.mark.parametrize("loader", LOADERS, ids=lambda each: each.__name__)
+def test_a_loaders_methods_take_what_they_take(loader):
+    names = [name for name in ("count", "create", "get", "update", "delete") if hasattr(loader, name)]
+    for name in names:
+        (method,) = methods(loader, name)
+        signature = inspect.signature(getattr(loader, name))
+        assert taken(method) == annotations(signature)
+        required = [each for each, one in signature.parameters.items() if one.default is one.empty and each != "self"]
+        assert without_default(method) == required
+
+
+def methods(loader, name):
+    return [each for each in WRITTEN[loader.__name__].body if getattr(each, "name", "") == name]
+
+
+def taken(method):
+    """Each argument's annotation as it is written, those of the TypedDict with them."""
+    given = {each.arg: ast.unparse(each.annotation) for each in arguments(method)}
+    if method.args.kwarg:
+        options = ast.unparse(method.args.kwarg.annotation).removeprefix("Unpack[").removesuffix("]")
+        given |= {each.target.id: ast.unparse(each.annotation) for each in WRITTEN[options].body}
+    return given
+
+
+def arguments(method):
+    return [*method.args.args[1:], *method.args.kwonlyargs]
+
+
+def without_default(method):
+    positional = method.args.args[1:]
+    required = positional[: len(positional) - len(method.args.defaults)]
+    keywords = zip(method.args.kwonlyargs, method.args.kw_defaults, strict=True)
+    return [each.arg for each in (*required, *(name for name, default in keywords if default is None))]
+
+
+def annotations(signature):
+    return {name: each.annotation for name, each in signature.parameters.items() if name != "self"}

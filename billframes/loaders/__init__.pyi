@@ -1,0 +1,565 @@
+# Written by `python -m tests.typing.make_stub` from the loaders' signatures; not edited by hand.
+import datetime as dt
+from collections.abc import Collection, Mapping
+from typing import Any, Literal, TypedDict, Unpack, overload
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+from msgspec import UNSET, UnsetType
+
+from billframes.loaders.loader import Id, Ids, Loader, Names, Parameters, Progress
+from billframes.loading.merge import Merge
+from billframes.loading.record import Record
+from billframes.periods import DateLike
+
+__all__ = [
+    "ClientBalances",
+    "Clients",
+    "CodeSets",
+    "Codes",
+    "CustomFields",
+    "Expenses",
+    "FixedFees",
+    "Health",
+    "Invoices",
+    "Matters",
+    "PracticeAreas",
+    "TimeEntries",
+    "Users",
+]
+
+class _ClientBalancesOptions(TypedDict, total=False):
+    progress: bool | Progress | None
+
+class ClientBalances(Loader):
+    @overload
+    def __call__(
+        self,
+        client_ids: Id | Collection[Id] | None = None,
+        *,
+        to: Literal["pandas"] = "pandas",
+        **options: Unpack[_ClientBalancesOptions],
+    ) -> pd.DataFrame: ...
+    @overload
+    def __call__(
+        self,
+        client_ids: Id | Collection[Id] | None = None,
+        *,
+        to: Literal["arrow"],
+        **options: Unpack[_ClientBalancesOptions],
+    ) -> pa.Table: ...
+    @overload
+    def __call__(
+        self,
+        client_ids: Id | Collection[Id] | None = None,
+        *,
+        to: Literal["polars"],
+        **options: Unpack[_ClientBalancesOptions],
+    ) -> pl.DataFrame: ...
+
+class _ClientsOptions(TypedDict, total=False):
+    reference: str | None
+    select: Names | None
+    sort: Names | None
+    modified_since: DateLike | None
+    limit: int | None
+    progress: bool | Progress | None
+    params: Parameters | None
+
+class Clients(Loader):
+    @overload
+    def __call__(
+        self, query: str | None = None, *, to: Literal["pandas"] = "pandas", **options: Unpack[_ClientsOptions]
+    ) -> pd.DataFrame: ...
+    @overload
+    def __call__(
+        self, query: str | None = None, *, to: Literal["arrow"], **options: Unpack[_ClientsOptions]
+    ) -> pa.Table: ...
+    @overload
+    def __call__(
+        self, query: str | None = None, *, to: Literal["polars"], **options: Unpack[_ClientsOptions]
+    ) -> pl.DataFrame: ...
+    def count(
+        self,
+        query: str | None = None,
+        *,
+        reference: str | None = None,
+        modified_since: DateLike | None = None,
+        params: Parameters | None = None,
+    ) -> int: ...
+    def create(
+        self,
+        *,
+        name: str,
+        reference: str | UnsetType | None = UNSET,
+        contact: Mapping[str, Any] | Record | UnsetType = UNSET,
+        notes: str | UnsetType | None = UNSET,
+        custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
+    ) -> Record | None: ...
+    def delete(self, id: Id) -> None: ...
+    def get(self, id: Id) -> Record: ...
+    def update(
+        self,
+        id: Id,
+        *,
+        name: str | UnsetType | None = UNSET,
+        reference: str | UnsetType | None = UNSET,
+        notes: str | UnsetType | None = UNSET,
+        contact: Mapping[str, Any] | Record | Merge | UnsetType = UNSET,
+        custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
+    ) -> Record | None: ...
+
+class CodeSets(Loader):
+    @overload
+    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+    @overload
+    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
+    @overload
+    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
+
+class Codes(Loader):
+    @overload
+    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+    @overload
+    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
+    @overload
+    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
+
+class CustomFields(Loader):
+    @overload
+    def __call__(self, entity: str | None = None, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+    @overload
+    def __call__(self, entity: str | None = None, *, to: Literal["arrow"]) -> pa.Table: ...
+    @overload
+    def __call__(self, entity: str | None = None, *, to: Literal["polars"]) -> pl.DataFrame: ...
+
+class _ExpensesOptions(TypedDict, total=False):
+    user_id: Ids | None
+    matter_id: Ids | None
+    client_id: Ids | None
+    invoice_id: Id | None
+    billed: bool | None
+    select: Names | None
+    sort: Names | None
+    modified_since: DateLike | None
+    limit: int | None
+    progress: bool | Progress | None
+    params: Parameters | None
+
+class Expenses(Loader):
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["pandas"] = "pandas",
+        **options: Unpack[_ExpensesOptions],
+    ) -> pd.DataFrame: ...
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["arrow"],
+        **options: Unpack[_ExpensesOptions],
+    ) -> pa.Table: ...
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["polars"],
+        **options: Unpack[_ExpensesOptions],
+    ) -> pl.DataFrame: ...
+    def count(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        user_id: Ids | None = None,
+        matter_id: Ids | None = None,
+        client_id: Ids | None = None,
+        invoice_id: Id | None = None,
+        billed: bool | None = None,
+        modified_since: DateLike | None = None,
+        params: Parameters | None = None,
+    ) -> int: ...
+    def create(
+        self,
+        *,
+        matter_id: Id,
+        date: DateLike,
+        description: str,
+        amount: float,
+        user_id: Id | UnsetType | None = UNSET,
+        expense_code: str | UnsetType | None = UNSET,
+    ) -> Record | None: ...
+    def delete(self, id: Id) -> None: ...
+    def get(self, id: Id) -> Record: ...
+    def update(
+        self,
+        id: Id,
+        *,
+        matter_id: Id | UnsetType | None = UNSET,
+        user_id: Id | UnsetType | None = UNSET,
+        date: DateLike | UnsetType | None = UNSET,
+        description: str | UnsetType | None = UNSET,
+        amount: float | UnsetType | None = UNSET,
+        expense_code: str | UnsetType | None = UNSET,
+    ) -> Record | None: ...
+
+class _FixedFeesOptions(TypedDict, total=False):
+    user_id: Ids | None
+    matter_id: Ids | None
+    client_id: Ids | None
+    invoice_id: Id | None
+    billed: bool | None
+    select: Names | None
+    sort: Names | None
+    modified_since: DateLike | None
+    limit: int | None
+    progress: bool | Progress | None
+    params: Parameters | None
+
+class FixedFees(Loader):
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["pandas"] = "pandas",
+        **options: Unpack[_FixedFeesOptions],
+    ) -> pd.DataFrame: ...
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["arrow"],
+        **options: Unpack[_FixedFeesOptions],
+    ) -> pa.Table: ...
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["polars"],
+        **options: Unpack[_FixedFeesOptions],
+    ) -> pl.DataFrame: ...
+    def count(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        user_id: Ids | None = None,
+        matter_id: Ids | None = None,
+        client_id: Ids | None = None,
+        invoice_id: Id | None = None,
+        billed: bool | None = None,
+        modified_since: DateLike | None = None,
+        params: Parameters | None = None,
+    ) -> int: ...
+    def create(
+        self,
+        *,
+        matter_id: Id,
+        date: DateLike,
+        description: str,
+        amount: float,
+        user_id: Id | UnsetType | None = UNSET,
+        activity_code: str | UnsetType | None = UNSET,
+        task_code: str | UnsetType | None = UNSET,
+    ) -> Record | None: ...
+    def delete(self, id: Id) -> None: ...
+    def get(self, id: Id) -> Record: ...
+    def update(
+        self,
+        id: Id,
+        *,
+        date: DateLike | UnsetType | None = UNSET,
+        matter_id: Id | UnsetType | None = UNSET,
+        user_id: Id | UnsetType | None = UNSET,
+        description: str | UnsetType | None = UNSET,
+        amount: float | UnsetType | None = UNSET,
+        activity_code: str | UnsetType | None = UNSET,
+        task_code: str | UnsetType | None = UNSET,
+    ) -> Record | None: ...
+
+class Health(Loader):
+    @overload
+    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+    @overload
+    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
+    @overload
+    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
+
+class _InvoicesOptions(TypedDict, total=False):
+    invoice_state: str | None
+    client_id: Ids | None
+    matter_id: Ids | None
+    select: Names | None
+    sort: Names | None
+    modified_since: DateLike | None
+    limit: int | None
+    progress: bool | Progress | None
+    params: Parameters | None
+
+class Invoices(Loader):
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["pandas"] = "pandas",
+        **options: Unpack[_InvoicesOptions],
+    ) -> pd.DataFrame: ...
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["arrow"],
+        **options: Unpack[_InvoicesOptions],
+    ) -> pa.Table: ...
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["polars"],
+        **options: Unpack[_InvoicesOptions],
+    ) -> pl.DataFrame: ...
+    def count(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        invoice_state: str | None = None,
+        client_id: Ids | None = None,
+        matter_id: Ids | None = None,
+        modified_since: DateLike | None = None,
+        params: Parameters | None = None,
+    ) -> int: ...
+
+class _MattersOptions(TypedDict, total=False):
+    reference: str | None
+    client_reference: str | None
+    user_id: Ids | None
+    responsible_id: Id | None
+    originator_id: Id | None
+    client_id: Ids | None
+    practice_area_id: Id | None
+    archived: bool | None
+    select: Names | None
+    sort: Names | None
+    modified_since: DateLike | None
+    limit: int | None
+    progress: bool | Progress | None
+    params: Parameters | None
+
+class Matters(Loader):
+    @overload
+    def __call__(
+        self, query: str | None = None, *, to: Literal["pandas"] = "pandas", **options: Unpack[_MattersOptions]
+    ) -> pd.DataFrame: ...
+    @overload
+    def __call__(
+        self, query: str | None = None, *, to: Literal["arrow"], **options: Unpack[_MattersOptions]
+    ) -> pa.Table: ...
+    @overload
+    def __call__(
+        self, query: str | None = None, *, to: Literal["polars"], **options: Unpack[_MattersOptions]
+    ) -> pl.DataFrame: ...
+    def archive(self, id: Id) -> Record | None: ...
+    def count(
+        self,
+        query: str | None = None,
+        *,
+        reference: str | None = None,
+        client_reference: str | None = None,
+        user_id: Ids | None = None,
+        responsible_id: Id | None = None,
+        originator_id: Id | None = None,
+        client_id: Ids | None = None,
+        practice_area_id: Id | None = None,
+        archived: bool | None = None,
+        modified_since: DateLike | None = None,
+        params: Parameters | None = None,
+    ) -> int: ...
+    def create(
+        self,
+        *,
+        name: str,
+        client_id: Id,
+        responsible_id: Id,
+        reference: str | UnsetType | None = UNSET,
+        matter_type: str | UnsetType = UNSET,
+        originator_id: Id | UnsetType | None = UNSET,
+        opened: DateLike | UnsetType | None = UNSET,
+        archived: bool | UnsetType = UNSET,
+        conflict_information: Mapping[str, Any] | Record | UnsetType | None = UNSET,
+        billing_instructions: str | UnsetType | None = UNSET,
+        notes: str | UnsetType | None = UNSET,
+        referral_sources: str | UnsetType | None = UNSET,
+        practice_area_id: Id | UnsetType | None = UNSET,
+        rate_group_id: Id | UnsetType | None = UNSET,
+        custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
+    ) -> Record | None: ...
+    def delete(self, id: Id) -> None: ...
+    def get(self, id: Id) -> Record: ...
+    def unarchive(self, id: Id) -> Record | None: ...
+    def update(
+        self,
+        id: Id,
+        *,
+        name: str | UnsetType | None = UNSET,
+        reference: str | UnsetType | None = UNSET,
+        client_id: Id | UnsetType | None = UNSET,
+        responsible_id: Id | UnsetType | None = UNSET,
+        opened: DateLike | UnsetType | None = UNSET,
+        archived: bool | UnsetType | None = UNSET,
+        conflict_information: Mapping[str, Any] | Record | Merge | UnsetType | None = UNSET,
+        billing_instructions: str | UnsetType | None = UNSET,
+        notes: str | UnsetType | None = UNSET,
+        referral_sources: str | UnsetType | None = UNSET,
+        practice_area_id: Id | UnsetType | None = UNSET,
+        custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
+    ) -> Record | None: ...
+
+class PracticeAreas(Loader):
+    @overload
+    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+    @overload
+    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
+    @overload
+    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
+    def create(self, *, label: str, default: bool | UnsetType = UNSET) -> Record | None: ...
+    def delete(self, id: Id) -> None: ...
+    def update(
+        self, id: Id, *, label: str | UnsetType | None = UNSET, default: bool | UnsetType | None = UNSET
+    ) -> Record | None: ...
+
+class _TimeEntriesOptions(TypedDict, total=False):
+    user_id: Ids | None
+    matter_id: Ids | None
+    client_id: Ids | None
+    invoice_id: Id | None
+    fixed_fee_id: Id | None
+    billing_type: str | None
+    billed: bool | None
+    select: Names | None
+    sort: Names | None
+    modified_since: DateLike | None
+    limit: int | None
+    progress: bool | Progress | None
+    params: Parameters | None
+
+class TimeEntries(Loader):
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["pandas"] = "pandas",
+        **options: Unpack[_TimeEntriesOptions],
+    ) -> pd.DataFrame: ...
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["arrow"],
+        **options: Unpack[_TimeEntriesOptions],
+    ) -> pa.Table: ...
+    @overload
+    def __call__(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        to: Literal["polars"],
+        **options: Unpack[_TimeEntriesOptions],
+    ) -> pl.DataFrame: ...
+    def count(
+        self,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        *,
+        user_id: Ids | None = None,
+        matter_id: Ids | None = None,
+        client_id: Ids | None = None,
+        invoice_id: Id | None = None,
+        fixed_fee_id: Id | None = None,
+        billing_type: str | None = None,
+        billed: bool | None = None,
+        modified_since: DateLike | None = None,
+        params: Parameters | None = None,
+    ) -> int: ...
+    def create(
+        self,
+        *,
+        matter_id: Id,
+        date: DateLike,
+        description: str,
+        hours: float,
+        user_id: Id | UnsetType | None = UNSET,
+        time: str | dt.time | UnsetType | None = UNSET,
+        rate: float | UnsetType | None = UNSET,
+        billing_type: str | UnsetType = UNSET,
+        fixed_fee_id: Id | UnsetType | None = UNSET,
+        activity_code: str | UnsetType | None = UNSET,
+        task_code: str | UnsetType | None = UNSET,
+        acting_user: Id | None = None,
+    ) -> Record | None: ...
+    def delete(self, id: Id) -> None: ...
+    def get(self, id: Id) -> Record: ...
+    def update(
+        self,
+        id: Id,
+        *,
+        user_id: Id | UnsetType | None = UNSET,
+        matter_id: Id | UnsetType | None = UNSET,
+        date: DateLike | UnsetType | None = UNSET,
+        time: str | dt.time | UnsetType | None = UNSET,
+        description: str | UnsetType | None = UNSET,
+        hours: float | UnsetType | None = UNSET,
+        rate: float | UnsetType | None = UNSET,
+        billing_type: str | UnsetType | None = UNSET,
+        fixed_fee_id: Id | UnsetType | None = UNSET,
+        activity_code: str | UnsetType | None = UNSET,
+        task_code: str | UnsetType | None = UNSET,
+    ) -> Record | None: ...
+
+class _UsersOptions(TypedDict, total=False):
+    email: str | None
+    role: str | None
+    query_full_match: bool | None
+    select: Names | None
+    params: Parameters | None
+
+class Users(Loader):
+    @overload
+    def __call__(
+        self, query: str | None = None, *, to: Literal["pandas"] = "pandas", **options: Unpack[_UsersOptions]
+    ) -> pd.DataFrame: ...
+    @overload
+    def __call__(
+        self, query: str | None = None, *, to: Literal["arrow"], **options: Unpack[_UsersOptions]
+    ) -> pa.Table: ...
+    @overload
+    def __call__(
+        self, query: str | None = None, *, to: Literal["polars"], **options: Unpack[_UsersOptions]
+    ) -> pl.DataFrame: ...
+    def update(self, id: Id, *, custom_fields: Mapping[str, Any] | UnsetType | None = UNSET) -> Record | None: ...

@@ -1,0 +1,242 @@
+"""The arguments of loaders and of their methods, each built from one declaration.
+
+A list's filters, `select` names and sort names are declared in its `Resource`; the fields that creating or updating a
+record takes are declared in a struct of `billframes.schema.records`. This module turns both into `Argument`s.
+`billframes.loaders.methods` builds signatures and docstrings from these, and checks what a caller passes:
+
+======================== =====================================
+declared in              becomes the arguments of
+======================== =====================================
+`TIME_ENTRIES.filters` … `time_entries(…)`
+`TIME_ENTRIES.filters`   `time_entries.count(…)`
+`CreateTimeEntry`        `time_entries.create(…)`
+`UpdateTimeEntry`        `time_entries.update(id, …)`
+======================== =====================================
+
+Type checkers can't run code, so they read `loaders/__init__.pyi`. `python -m tests.typing.make_stub` writes that file
+from the same signatures, and a test fails when it is out of date.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import UNSET, Struct
+
+from billframes._names import snake_case
+from billframes.schema.records import Request
+from billframes.schema.resources import Filter, Resource
+from billframes.schema.sources import Field, fields_of
+
+__all__ = [
+    "REQUIRED",
+    "Argument",
+    "count_arguments",
+    "create_arguments",
+    "list_arguments",
+    "update_arguments",
+]
+
+REQUIRED = inspect.Parameter.empty
+_WIDTH = 112
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """
+    One argument of a method.
+
+    Parameters
+    ----------
+    name : str
+    annotation : str
+        Its type as a type checker reads it.
+    type : str
+        Its type as the docstring shows it, without "optional".
+    text : str
+        What it means.
+    default : object
+        `REQUIRED` if it must be given.
+    positional : bool
+        Whether it can be given by position.
+    """
+
+    name: str
+    annotation: str
+    type: str
+    text: str
+    default: Any = None
+    positional: bool = False
+
+    @property
+    def parameter(self) -> inspect.Parameter:
+        """The argument as `inspect` knows it."""
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if self.positional else inspect.Parameter.KEYWORD_ONLY
+        return inspect.Parameter(self.name, kind, default=self.default, annotation=self.annotation)
+
+    @property
+    def documented(self) -> str:
+        """The argument as an entry of a numpydoc Parameters section."""
+        ending = "" if self.default is REQUIRED else ", optional"
+        if isinstance(self.default, str):
+            ending = f', default "{self.default}"'
+        return f"{self.name} : {self.type}{ending}\n{textwrap.indent(textwrap.fill(self.text, _WIDTH - 4), '    ')}"
+
+
+def list_arguments(resource: Resource) -> Iterator[Argument]:
+    """Return what loading a resource's list takes."""
+    yield from _narrowing(resource)
+    if resource.select:
+        yield Argument(
+            "select",
+            "Names | None",
+            "str or list of str",
+            f"Details to load, by the API's names: {', '.join(resource.select)}. Columns of others are left out. "
+            'A name prefixed with "-" is left out. None loads all details. Other names are sent as given.',
+        )
+    if resource.paginated:
+        yield from _paged(resource)
+    if resource.select:
+        yield _PARAMS
+    yield Argument("to", "str", '{"pandas", "arrow", "polars"}', "The kind of frame to return.", "pandas")
+
+
+def count_arguments(resource: Resource) -> Iterator[Argument]:
+    """Return what counting the records of a resource's list takes."""
+    yield from _narrowing(resource)
+    yield _MODIFIED_SINCE
+    yield _PARAMS
+
+
+def create_arguments(resource: Resource) -> Iterator[Argument]:
+    """Return what creating a record takes."""
+    return _fields(resource.creates, nested="Mapping[str, Any] | Record", shown="mapping or Record")
+
+
+def update_arguments(resource: Resource) -> Iterator[Argument]:
+    """Return what updating a record takes."""
+    yield Argument("id", "Id", "str or UUID", "The record to change.", REQUIRED, positional=True)
+    yield from _fields(
+        resource.updates, nested="Mapping[str, Any] | Record | Merge", shown="mapping, Record or Merge", ending=_MERGE
+    )
+
+
+_MERGE = (
+    " Fields left out are not sent. The API's description does not show whether the server then keeps them: "
+    "`bf.merge({0}=…)` keeps them on every server."
+)
+_PARAMS = Argument("params", "Parameters | None", "mapping", "Extra query parameters, passed through unchecked.")
+_MODIFIED_SINCE = Argument(
+    "modified_since",
+    "DateLike | None",
+    "str, datetime or Timestamp",
+    "Only records changed after this instant. An instant without a time zone is taken as UTC.",
+)
+
+
+def _paged(resource: Resource) -> Iterator[Argument]:
+    order = ", ".join(f"`{snake_case(name)}`" for name in resource.order)
+    yield Argument(
+        "sort",
+        "Names | None",
+        "str or list of str",
+        f'Order of the rows: {", ".join(resource.sort)}. "-" before a name is descending; ties are ordered by id. None '
+        f"orders by {order}, then id. Other names are sent as given, and the rows then keep the server's order.",
+    )
+    yield _MODIFIED_SINCE
+    yield Argument(
+        "limit", "int | None", "int", "Rows wanted in all, over as many pages as needed. None is all rows, 0 none."
+    )
+    yield Argument(
+        "progress",
+        "bool | Progress | None",
+        "bool or callable",
+        "None shows a bar in notebooks and terminals after a second. True always shows it, False never. A function is "
+        "called with the rows loaded and the rows in all.",
+    )
+
+
+def _narrowing(resource: Resource) -> Iterator[Argument]:
+    """Return the arguments that narrow a list: its period and its other filters."""
+    if resource.date:
+        yield Argument(
+            "start",
+            "DateLike | None",
+            "str, date, datetime or Timestamp",
+            f'First day, inclusive, by `{snake_case(resource.date)}`. Without `end`, a whole period: "2026", '
+            '"2026-Q3", "2026-10", "last month", "this month", "last quarter" or "ytd". A single date without `end` '
+            "means from that date on. None is open.",
+            positional=True,
+        )
+        last = "Last day, inclusive. None is open."
+        yield Argument("end", "DateLike | None", "str, date, datetime or Timestamp", last, positional=True)
+    filters = (each for each in resource.filters if each.kind != "date")
+    yield from sorted(map(_filter, filters), key=lambda each: not each.positional)
+
+
+def _filter(declared: Filter) -> Argument:
+    annotation, shown = {"id": ("Id", "str or UUID"), "flag": ("bool", "bool")}.get(declared.kind, ("str", "str"))
+    text = declared.description
+    if declared.many:
+        annotation, shown = "Ids", "str, UUID or list of these"
+        text += " One id, or a list of ids."
+    if declared.values:
+        text = f"{text.removesuffix('.')}: {_either(declared.values)}."
+    if not declared.described:
+        text += (
+            " The API's description lacks this filter. It is sent, and applied here if the server ignores it, which "
+            "reads everything that the other filters leave."
+        )
+    return Argument(snake_case(declared.name), f"{annotation} | None", shown, text, positional=declared.positional)
+
+
+_FIELD_TYPES = {
+    "id": ("Id", "str or UUID"),
+    "text": ("str", "str"),
+    "enum": ("str", "str"),
+    "date": ("DateLike", "str or date"),
+    "time": ("str | dt.time", "str or time"),
+    "flag": ("bool", "bool"),
+    **dict.fromkeys(("money", "hours", "rate", "number"), ("float", "float")),
+}
+_CUSTOM_FIELDS = "New values by the field's name, column name or id. None clears a field; fields left out stay."
+
+
+def _fields(request: type[Request] | None, *, nested: str, shown: str, ending: str = "") -> Iterator[Argument]:
+    """Return an argument for each field of a request."""
+    assert request is not None  # noqa: S101 - only resources that have it have the method
+    required = len(request.__struct_fields__) - len(request.__struct_defaults__)
+    for place, field in enumerate(fields_of(request)):
+        annotation, type_, text = _field(field)
+        if _is_nested(field):
+            names = field.type.__struct_fields__
+            annotation, type_, text = nested, shown, f"{text} By field: {', '.join(names)}.{ending.format(names[-1])}"
+        if place < required:
+            yield Argument(field.name, annotation, type_, text, REQUIRED)
+        else:
+            annotation += " | UnsetType | None" if field.nullable else " | UnsetType"
+            yield Argument(field.name, annotation, type_, text, UNSET)
+
+
+def _field(field: Field) -> tuple[str, str, str]:
+    """Return a field's type as a checker reads it, as the docstring shows it, and what it means."""
+    if field.is_list:
+        return "Mapping[str, Any]", "mapping", _CUSTOM_FIELDS
+    # The declaration speaks of JSON.
+    text = field.notes["description"].replace("null", "None").replace("the all-zero UUID", "`bf.CLEAR`")
+    if values := field.notes.get("values"):
+        text = f"{text.removesuffix('.')}: {_either(values)}."
+    return (*_FIELD_TYPES[field.notes.get("kind", "text")], text)
+
+
+def _is_nested(field: Field) -> bool:
+    return not field.is_list and isinstance(field.type, type) and issubclass(field.type, Struct)
+
+
+def _either(values: tuple[str, ...]) -> str:
+    quoted = [f'"{value}"' for value in values]
+    return f"{', '.join(quoted[:-1])} or {quoted[-1]}"
