@@ -20,30 +20,26 @@ from ._session import (
 from ._version import (
     __version__ as __version__,
 )
-from .analysis import (
-    aging as aging,
-    billing_lag as billing_lag,
-    budget_burn as budget_burn,
-    code_check as code_check,
-    contribution as contribution,
-    duplicates as duplicates,
-    effective_rates as effective_rates,
-    fixed_fee_realization as fixed_fee_realization,
-    leverage as leverage,
-    lockup as lockup,
-    missing_time as missing_time,
-    normalize_balances as normalize_balances,
-    origination as origination,
-    profitability as profitability,
-    realization as realization,
-    reconcile as reconcile,
-    timekeeping_lag as timekeeping_lag,
-    utilization as utilization,
-    wip as wip,
-)
-from .analysis.explain import (
-    explain as explain,
-)
+from .analysis.aging import aging as aging
+from .analysis.billing_lag import billing_lag as billing_lag
+from .analysis.budget_burn import budget_burn as budget_burn
+from .analysis.code_check import code_check as code_check
+from .analysis.contribution import contribution as contribution
+from .analysis.duplicates import duplicates as duplicates
+from .analysis.effective_rates import effective_rates as effective_rates
+from .analysis.explain import explain as explain
+from .analysis.fixed_fee_realization import fixed_fee_realization as fixed_fee_realization
+from .analysis.leverage import leverage as leverage
+from .analysis.lockup import lockup as lockup
+from .analysis.missing_time import missing_time as missing_time
+from .analysis.normalize_balances import normalize_balances as normalize_balances
+from .analysis.origination import origination as origination
+from .analysis.profitability import profitability as profitability
+from .analysis.realization import realization as realization
+from .analysis.reconcile import reconcile as reconcile
+from .analysis.timekeeping_lag import timekeeping_lag as timekeeping_lag
+from .analysis.utilization import utilization as utilization
+from .analysis.wip import wip as wip
 from .book import (
     Book as Book,
     book as book,

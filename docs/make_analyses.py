@@ -1,6 +1,6 @@
 """Write the sections of analyses.md from what each analysis says of itself.
 
-`python docs/make_analyses.py` after an analysis was added or its explanation, docstring or columns have changed; a test
+`python docs/make_analyses.py` after an analysis was added or its signature or declaration has changed; a test
 compares the page with it. What stands outside the marked parts is written by hand and kept; an analysis that the page
 does not have yet gets a section of its own before the mark for new ones.
 """
@@ -8,17 +8,14 @@ does not have yet gets a section of its own before the mark for new ones.
 from __future__ import annotations
 
 import inspect
-import re
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import billframes.analysis as analyses
-from billframes.analysis._explanation import Explanation
-from billframes.analysis.explain import explanations
 from billframes.analysis.glossary import GLOSSARY
-from billframes.analysis.metrics import UNITS, Measure, measure
+from billframes.analysis.metrics import UNITS, Measure
+from billframes.analysis.spec import Analysis, analyses
 
 PAGE = Path(__file__).parent / "analyses.md"
 NEW = "<!-- new analyses go above this line -->"
@@ -37,7 +34,7 @@ def page(text: str) -> str:
         before, rest = text.split(begin("glossary"))
         words = _wrapped(GLOSSARY._repr_markdown_())
         text = f"{before}{begin('glossary')}\n\n{words}\n\n{END}{rest.partition(END)[2]}"
-    for each in explanations():
+    for each in analyses().values():
         if begin(each.name) not in text:
             text = text.replace(NEW, f"## {each.title}\n\n{begin(each.name)}\n{END}\n\n{NEW}")
         before, rest = text.split(begin(each.name))
@@ -45,23 +42,15 @@ def page(text: str) -> str:
     return text
 
 
-def section(explanation: Explanation) -> str:
+def section(analysis: Analysis) -> str:
     """Return the generated part of one analysis: its question, call, definition and columns."""
-    function = getattr(analyses, explanation.name)
-    blocks = [f"*{explanation.question}*", explanation.summary, f"*Example.* {explanation.example}"]
-    blocks += [f"`{_call(function)}`", f"**{explanation.formula}**"]
-    for heading, texts in explanation.parts.items():
+    blocks = [f"*{analysis.question}*", analysis.summary, f"*Example.* {analysis.example}"]
+    blocks += [f"`{_call(analysis.function)}`", f"**{analysis.formula}**"]
+    for heading, texts in analysis.parts.items():
         if heading not in {"In short", "Example", "Formula"}:
             listed = "\n".join(f"- {text}" for text in texts)
             blocks.append(f"**{heading}**: {texts[0]}" if len(texts) == 1 else f"**{heading}**\n\n{listed}")
-    return "\n\n".join([*map(_wrapped, blocks), _table(columns_of(function))])
-
-
-def columns_of(function: Callable[..., Any]) -> list[Measure]:
-    """List the measures that an analysis' docstring names among what it returns, in its order."""
-    returns = re.search(r"\nReturns\n-+\n(.*?)(\n\w+\n-+\n|\Z)", inspect.getdoc(function) or "", re.DOTALL)
-    names = dict.fromkeys(re.findall(r"`([^`\s]+)`", returns[1])) if returns else {}
-    return [found for name in names if (found := measure(name))]
+    return "\n\n".join([*map(_wrapped, blocks), _table(analysis.columns)])
 
 
 def _call(function: Callable[..., Any]) -> str:

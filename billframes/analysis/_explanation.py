@@ -1,4 +1,4 @@
-"""What an analysis says of itself: the text behind `bf.explain` and the analyses' page of the docs."""
+"""The explanation of an analysis, and how it reads in a terminal and in a notebook."""
 
 from __future__ import annotations
 

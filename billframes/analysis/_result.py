@@ -14,7 +14,8 @@ import pandas as pd
 from billframes.analysis.engine import collect
 from billframes.analysis.frames import wrap_frame
 from billframes.analysis.keys import TIMES
-from billframes.analysis.metrics import measure, title_of_key
+from billframes.analysis.metrics import title_of_key
+from billframes.analysis.spec import measure
 from billframes.errors import MissingColumnError
 
 __all__ = ["Rows", "rows_of"]

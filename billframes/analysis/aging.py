@@ -14,7 +14,6 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.allocation import (
     ON_INVOICE,
     allocation_rates,
@@ -32,12 +31,14 @@ from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import add_up, attach, base_of, finish, sums, with_times
 from billframes.analysis.guards import unknown_values
 from billframes.analysis.keys import By, Key, Sources, find_keys, sources_of
+from billframes.analysis.metrics import buckets, shared
+from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period
 
-__all__ = ["EXPLANATION", "aging"]
+__all__ = ["ANALYSIS", "aging"]
 
 C = nw.col
 
@@ -369,7 +370,7 @@ def _shares(frames: dict[str, Frame], by: list[str]) -> tuple[Frame, Frame | Non
     return shares.select("invoice_id", *by, _share=C("_billed") / C("_total")), hidden
 
 
-EXPLANATION = Explanation(
+ANALYSIS = Analysis(
     name="aging",
     question="Who owes what, and for how long has it been due?",
     summary=(
@@ -402,5 +403,25 @@ EXPLANATION = Explanation(
         "Which part of a balance is tax, expenses or disputed, and when or how anything was paid.",
         "Which matter of several a balance belongs to: it is spread in proportion to what each was billed at.",
     ),
+    columns=(
+        *shared("current"),
+        *buckets("1-30", "31-60", "61-90", "91+", "0-30"),
+        *shared("total", "overdue", "weighted_days_overdue", "unknown_amount"),
+    ),
+    table=TableSpec(
+        title="Receivables by age",
+        columns=("current", BUCKETS, "total", "overdue", "weighted_days_overdue"),
+        where_there=("current", "weighted_days_overdue"),
+    ),
+    chart=ChartSpec(
+        kind="ages",
+        title="Receivables",
+        columns={},
+        words=["{total}"],
+        age=("days past due", "days since the invoice date"),
+        shows="a column a bucket, or for several rows a bar each, cut into buckets.",
+        more="Older is darker. Credits lie to the left of zero. A bar's words are its total.",
+        example={"client_name": ["Acme", "Bolt"], "current": [60.0, 0.0], "1-30": [40.0, -5.0], "total": [100.0, -5.0]},
+        gives=(["100", "−5"], "Receivables by client, by days past due"),
+    ),
 )
-"""What `bf.explain("aging")` says."""

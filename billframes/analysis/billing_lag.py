@@ -13,7 +13,6 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.allocation import allocation_rates, billable_time, time_on_invoices, warn_of_unknown_invoices
 from billframes.analysis.arguments import resolve_users
 from billframes.analysis.column_types import Frame
@@ -23,35 +22,16 @@ from billframes.analysis.expressions import as_float, day_number, in_period, rat
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import add_up, attach, base_of, finish, sums, with_times
 from billframes.analysis.keys import By, Key, find_keys, sources_of
+from billframes.analysis.metrics import divided, shared, summed
+from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning
 from billframes.periods import DateLike, resolve
 
-__all__ = ["EXPLANATION", "billing_lag"]
+__all__ = ["ANALYSIS", "billing_lag"]
 
 C = nw.col
 
-EXPLANATION = Explanation(
-    name="billing_lag",
-    question="How many days pass from doing the work to invoicing it?",
-    summary=(
-        "It counts the days from the work to the date of its final invoice. The weighted figures give large "
-        "entries more say than small ones."
-    ),
-    example=(
-        "Work worth 900 waited 10 days and work worth 100 waited 30 days: 20 days on average, and 12 days "
-        "weighted by amount."
-    ),
-    formula="Σ (invoice date − work date) ÷ entries; weighted: Σ (days × amount) ÷ Σ amount",
-    numerator="days from the work's date to the date of its final invoice, of billable entries",
-    denominator="entries; their amount, or their hours, for the weighted figures",
-    left_out=(
-        "work not on a final invoice yet: `wip` tells its age",
-        "fixed-fee and non-billable time",
-        "entries on an invoice that was not passed, which a warning counts",
-    ),
-    cannot_tell=("when an invoice was sent: its date is what counts",),
-)
 
 _ROW = ("entries", "billable_hours", "worked_amount", "total_lag_days", "hour_days", "amount_days", "_hidden")
 _MEASURES = (*_ROW, "postdated_entries")
@@ -203,3 +183,90 @@ def _warn_of_hidden(totals: Frame) -> None:
             "amount is missing where they count. The lag weighted by hours is known.",
             RatesHiddenWarning,
         )
+
+
+ANALYSIS = Analysis(
+    name="billing_lag",
+    question="How many days pass from doing the work to invoicing it?",
+    summary=(
+        "It counts the days from the work to the date of its final invoice. The weighted figures give large "
+        "entries more say than small ones."
+    ),
+    example=(
+        "Work worth 900 waited 10 days and work worth 100 waited 30 days: 20 days on average, and 12 days "
+        "weighted by amount."
+    ),
+    formula="Σ (invoice date − work date) ÷ entries; weighted: Σ (days × amount) ÷ Σ amount",
+    numerator="days from the work's date to the date of its final invoice, of billable entries",
+    denominator="entries; their amount, or their hours, for the weighted figures",
+    left_out=(
+        "work not on a final invoice yet: `wip` tells its age",
+        "fixed-fee and non-billable time",
+        "entries on an invoice that was not passed, which a warning counts",
+    ),
+    cannot_tell=("when an invoice was sent: its date is what counts",),
+    columns=(
+        *shared("entries"),
+        summed("total_lag_days", "Days in all", "days", "Days from work to invoice, of all entries."),
+        divided(
+            "mean_lag_days",
+            "Mean lag",
+            "total_lag_days / entries",
+            "Days from work to invoice of a mean entry.",
+            unit="days",
+        ),
+        *shared("worked_amount"),
+        summed("amount_days", "Days × worth", "days", "Days from work to invoice × worth."),
+        divided(
+            "amount_weighted_lag_days",
+            "Lag by worth",
+            "amount_days / worked_amount",
+            "Days from work to invoice, weighted by worth.",
+            unit="days",
+        ),
+        *shared("billable_hours"),
+        summed("hour_days", "Days × hours", "days", "Days from work to invoice × hours."),
+        divided(
+            "hours_weighted_lag_days",
+            "Lag by hours",
+            "hour_days / billable_hours",
+            "Days from work to invoice, weighted by hours.",
+            unit="days",
+        ),
+        summed(
+            "postdated_entries",
+            "After the invoice",
+            "count",
+            "Entries dated after their invoice; their days are negative.",
+        ),
+    ),
+    table=TableSpec(
+        title="Days from work to invoice",
+        columns=(
+            "entries",
+            "mean_lag_days",
+            "worked_amount",
+            "amount_weighted_lag_days",
+            "billable_hours",
+            "hours_weighted_lag_days",
+            "postdated_entries",
+        ),
+    ),
+    chart=ChartSpec(
+        kind="points",
+        title="Days from work to invoice",
+        columns={"mean_lag_days": "Mean entry", "amount_weighted_lag_days": "Weighted by worth"},
+        words=["{mean_lag_days} days"],
+        hidden="amount_weighted_lag_days",
+        instead={"columns": {"mean_lag_days": "Mean entry", "hours_weighted_lag_days": "Weighted by hours"}},
+        shows="the mean entry's days and, beside it, days weighted by worth.",
+        more="If rates are hidden, the weights are hours. A row's words are its mean.",
+        example={
+            "client_name": ["Acme"],
+            "mean_lag_days": [30.0],
+            "amount_weighted_lag_days": [41.5],
+            "hours_weighted_lag_days": [40.0],
+        },
+        gives=(["30.0 days"], "Days from work to invoice by client"),
+    ),
+)

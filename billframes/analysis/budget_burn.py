@@ -13,7 +13,6 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.allocation import (
     allocated_fee,
     allocation_rates,
@@ -31,33 +30,13 @@ from billframes.analysis.engine import collect, collect_row
 from billframes.analysis.expressions import as_float, map_values, null_column, ratio
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import sums
+from billframes.analysis.metrics import Measure, divided, shared, summed
+from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 
-__all__ = ["EXPLANATION", "budget_burn"]
+__all__ = ["ANALYSIS", "budget_burn"]
 
-EXPLANATION = Explanation(
-    name="budget_burn",
-    question="How much of the budget of each matter is used up?",
-    summary=(
-        "It compares the fees of each matter, billed and not yet billed, with the budget in the firm's "
-        "settings. The whole life of the matter counts."
-    ),
-    example=(
-        "Of a budget of 2000, fees of 800 are billed and work worth 300 is not: 1100 is used, which is 55%, "
-        "and 900 remains."
-    ),
-    formula="(net billed fees + prebill + unbilled time) ÷ budget",
-    numerator="net billed time fees and fixed fees on final invoices; time and fixed fees on prebills, and unbilled "
-    "time, at their worth",
-    denominator="the matter's budget in the settings",
-    left_out=(
-        "Matters without a budget: `unbudgeted_matters` and `unbudgeted_amount` say how many, and what their fees are.",
-        "Expenses; non-billable time; fixed fees on no invoice yet (`unbilled_fixed_fee_amount`).",
-        "Credit notes: they are on no matter, and are in `unbudgeted_amount`.",
-    ),
-    cannot_tell=("Whether a budget was raised or agreed anew: the settings' present one counts.",),
-)
 
 C = nw.col
 
@@ -315,3 +294,88 @@ def _warn(used: Frame) -> None:
             "read.rates); the fees of these invoices are spread over the hours of their time.",
             RatesHiddenWarning,
         )
+
+
+ANALYSIS = Analysis(
+    name="budget_burn",
+    question="How much of the budget of each matter is used up?",
+    summary=(
+        "It compares the fees of each matter, billed and not yet billed, with the budget in the firm's "
+        "settings. The whole life of the matter counts."
+    ),
+    example=(
+        "Of a budget of 2000, fees of 800 are billed and work worth 300 is not: 1100 is used, which is 55%, "
+        "and 900 remains."
+    ),
+    formula="(net billed fees + prebill + unbilled time) ÷ budget",
+    numerator="net billed time fees and fixed fees on final invoices; time and fixed fees on prebills, and unbilled "
+    "time, at their worth",
+    denominator="the matter's budget in the settings",
+    left_out=(
+        "Matters without a budget: `unbudgeted_matters` and `unbudgeted_amount` say how many, and what their fees are.",
+        "Expenses; non-billable time; fixed fees on no invoice yet (`unbilled_fixed_fee_amount`).",
+        "Credit notes: they are on no matter, and are in `unbudgeted_amount`.",
+    ),
+    cannot_tell=("Whether a budget was raised or agreed anew: the settings' present one counts.",),
+    columns=(
+        summed("budget_amount", "Budget", "money", "The matter’s budget in the firm’s settings."),
+        *shared("billed_amount", "fixed_fee_amount", "prebill_amount", "unbilled_amount", "unknown_amount"),
+        summed("used_amount", "Used", "money", "Billed fees, prebills and unbilled time together."),
+        summed("remaining_amount", "Remaining", "money", "Budget − used."),
+        divided("budget_burn", "Budget used", "used_amount / budget_amount", "Used ÷ budget."),
+        summed(
+            "unbilled_fixed_fee_amount",
+            "Unbilled fixed fees",
+            "money",
+            "Fixed fees on no invoice; they do not count as used.",
+        ),
+        Measure("unbudgeted_matters", "Matters without budget", "count", "How many matters have fees and no budget."),
+        Measure(
+            "unbudgeted_amount",
+            "Fees without budget",
+            "money",
+            "Fees used on matters without budget; same in every row.",
+        ),
+    ),
+    table=TableSpec(
+        title="Budgets",
+        columns=(
+            "budget_amount",
+            "billed_amount",
+            "fixed_fee_amount",
+            "prebill_amount",
+            "unbilled_amount",
+            "used_amount",
+            "remaining_amount",
+            "budget_burn",
+        ),
+    ),
+    chart=ChartSpec(
+        kind="stacks",
+        title="Budget used",
+        columns={
+            "billed_amount": "Billed time",
+            "fixed_fee_amount": "Fixed fees",
+            "prebill_amount": "On prebills",
+            "unbilled_amount": "Unbilled",
+            "unknown_amount": "Unknown invoices",
+        },
+        words=["{budget_burn}"],
+        where_any=("fixed_fee_amount", "unknown_amount"),
+        mark=("budget_amount", "Budget"),
+        darkest_first=True,
+        shows="billed, on prebills and unbilled, and the budget as a black mark.",
+        more="A bar's words are used ÷ budget. What is on invoices that were not passed is drawn if there is any.",
+        example={
+            "matter_name": ["Acme v. Bolt"],
+            "budget_amount": [1000.0],
+            "billed_amount": [500.0],
+            "fixed_fee_amount": [0.0],
+            "prebill_amount": [200.0],
+            "unbilled_amount": [100.0],
+            "unknown_amount": [0.0],
+            "budget_burn": [0.8],
+        },
+        gives=(["80.0%"], "Budget used by matter"),
+    ),
+)

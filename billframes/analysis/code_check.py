@@ -14,34 +14,20 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import ITEM_FILTERS, need_period
 from billframes.analysis.engine import to_dicts
 from billframes.analysis.expressions import in_period, map_values, null_column
 from billframes.analysis.frames import from_native, require, select_columns, to_native
+from billframes.analysis.metrics import Measure
+from billframes.analysis.spec import Analysis
 from billframes.errors import IncompleteDataWarning, MissingColumnError
 from billframes.periods import DateLike, Period, resolve
 
-__all__ = ["EXPLANATION", "code_check"]
+__all__ = ["ANALYSIS", "code_check"]
 
 C = nw.col
 
-EXPLANATION = Explanation(
-    name="code_check",
-    question="Which items on LEDES matters have codes that the client's system would refuse?",
-    summary=(
-        "It lists time entries, expenses and fixed fees whose LEDES codes a client's billing system would "
-        "refuse. Only matters with LEDES enabled are checked."
-    ),
-    example=(
-        "A matter requires activity and task codes from its code sets. An entry with the task code L100, "
-        "which nobody may select, is one finding; an entry without an activity code is another."
-    ),
-    formula="a row an item and field whose code is missing, unknown, outside the code sets or not selectable",
-    left_out=("items on matters without LEDES billing",),
-    cannot_tell=("codes of expenses and fixed fees from lists: the API gives them with single records only",),
-)
 
 # Each kind of item: its id, and its fields with the kind of code they take and the flag that makes it required.
 _WORK = {
@@ -271,3 +257,27 @@ def _warn_of_unknown_sets(rules: _Rules, code_sets: Frame | None) -> None:
             f"{min(lost.values())}). Codes of these sets count as outside the matter's code sets or unknown.",
             IncompleteDataWarning,
         )
+
+
+ANALYSIS = Analysis(
+    name="code_check",
+    question="Which items on LEDES matters have codes that the client's system would refuse?",
+    summary=(
+        "It lists time entries, expenses and fixed fees whose LEDES codes a client's billing system would "
+        "refuse. Only matters with LEDES enabled are checked."
+    ),
+    example=(
+        "A matter requires activity and task codes from its code sets. An entry with the task code L100, "
+        "which nobody may select, is one finding; an entry without an activity code is another."
+    ),
+    formula="a row an item and field whose code is missing, unknown, outside the code sets or not selectable",
+    left_out=("items on matters without LEDES billing",),
+    cannot_tell=("codes of expenses and fixed fees from lists: the API gives them with single records only",),
+    columns=(
+        Measure("item", "Item", "text", "Time entry, expense or fixed fee."),
+        Measure("item_id", "Item’s id", "text", "The id of the item."),
+        Measure("field", "Field", "text", "The field that the finding is about."),
+        Measure("code", "Code", "text", "The code found; missing where there is none."),
+        Measure("problem", "Problem", "text", "What is wrong with it."),
+    ),
+)

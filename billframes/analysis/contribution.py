@@ -11,7 +11,6 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import collect, from_arrow
 from billframes.analysis.expressions import RESIDUE
@@ -19,35 +18,13 @@ from billframes.analysis.fees import fees_by
 from billframes.analysis.frames import nan_to_null, to_native
 from billframes.analysis.grouping import finish, result_columns
 from billframes.analysis.keys import By, Key
+from billframes.analysis.metrics import Measure, shared, summed
+from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
 
-__all__ = ["EXPLANATION", "contribution"]
+__all__ = ["ANALYSIS", "contribution"]
 
-EXPLANATION = Explanation(
-    name="contribution",
-    question="Who, or which clients or matters, do the billed fees come from?",
-    summary=(
-        "It shows where the fees on final invoices come from, and what share of all fees each row has. Rows "
-        "are sorted from large to small."
-    ),
-    example=(
-        "Acme's invoice of 1000 has 700 of time, a fixed fee of 200 and expenses of 100, so its fees are 900. "
-        "Zenith is billed 300. Acme has 75% of all fees and Zenith 25%."
-    ),
-    formula="fees ÷ all fees",
-    numerator="net billed time fees and fixed fees on final invoices dated in the period",
-    denominator="the same of all rows together",
-    left_out=(
-        "Expenses: they are no fees.",
-        "Work on no final invoice of the period.",
-        "Credit notes belong to their client; by any other key they are `Unassigned`.",
-    ),
-    cannot_tell=(
-        "What came in as cash, and when.",
-        "Who did the work behind a fixed fee: it counts for the user that the fee names.",
-    ),
-)
 
 C = nw.col
 
@@ -171,6 +148,56 @@ def _with_shares(totals: Frame, keys: tuple[Key, ...]) -> Frame:
     known = rows["fees_amount"].null_count() == 0
     whole = float(rows["fees_amount"].sum() or 0.0) if known else 0.0
     share = C("fees_amount") / whole if abs(whole) > RESIDUE else nw.lit(None).cast(nw.Float64)
-    shared = rows.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
-    shared = shared.select(*result_columns(keys), *_AMOUNTS, "share", "running_share")
-    return from_arrow(totals, shared.to_arrow()) if isinstance(totals, nw.LazyFrame) else cast("Frame", shared)
+    shares = rows.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
+    shares = shares.select(*result_columns(keys), *_AMOUNTS, "share", "running_share")
+    return from_arrow(totals, shares.to_arrow()) if isinstance(totals, nw.LazyFrame) else cast("Frame", shares)
+
+
+ANALYSIS = Analysis(
+    name="contribution",
+    question="Who, or which clients or matters, do the billed fees come from?",
+    summary=(
+        "It shows where the fees on final invoices come from, and what share of all fees each row has. Rows "
+        "are sorted from large to small."
+    ),
+    example=(
+        "Acme's invoice of 1000 has 700 of time, a fixed fee of 200 and expenses of 100, so its fees are 900. "
+        "Zenith is billed 300. Acme has 75% of all fees and Zenith 25%."
+    ),
+    formula="fees ÷ all fees",
+    numerator="net billed time fees and fixed fees on final invoices dated in the period",
+    denominator="the same of all rows together",
+    left_out=(
+        "Expenses: they are no fees.",
+        "Work on no final invoice of the period.",
+        "Credit notes belong to their client; by any other key they are `Unassigned`.",
+    ),
+    cannot_tell=(
+        "What came in as cash, and when.",
+        "Who did the work behind a fixed fee: it counts for the user that the fee names.",
+    ),
+    columns=(
+        *shared("billed_amount", "fixed_fee_amount", "fees_amount"),
+        summed("share", "Share", "ratio", "Fees ÷ the fees of all rows."),
+        Measure("running_share", "Running share", "ratio", "Share of this row and of those above it."),
+    ),
+    table=TableSpec(
+        title="Fees",
+        columns=("billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share"),
+    ),
+    chart=ChartSpec(
+        kind="running_share",
+        title="Fees (bars) and running share (line)",
+        columns={"fees_amount": "Fees", "running_share": "Running share"},
+        words=["{fees_amount} · {share}"],
+        shows="fees (bars) and their running share (line, read at the top).",
+        more="Rows are in the result's order, largest fees first. Words at the right are a row's fees and their share.",
+        example={
+            "client_name": ["Acme", "Bolt"],
+            "fees_amount": [750.0, 250.0],
+            "share": [0.75, 0.25],
+            "running_share": [0.75, 1.0],
+        },
+        gives=(["750 · 75.0%", "250 · 25.0%"], "Fees (bars) and running share (line) by client"),
+    ),
+)

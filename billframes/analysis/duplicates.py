@@ -11,35 +11,21 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import closest
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import ITEM_FILTERS, need_period
 from billframes.analysis.engine import collect
 from billframes.analysis.expressions import in_period, map_values
 from billframes.analysis.frames import from_native, require, select_columns, to_native
 from billframes.analysis.keys import PEOPLE_AND_MATTERS
+from billframes.analysis.metrics import Measure
+from billframes.analysis.spec import Analysis
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, resolve
 
-__all__ = ["EXPLANATION", "duplicates"]
+__all__ = ["ANALYSIS", "duplicates"]
 
 C = nw.col
 
-EXPLANATION = Explanation(
-    name="duplicates",
-    question="Which time looks as if it was entered twice?",
-    summary=(
-        "It lists time entries that agree in person, matter, date, hours and description. Case, spaces and "
-        "punctuation make no difference."
-    ),
-    example=(
-        'Of three calls on one day, two have 0.5 hours and the description "Call with court"; the one with '
-        "0.7 hours is not listed."
-    ),
-    formula="same person, matter, date, hours and description, apart from case, spaces and punctuation",
-    left_out=("time entered twice in other words: group by less, such as `by=['user', 'matter', 'date', 'hours']`",),
-    cannot_tell=("whether it was entered twice or done twice",),
-)
 
 SAME = ("user_id", "matter_id", "date", "hours", "description")
 # Hours are doubles: the same hours may differ by a residue.
@@ -163,3 +149,21 @@ def _plain(name: str, value: Any) -> Hashable:
 
 def _place(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["date"] is None, row["date"], row["time_entry_id"]
+
+
+ANALYSIS = Analysis(
+    name="duplicates",
+    question="Which time looks as if it was entered twice?",
+    summary=(
+        "It lists time entries that agree in person, matter, date, hours and description. Case, spaces and "
+        "punctuation make no difference."
+    ),
+    example=(
+        'Of three calls on one day, two have 0.5 hours and the description "Call with court"; the one with '
+        "0.7 hours is not listed."
+    ),
+    formula="same person, matter, date, hours and description, apart from case, spaces and punctuation",
+    left_out=("time entered twice in other words: group by less, such as `by=['user', 'matter', 'date', 'hours']`",),
+    cannot_tell=("whether it was entered twice or done twice",),
+    columns=(Measure("duplicate_group", "Group", "count", "Rows of one group are like each other; numbered from 1."),),
+)

@@ -11,35 +11,18 @@ from typing import Any, Literal, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.column_types import Frame, as_arrow
 from billframes.analysis.expressions import ratio
 from billframes.analysis.frames import to_native
 from billframes.analysis.keys import By
+from billframes.analysis.metrics import divided, shared
 from billframes.analysis.realization import realization
+from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["EXPLANATION", "effective_rates"]
+__all__ = ["ANALYSIS", "effective_rates"]
 
-EXPLANATION = Explanation(
-    name="effective_rates",
-    question="What do we really get billed for an hour, and what was its rate?",
-    summary=(
-        "It divides billed fees by the hours they were billed for: what an hour really brought. Beside it "
-        "stands the rate at which that hour was recorded."
-    ),
-    example=("Four hours recorded at 250 an hour are worth 1000. Billed at 800, they bring 200 an hour."),
-    formula="billed ÷ hours, beside worth of billed work ÷ hours",
-    numerator="net billed time fees (billed), and worth of billed work, as in `realization`",
-    denominator="hours of the billable time on the final invoices counted",
-    left_out=(
-        "Time on contingency, pro bono and internal matters, in `left_out_hours`, `left_out_amount` and "
-        "`left_out_billed_amount`; `matter_types=` chooses.",
-        "Fixed fees and the hours behind them, and expenses.",
-    ),
-    cannot_tell=("Hours as billed: the invoice has one amount, and the hours are those recorded.",),
-)
 
 _OF_STANDARD = ("standard_amount", "standard_rate")
 
@@ -147,3 +130,65 @@ def _rates(realized: Frame) -> Frame:
     amounts = ("billable_hours", "billed_amount", "effective_rate", "worked_amount", "worked_rate", *standard)
     left_out = [name for name in names if name.startswith("left_out_")]
     return realized.with_columns(**rates).select(*keys, *amounts, *left_out)
+
+
+ANALYSIS = Analysis(
+    name="effective_rates",
+    question="What do we really get billed for an hour, and what was its rate?",
+    summary=(
+        "It divides billed fees by the hours they were billed for: what an hour really brought. Beside it "
+        "stands the rate at which that hour was recorded."
+    ),
+    example=("Four hours recorded at 250 an hour are worth 1000. Billed at 800, they bring 200 an hour."),
+    formula="billed ÷ hours, beside worth of billed work ÷ hours",
+    numerator="net billed time fees (billed), and worth of billed work, as in `realization`",
+    denominator="hours of the billable time on the final invoices counted",
+    left_out=(
+        "Time on contingency, pro bono and internal matters, in `left_out_hours`, `left_out_amount` and "
+        "`left_out_billed_amount`; `matter_types=` chooses.",
+        "Fixed fees and the hours behind them, and expenses.",
+    ),
+    cannot_tell=("Hours as billed: the invoice has one amount, and the hours are those recorded.",),
+    columns=(
+        *shared("billable_hours", "billed_amount", "effective_rate", "worked_amount"),
+        divided(
+            "worked_rate",
+            "Rate of the work",
+            "worked_amount / billable_hours",
+            "Worth of billed work ÷ hours: what an hour is worth.",
+            unit="rate",
+        ),
+        *shared("standard_amount"),
+        divided(
+            "standard_rate",
+            "Standard rate",
+            "standard_amount / billable_hours",
+            "Standard ÷ hours, of who did the work.",
+            unit="rate",
+        ),
+        *shared("left_out_hours", "left_out_amount", "left_out_billed_amount"),
+    ),
+    table=TableSpec(
+        title="Effective rates",
+        columns=(
+            "billable_hours",
+            "worked_amount",
+            "worked_rate",
+            "billed_amount",
+            "effective_rate",
+            "standard_amount",
+            "standard_rate",
+        ),
+        where_there=("standard_amount", "standard_rate"),
+    ),
+    chart=ChartSpec(
+        kind="bars",
+        title="What an hour of billable time brought",
+        columns={"worked_rate": "Worth of an hour at its rates", "effective_rate": "Billed an hour"},
+        words=["{effective_rate}"],
+        shows="what an hour was billed at (dark) on its rate (pale).",
+        more="A bar's words are what it was billed at. With rates hidden only that is drawn.",
+        example={"user_name": ["Ada"], "effective_rate": [320.4], "worked_rate": [400.0]},
+        gives=(["320"], "What an hour of billable time brought by timekeeper"),
+    ),
+)

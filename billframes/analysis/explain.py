@@ -1,24 +1,19 @@
-"""`bf.explain`: every analysis in its own words.
-
-The registry is the analyses' public list itself, and each text stands in the module of its function: an analysis
-without one can't be added unnoticed.
-"""
+"""`bf.explain`: every analysis in its own words, and the special words."""
 
 from __future__ import annotations
 
-import sys
 from typing import Literal, overload
 
-import billframes.analysis as analyses
 from billframes._names import closest
 from billframes.analysis._explanation import Explanation, as_html
 from billframes.analysis.glossary import GLOSSARY, Glossary, Term, term
+from billframes.analysis.spec import Analysis, analyses
 from billframes.errors import ParameterError
 
-__all__ = ["Explanations", "explain", "explanation_of", "explanations"]
+__all__ = ["Explanations", "explain"]
 
 
-class Explanations(tuple[Explanation, ...]):
+class Explanations(tuple[Analysis, ...]):
     """All analyses, each with the question it answers."""
 
     __slots__ = ()
@@ -40,11 +35,6 @@ class Explanations(tuple[Explanation, ...]):
             for each in self
         )
         return f"<table><tbody>{rows}</tbody></table>"
-
-
-def explanations() -> Explanations:
-    """Collect what every public analysis says of itself, in alphabetical order."""
-    return Explanations(explanation_of(name) for name in sorted(analyses.__all__))
 
 
 @overload
@@ -84,22 +74,15 @@ def explain(name: str | None = None) -> Explanation | Explanations | Glossary | 
       On no invoice at all.
     """
     if name is None:
-        return explanations()
-    if name in analyses.__all__:
-        return explanation_of(name)
+        return Explanations(analyses().values())
+    if name in analyses():
+        return analyses()[name]
     found = GLOSSARY if name == "glossary" else term(name)
     if found is None:
-        known = sorted(analyses.__all__)
-        words = [*known, *(each.name for each in GLOSSARY)]
+        words = [*analyses(), *(each.name for each in GLOSSARY)]
         raise ParameterError(
             f"name={name!r} is neither an analysis nor a special word.{closest(name, words)} It takes "
-            f"{', '.join(map(repr, known))}, a word of bf.explain('glossary'), or nothing for a list of what each "
+            f"{', '.join(map(repr, analyses()))}, a word of bf.explain('glossary'), or nothing for a list of what each "
             "analysis answers."
         )
     return found
-
-
-def explanation_of(name: str) -> Explanation:
-    """Return what the analysis of this name says of itself."""
-    explanation: Explanation = sys.modules[getattr(analyses, name).__module__].EXPLANATION
-    return explanation

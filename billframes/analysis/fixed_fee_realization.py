@@ -9,7 +9,6 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.arguments import resolve_users, warn_of_no_rate
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_period, need_whole_life
@@ -27,31 +26,16 @@ from billframes.analysis.grouping import (
     with_times,
 )
 from billframes.analysis.keys import By, Key, Sources, find_keys, sources_of
+from billframes.analysis.metrics import divided, shared, summed
+from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import DateLike, Period, resolve
 
-__all__ = ["EXPLANATION", "fixed_fee_realization"]
+__all__ = ["ANALYSIS", "fixed_fee_realization"]
 
 C = nw.col
 
-EXPLANATION = Explanation(
-    name="fixed_fee_realization",
-    question="Do fixed fees bring what the hours under them would have brought at standard rates?",
-    summary=(
-        "It compares fixed fees with what the hours under them are worth at the firm's standard rates. The "
-        "effective rate, fee ÷ hours, needs no rates."
-    ),
-    example=("A fee of 3000 for 10 hours with a standard rate of 400 brings 300 an hour, which is 75% of standard."),
-    formula="fixed fees ÷ linked hours at standard rates; effective rate: fixed fees ÷ linked hours",
-    numerator="fixed fees dated in the period that have linked time, billed or not",
-    denominator="all hours linked to these fees, whenever worked, at the settings' standard rates; or the hours",
-    left_out=(
-        "fees without linked time: in `unlinked_fee_amount`",
-        "fixed-fee time in the period without a fee: in `unlinked_hours`",
-    ),
-    cannot_tell=("standard rates: the settings say them", "hours still to come under a fee"),
-)
 
 _MEASURES = (
     "fee_amount",
@@ -278,3 +262,64 @@ def _warn(spread: Frame, lost: Frame, asked: _Question) -> None:
             "unlinked_hours. Load fixed fees over a wider window.",
             IncompleteDataWarning,
         )
+
+
+ANALYSIS = Analysis(
+    name="fixed_fee_realization",
+    question="Do fixed fees bring what the hours under them would have brought at standard rates?",
+    summary=(
+        "It compares fixed fees with what the hours under them are worth at the firm's standard rates. The "
+        "effective rate, fee ÷ hours, needs no rates."
+    ),
+    example=("A fee of 3000 for 10 hours with a standard rate of 400 brings 300 an hour, which is 75% of standard."),
+    formula="fixed fees ÷ linked hours at standard rates; effective rate: fixed fees ÷ linked hours",
+    numerator="fixed fees dated in the period that have linked time, billed or not",
+    denominator="all hours linked to these fees, whenever worked, at the settings' standard rates; or the hours",
+    left_out=(
+        "fees without linked time: in `unlinked_fee_amount`",
+        "fixed-fee time in the period without a fee: in `unlinked_hours`",
+    ),
+    cannot_tell=("standard rates: the settings say them", "hours still to come under a fee"),
+    columns=(
+        summed("fee_amount", "Fees with hours", "money", "Fixed fees that have linked time, invoiced or not."),
+        summed("linked_hours", "Linked hours", "hours", "Hours of the time that names these fees, whenever worked."),
+        *shared("effective_rate", "standard_amount"),
+        divided(
+            "fixed_fee_realization",
+            "Fixed-fee realization",
+            "fee_amount / standard_amount",
+            "Fees with hours ÷ these hours at standard rates.",
+        ),
+        summed("unrated_hours", "Hours without rate", "hours", "Linked hours of people without a standard rate."),
+        summed("unlinked_fee_amount", "Fees without hours", "money", "Fixed fees without linked time."),
+        summed("unlinked_hours", "Unlinked hours", "hours", "Fixed-fee time of the period that names no fee."),
+    ),
+    table=TableSpec(
+        title="Fixed-fee realization",
+        columns=(
+            "fee_amount",
+            "linked_hours",
+            "effective_rate",
+            "standard_amount",
+            "fixed_fee_realization",
+            "unlinked_fee_amount",
+            "unlinked_hours",
+        ),
+    ),
+    chart=ChartSpec(
+        kind="bars",
+        title="Fixed fees and the worth of their hours",
+        columns={"standard_amount": "Hours at standard rates", "fee_amount": "Fixed fees"},
+        words=["{fixed_fee_realization}", "{effective_rate} an hour"],
+        shows="fees (dark) on their hours at standard rates (pale).",
+        more="A bar's words are fees ÷ standard, or, if standard rates are missing, what an hour brought.",
+        example={
+            "client_name": ["Acme", "Bolt"],
+            "fee_amount": [800.0, 500.0],
+            "standard_amount": [1000.0, None],
+            "fixed_fee_realization": [0.8, None],
+            "effective_rate": [320.0, 250.0],
+        },
+        gives=(["80.0%", "250 an hour"], "Fixed fees and the worth of their hours by client"),
+    ),
+)

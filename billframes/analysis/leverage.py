@@ -8,7 +8,6 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.arguments import resolve_users
 from billframes.analysis.column_types import ENUMS, Frame, as_arrow
 from billframes.analysis.coverage import need_period
@@ -18,26 +17,17 @@ from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import combine_results, finish_named
 from billframes.analysis.guards import already_checked
 from billframes.analysis.keys import UNKNOWN, By, Sources, find_keys, sources_of
+from billframes.analysis.metrics import Measure, divided, summed
+from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError
 from billframes.periods import DateLike, resolve
 
-__all__ = ["EXPLANATION", "leverage"]
+__all__ = ["ANALYSIS", "leverage"]
 
 C = nw.col
 
-EXPLANATION = Explanation(
-    name="leverage",
-    question="How much of the clients' work do others do for each hour of a principal?",
-    summary=("It divides the client hours of everyone else by those of principals. The same is done with heads."),
-    example=("A principal has 10 client hours, an attorney 24 and a paralegal 6: 3 hours to one, and 2 heads to one."),
-    formula="client hours of non-principals ÷ client hours of principals; the same for heads",
-    numerator="client hours (or heads) of everyone on the roster whose role is known and not principal",
-    denominator="client hours (or heads) of principals",
-    left_out=("people of unknown role, counted in `unknown_role_hours` and `unknown_role_people`",),
-    cannot_tell=("the role someone had earlier: roles are those of today, or of the settings",),
-)
 
 _SIDES = ("principal", "non_principal", "unknown_role")
 _HOURS = tuple(f"{side}_hours" for side in _SIDES)
@@ -193,3 +183,72 @@ def _warn_of_unknown(totals: Frame) -> None:
             "are in unknown_role_hours and in no ratio. Load all users, or name their roles in the settings.",
             IncompleteDataWarning,
         )
+
+
+ANALYSIS = Analysis(
+    name="leverage",
+    question="How much of the clients' work do others do for each hour of a principal?",
+    summary=("It divides the client hours of everyone else by those of principals. The same is done with heads."),
+    example=("A principal has 10 client hours, an attorney 24 and a paralegal 6: 3 hours to one, and 2 heads to one."),
+    formula="client hours of non-principals ÷ client hours of principals; the same for heads",
+    numerator="client hours (or heads) of everyone on the roster whose role is known and not principal",
+    denominator="client hours (or heads) of principals",
+    left_out=("people of unknown role, counted in `unknown_role_hours` and `unknown_role_people`",),
+    cannot_tell=("the role someone had earlier: roles are those of today, or of the settings",),
+    columns=(
+        summed("principal_hours", "Principals’ hours", "hours", "Client hours of principals."),
+        summed(
+            "non_principal_hours",
+            "Others’ hours",
+            "hours",
+            "Client hours of everyone whose role is known and not principal.",
+        ),
+        summed(
+            "unknown_role_hours", "Hours of unknown role", "hours", "Client hours of people whose role nothing tells."
+        ),
+        divided(
+            "hours_leverage",
+            "Leverage in hours",
+            "non_principal_hours / principal_hours",
+            "Others’ hours ÷ principals’ hours.",
+            unit="multiple",
+        ),
+        Measure("principals", "Principals", "count", "Principals with work or available hours in the row."),
+        Measure("non_principals", "Others", "count", "People of another known role with work or available hours."),
+        Measure("unknown_role_people", "People of unknown role", "count", "People whose role nothing tells."),
+        Measure("heads_leverage", "Leverage in heads", "multiple", "Others ÷ principals, by heads."),
+    ),
+    table=TableSpec(
+        title="Leverage",
+        columns=(
+            "principal_hours",
+            "non_principal_hours",
+            "hours_leverage",
+            "principals",
+            "non_principals",
+            "heads_leverage",
+            "unknown_role_hours",
+            "unknown_role_people",
+        ),
+    ),
+    chart=ChartSpec(
+        kind="stacks",
+        title="Client hours of principals and others, and their ratio",
+        columns={
+            "principal_hours": "Principals",
+            "non_principal_hours": "Others",
+            "unknown_role_hours": "Unknown role",
+        },
+        words=["{hours_leverage}"],
+        shows="hours of principals (pale), of others, and of unknown role (dark).",
+        more="A bar's words are the others' hours for each hour of a principal; people of unknown role are in neither.",
+        example={
+            "client_name": ["Acme"],
+            "principal_hours": [10.0],
+            "non_principal_hours": [25.0],
+            "unknown_role_hours": [0.0],
+            "hours_leverage": [2.5],
+        },
+        gives=(["2.50"], "Client hours of principals and others, and their ratio by client"),
+    ),
+)

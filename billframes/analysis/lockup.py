@@ -6,35 +6,12 @@ import math
 
 import pandas as pd
 
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.expressions import RESIDUE
+from billframes.analysis.metrics import Measure, shared, summed
+from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.errors import ParameterError
 
-__all__ = ["EXPLANATION", "lockup"]
-
-EXPLANATION = Explanation(
-    name="lockup",
-    question="For how many days are we financing our clients?",
-    summary=(
-        "It tells how many days of fees are tied up in work that is not invoiced yet and in invoices that are "
-        "not paid yet. Contingency work in progress is left out and shown."
-    ),
-    example=(
-        "With fees of 730000 a year, work in progress of 100000 is 50 days and receivables of 60000 are 30 "
-        "days: the lock-up is 80 days."
-    ),
-    formula="(work in progress + receivables) ÷ fees × days",
-    numerator="work in progress, without contingency matters, and open receivables on a day",
-    denominator="fees billed in the days up to that day, a year by default",
-    left_out=(
-        "Work in progress on contingency matters, which waits for an outcome and not for an invoice: "
-        "`left_out_wip_amount`. Invoices on such matters count, in receivables and in fees.",
-        "Expenses, in the fees; work in progress and receivables have them.",
-    ),
-    cannot_tell=(
-        "Days until cash comes in: the API has no dates of payment, so fees billed stand in for fees earned.",
-    ),
-)
+__all__ = ["ANALYSIS", "lockup"]
 
 
 def lockup(
@@ -115,3 +92,80 @@ def _number(value: float | None, name: str) -> float:
         raise ParameterError(
             f"{name} is a {kind}, not a number; of a frame with one row, pass a value such as frame['total'].iloc[0]."
         ) from error
+
+
+ANALYSIS = Analysis(
+    name="lockup",
+    question="For how many days are we financing our clients?",
+    summary=(
+        "It tells how many days of fees are tied up in work that is not invoiced yet and in invoices that are "
+        "not paid yet. Contingency work in progress is left out and shown."
+    ),
+    example=(
+        "With fees of 730000 a year, work in progress of 100000 is 50 days and receivables of 60000 are 30 "
+        "days: the lock-up is 80 days."
+    ),
+    formula="(work in progress + receivables) ÷ fees × days",
+    numerator="work in progress, without contingency matters, and open receivables on a day",
+    denominator="fees billed in the days up to that day, a year by default",
+    left_out=(
+        "Work in progress on contingency matters, which waits for an outcome and not for an invoice: "
+        "`left_out_wip_amount`. Invoices on such matters count, in receivables and in fees.",
+        "Expenses, in the fees; work in progress and receivables have them.",
+    ),
+    cannot_tell=(
+        "Days until cash comes in: the API has no dates of payment, so fees billed stand in for fees earned.",
+    ),
+    columns=(
+        Measure("as_of", "As of", "date", "The day that amounts are of, in a book’s lock-up."),
+        Measure("fees_start", "Fees from", "date", "First day of the fees, in a book’s lock-up."),
+        Measure("fees_end", "Fees to", "date", "Last day of the fees, in a book’s lock-up."),
+        summed(
+            "wip_amount",
+            "Work in progress",
+            "money",
+            "Worth of the work in progress on the day, contingency matters left out.",
+        ),
+        summed("receivable_amount", "Receivables", "money", "Open balances on the day."),
+        *shared("fees_amount"),
+        Measure("days", "Days of fees", "days", "How many days the fees are of."),
+        Measure("wip_days", "Days of work", "days", "Work in progress ÷ fees × days."),
+        Measure("receivable_days", "Days of receivables", "days", "Receivables ÷ fees × days."),
+        Measure("lockup_days", "Lock-up", "days", "Days of work and of receivables together."),
+        summed(
+            "left_out_wip_amount",
+            "Work in progress left out",
+            "money",
+            "Worth of the work in progress on contingency matters.",
+        ),
+    ),
+    table=TableSpec(
+        title="Lock-up",
+        columns=(
+            "as_of",
+            "wip_amount",
+            "receivable_amount",
+            "fees_amount",
+            "fees_start",
+            "fees_end",
+            "days",
+            "wip_days",
+            "receivable_days",
+            "lockup_days",
+            "left_out_wip_amount",
+        ),
+        where_there=("as_of", "fees_start", "fees_end", "left_out_wip_amount"),
+        adds_up=False,
+    ),
+    chart=ChartSpec(
+        kind="stacks",
+        title="Days of fees tied up",
+        columns={"wip_days": "Work in progress", "receivable_days": "Receivables"},
+        words=["{lockup_days} days"],
+        shows="days of work in progress (pale) and of receivables (dark).",
+        more="A bar's words are the days of both. Several results under each other, such as a row a month with `month` "
+        "in front, are a bar each.",
+        example={"wip_days": [50.0], "receivable_days": [30.0], "lockup_days": [80.0]},
+        gives=(["80.0 days"], "Days of fees tied up"),
+    ),
+)

@@ -10,7 +10,6 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.arguments import resolve_users
 from billframes.analysis.capacity import days_here, working_days
 from billframes.analysis.column_types import Frame
@@ -19,31 +18,15 @@ from billframes.analysis.engine import from_arrow, to_dicts
 from billframes.analysis.expressions import in_period, midnight
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
+from billframes.analysis.metrics import Measure, shared, summed
+from billframes.analysis.spec import Analysis, TableSpec
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period, resolve
 
-__all__ = ["EXPLANATION", "missing_time"]
+__all__ = ["ANALYSIS", "missing_time"]
 
-EXPLANATION = Explanation(
-    name="missing_time",
-    question="On which working days has who entered less time than expected?",
-    summary=(
-        "It lists working days on which a timekeeper entered less time than a threshold. By default the "
-        "threshold is half of the person's hours a day."
-    ),
-    example=(
-        "Ada has 3 of 8 hours on Thursday and 0 on Friday. Both are below the threshold of 4 hours: 5 and 8 "
-        "hours are missing."
-    ),
-    formula="hours entered on a working day < threshold",
-    left_out=("weekends, holidays, leave, days before a person's start or after their end",),
-    cannot_tell=(
-        "whether time was worked and not entered, or not worked",
-        "leave: the settings say it",
-    ),
-)
 
 # Doubles that should add up to the threshold may fall short of it by a residue.
 _RESIDUE = 1e-9
@@ -193,3 +176,34 @@ def _missing(
 
 def _table(rows: Sequence[dict[str, Any]]) -> pa.Table:
     return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in _FIELDS.items()})
+
+
+ANALYSIS = Analysis(
+    name="missing_time",
+    question="On which working days has who entered less time than expected?",
+    summary=(
+        "It lists working days on which a timekeeper entered less time than a threshold. By default the "
+        "threshold is half of the person's hours a day."
+    ),
+    example=(
+        "Ada has 3 of 8 hours on Thursday and 0 on Friday. Both are below the threshold of 4 hours: 5 and 8 "
+        "hours are missing."
+    ),
+    formula="hours entered on a working day < threshold",
+    left_out=("weekends, holidays, leave, days before a person's start or after their end",),
+    cannot_tell=(
+        "whether time was worked and not entered, or not worked",
+        "leave: the settings say it",
+    ),
+    columns=(
+        *shared("hours"),
+        Measure("threshold_hours", "Threshold", "hours", "Less than this is a finding."),
+        summed("available_hours", "Hours a day", "hours", "The person's hours of that day."),
+        summed("missing_hours", "Missing hours", "hours", "Hours a day less those entered."),
+    ),
+    table=TableSpec(
+        title="Days with less time than expected",
+        columns=("hours", "threshold_hours", "available_hours", "missing_hours"),
+        keys=("date", "user_name"),
+    ),
+)

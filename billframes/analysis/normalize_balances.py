@@ -13,30 +13,16 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import collect
 from billframes.analysis.expressions import null_column
 from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.metrics import buckets, shared
+from billframes.analysis.spec import Analysis
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 
-__all__ = ["EXPLANATION", "normalize_balances"]
+__all__ = ["ANALYSIS", "normalize_balances"]
 
-EXPLANATION = Explanation(
-    name="normalize_balances",
-    question="What does each client owe, and for how long, as the server adds it up?",
-    summary=(
-        "It turns the two sets of balance fields that servers send into the columns of `aging`. Figures that "
-        "contradict each other are reported and not converted."
-    ),
-    example=(
-        "Of 100 owed, 70 is overdue: 30 for more than 30 days and 10 for more than 90. So 30 is current, 40 "
-        "is in `1-30`, 20 in `31-60` and 10 in `91+`."
-    ),
-    formula="set A as it is; of set B, the difference between one number of days and the next",
-    left_out=("Buckets of clients whose set B figures rise from one to the next: missing, with a warning.",),
-    cannot_tell=("Weighted days overdue: balances come added up.", "The day that the server counts days to."),
-)
 
 C = nw.col
 
@@ -168,3 +154,25 @@ def _check(rows: Frame) -> None:
 
 def _few(ids: list[str]) -> str:
     return ", ".join(ids[:10]) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")
+
+
+ANALYSIS = Analysis(
+    name="normalize_balances",
+    question="What does each client owe, and for how long, as the server adds it up?",
+    summary=(
+        "It turns the two sets of balance fields that servers send into the columns of `aging`. Figures that "
+        "contradict each other are reported and not converted."
+    ),
+    example=(
+        "Of 100 owed, 70 is overdue: 30 for more than 30 days and 10 for more than 90. So 30 is current, 40 "
+        "is in `1-30`, 20 in `31-60` and 10 in `91+`."
+    ),
+    formula="set A as it is; of set B, the difference between one number of days and the next",
+    left_out=("Buckets of clients whose set B figures rise from one to the next: missing, with a warning.",),
+    cannot_tell=("Weighted days overdue: balances come added up.", "The day that the server counts days to."),
+    columns=(
+        *shared("current"),
+        *buckets("1-30", "31-60", "61-90", "91+"),
+        *shared("total", "overdue", "weighted_days_overdue"),
+    ),
+)

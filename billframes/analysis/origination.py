@@ -6,39 +6,16 @@ from typing import cast
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.fees import FEES, fees_by
 from billframes.analysis.frames import to_native
 from billframes.analysis.grouping import finish
 from billframes.analysis.keys import By
+from billframes.analysis.metrics import shared
+from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
 
-__all__ = ["EXPLANATION", "origination"]
-
-EXPLANATION = Explanation(
-    name="origination",
-    question="What fees came from the matters that each of us brought in?",
-    summary=(
-        "It credits the fees of each matter to the people who brought it in. Several originators share "
-        "equally, or by the weights in the firm's settings."
-    ),
-    example=(
-        "Ada and Ben brought in a matter billed at 800, so each is credited with 400. With weights of 0.75 "
-        "and 0.25 it is 600 and 200."
-    ),
-    formula="fees of each matter × its originator's part",
-    numerator="billed time fees, the worth of that work, what is settled, and fixed fees, on final invoices dated in "
-    "the period",
-    left_out=(
-        "Expenses: they are no fees.",
-        "Fees of matters without originators, and credit notes, are in the row `Unassigned`.",
-    ),
-    cannot_tell=(
-        "Parts that were agreed and are not in the settings: without weights, originators share equally.",
-        "Who was originator when the work was done: the matter's present originators count.",
-    ),
-)
+__all__ = ["ANALYSIS", "origination"]
 
 
 def origination(
@@ -148,3 +125,48 @@ def origination(
         clients=clients,
     )
     return cast("IntoFrameT", to_native(finish(totals, keys, FEES), time_entries))
+
+
+ANALYSIS = Analysis(
+    name="origination",
+    question="What fees came from the matters that each of us brought in?",
+    summary=(
+        "It credits the fees of each matter to the people who brought it in. Several originators share "
+        "equally, or by the weights in the firm's settings."
+    ),
+    example=(
+        "Ada and Ben brought in a matter billed at 800, so each is credited with 400. With weights of 0.75 "
+        "and 0.25 it is 600 and 200."
+    ),
+    formula="fees of each matter × its originator's part",
+    numerator="billed time fees, the worth of that work, what is settled, and fixed fees, on final invoices dated in "
+    "the period",
+    left_out=(
+        "Expenses: they are no fees.",
+        "Fees of matters without originators, and credit notes, are in the row `Unassigned`.",
+    ),
+    cannot_tell=(
+        "Parts that were agreed and are not in the settings: without weights, originators share equally.",
+        "Who was originator when the work was done: the matter's present originators count.",
+    ),
+    columns=(*shared("worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount"),),
+    table=TableSpec(
+        title="Fees",
+        columns=("worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount"),
+    ),
+    chart=ChartSpec(
+        kind="stacks",
+        title="Fees",
+        columns={"billed_amount": "Billed time", "fixed_fee_amount": "Fixed fees"},
+        words=["{fees_amount}"],
+        shows="billed time fees (pale) and fixed fees (dark), and their sum.",
+        more="Credits lie to the left of zero.",
+        example={
+            "originator_name": ["Ada"],
+            "billed_amount": [1000.0],
+            "fixed_fee_amount": [500.0],
+            "fees_amount": [1500.0],
+        },
+        gives=(["1,500"], "Fees by originator"),
+    ),
+)

@@ -13,7 +13,6 @@ from typing import Any, Literal, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.arguments import MATTER_TYPES, choice, resolve_users, warn_of_no_rate
 from billframes.analysis.column_types import Frame, as_arrow
 from billframes.analysis.expressions import as_float, in_period, map_values, ratio
@@ -32,37 +31,16 @@ from billframes.analysis.grouping import (
 )
 from billframes.analysis.guards import already_checked
 from billframes.analysis.keys import By, Key, Sources, find_keys, sources_of
+from billframes.analysis.metrics import divided, shared, summed
 from billframes.analysis.realization import realization
+from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period, resolve
 
-__all__ = ["EXPLANATION", "profitability"]
+__all__ = ["ANALYSIS", "profitability"]
 
 C = nw.col
 
-EXPLANATION = Explanation(
-    name="profitability",
-    question="What is left of the fees when the people who did the work are paid?",
-    summary=(
-        "It subtracts the cost of the hours worked from the fees billed. By invoice date the two are of "
-        'different work; `basis="work_date"` compares the fees of the period\'s work with its own cost.'
-    ),
-    example=(
-        "Time fees of 800 and a fixed fee of 200 are 1000. The 5 hours worked cost 120 each, 600 together, so "
-        "400 is left: a margin of 40%."
-    ),
-    formula="(billed time fees + fixed fees − hours × cost rates) ÷ (billed time fees + fixed fees)",
-    numerator="net billed time fees and fixed fees on final invoices, less all hours worked × cost rates",
-    denominator="net billed time fees and fixed fees on final invoices",
-    left_out=(
-        "expenses, on either side",
-        "fees not on a final invoice: `unbilled_amount` is the worth of the period's time that is on no invoice yet",
-        "by invoice date, the link between the two sides: fees are of the invoices dated in the period, hours of the "
-        'work done in it, which is different work unless `basis="work_date"`',
-        "hours of people without a cost rate: in `uncosted_hours`, and cost, profit and margin are missing",
-    ),
-    cannot_tell=("what people cost: the settings' `cost_rates` say it", "cost rates of the past: one rate a person"),
-)
 
 _COST = ("total_hours", "cost_amount", "uncosted_hours", "_uncosted", "unbilled_amount", "_hidden")
 _MEASURES = ("billed_amount", "fixed_fee_amount", *_COST)
@@ -284,3 +262,66 @@ def _result(totals: Frame, keys: Sequence[Key]) -> Frame:
         .with_columns(margin_ratio=ratio("profit_amount", "fees_amount"))
     )
     return finish_named(totals, keys, _COLUMNS)
+
+
+ANALYSIS = Analysis(
+    name="profitability",
+    question="What is left of the fees when the people who did the work are paid?",
+    summary=(
+        "It subtracts the cost of the hours worked from the fees billed. By invoice date the two are of "
+        'different work; `basis="work_date"` compares the fees of the period\'s work with its own cost.'
+    ),
+    example=(
+        "Time fees of 800 and a fixed fee of 200 are 1000. The 5 hours worked cost 120 each, 600 together, so "
+        "400 is left: a margin of 40%."
+    ),
+    formula="(billed time fees + fixed fees − hours × cost rates) ÷ (billed time fees + fixed fees)",
+    numerator="net billed time fees and fixed fees on final invoices, less all hours worked × cost rates",
+    denominator="net billed time fees and fixed fees on final invoices",
+    left_out=(
+        "expenses, on either side",
+        "fees not on a final invoice: `unbilled_amount` is the worth of the period's time that is on no invoice yet",
+        "by invoice date, the link between the two sides: fees are of the invoices dated in the period, hours of the "
+        'work done in it, which is different work unless `basis="work_date"`',
+        "hours of people without a cost rate: in `uncosted_hours`, and cost, profit and margin are missing",
+    ),
+    cannot_tell=("what people cost: the settings' `cost_rates` say it", "cost rates of the past: one rate a person"),
+    columns=(
+        *shared("billed_amount", "fixed_fee_amount", "fees_amount", "total_hours"),
+        summed("cost_amount", "Cost", "money", "Hours × cost rates; missing where someone with hours has none."),
+        summed("profit_amount", "Profit", "money", "Fees − cost."),
+        divided("margin_ratio", "Margin", "profit_amount / fees_amount", "Profit ÷ fees."),
+        summed("uncosted_hours", "Hours without cost", "hours", "Hours of people without a cost rate."),
+        *shared("unbilled_amount"),
+    ),
+    table=TableSpec(
+        title="Profitability",
+        columns=(
+            "billed_amount",
+            "fixed_fee_amount",
+            "fees_amount",
+            "total_hours",
+            "cost_amount",
+            "profit_amount",
+            "margin_ratio",
+            "uncosted_hours",
+            "unbilled_amount",
+        ),
+        where_there=("unbilled_amount",),
+    ),
+    chart=ChartSpec(
+        kind="bars",
+        title="Fees, profit and margin",
+        columns={"fees_amount": "Fees", "profit_amount": "Profit"},
+        words=["{margin_ratio}"],
+        shows="profit (dark) on fees (pale), and the margin.",
+        more="A loss lies to the left of zero. Without cost rates only fees are drawn.",
+        example={
+            "client_name": ["Acme", "Bolt"],
+            "fees_amount": [1000.0, 500.0],
+            "profit_amount": [400.0, -50.0],
+            "margin_ratio": [0.4, -0.1],
+        },
+        gives=(["40.0%", "−10.0%"], "Fees, profit and margin by client"),
+    ),
+)

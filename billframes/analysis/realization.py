@@ -7,17 +7,18 @@ from typing import Literal, cast
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.allocation import warn_of_absent_items
 from billframes.analysis.arguments import choice, matter_types_of, read_date, resolve_users
 from billframes.analysis.coverage import need_work_on_invoices
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.keys import By, find_keys, matter_type_key, sources_of
+from billframes.analysis.metrics import divided, shared, summed
 from billframes.analysis.realized_fees import Question, realized
+from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
 
-__all__ = ["EXPLANATION", "realization"]
+__all__ = ["ANALYSIS", "realization"]
 
 
 def realization(
@@ -183,7 +184,7 @@ def realization(
     return cast("IntoFrameT", to_native(realized(frames, asked), time_entries))
 
 
-EXPLANATION = Explanation(
+ANALYSIS = Analysis(
     name="realization",
     question="How much of what the work is worth was billed, and how much of that is settled?",
     summary=(
@@ -223,5 +224,107 @@ EXPLANATION = Explanation(
         "Hours as billed, and which entry a write-down was for: it is spread over the whole invoice.",
         "Standard rates; the firm's settings can give them (`standard_amount`).",
     ),
+    columns=(
+        *shared("worked_amount", "billed_amount"),
+        summed("write_down_amount", "Written down", "money", "Worth of billed work − billed; negative is a write-up."),
+        divided(
+            "billing_realization",
+            "Billing realization",
+            "billed_amount / worked_amount",
+            "Billed ÷ worth of billed work.",
+        ),
+        *shared("settled_amount"),
+        divided("settlement_ratio", "Settlement", "settled_amount / billed_amount", "Settled ÷ billed."),
+        divided(
+            "overall_realization",
+            "Overall realization",
+            "settled_amount / worked_amount",
+            "Billing realization × settlement.",
+        ),
+        *shared("billable_hours", "effective_rate", "unbilled_amount", "prebill_amount"),
+        summed(
+            "cohort_amount", "Fees worked", "money", "Worth of all billable time dated in the period, invoiced or not."
+        ),
+        *shared("unknown_amount"),
+        divided("billed_to_worked", "Billed to worked", "billed_amount / cohort_amount", "Billed ÷ fees worked."),
+        *shared("standard_amount"),
+        divided(
+            "worked_to_standard",
+            "Worth to standard",
+            "worked_amount / standard_amount",
+            "Worth of billed work ÷ at standard rates.",
+        ),
+        divided(
+            "billed_to_standard", "Billed to standard", "billed_amount / standard_amount", "Billed ÷ at standard rates."
+        ),
+        *shared("left_out_hours", "left_out_amount", "left_out_billed_amount"),
+        summed(
+            "mixed_amount",
+            "Worth beside fixed fees",
+            "money",
+            "Worth of the work on invoices that also bill fixed fees.",
+        ),
+        summed(
+            "due_amount",
+            "Billed and due",
+            "money",
+            "The part of billed on invoices due on or before the day asked for.",
+        ),
+        summed("due_settled_amount", "Settled of due", "money", "The part of billed and due that is no longer open."),
+        divided(
+            "due_settlement_ratio",
+            "Settlement of due",
+            "due_settled_amount / due_amount",
+            "Settled of due ÷ billed and due.",
+        ),
+    ),
+    table=TableSpec(
+        title="Realization",
+        columns=(
+            "billable_hours",
+            "worked_amount",
+            "write_down_amount",
+            "billed_amount",
+            "billing_realization",
+            "effective_rate",
+            "settled_amount",
+            "settlement_ratio",
+            "due_amount",
+            "due_settled_amount",
+            "due_settlement_ratio",
+            "mixed_amount",
+            "unbilled_amount",
+            "prebill_amount",
+            "cohort_amount",
+            "billed_to_worked",
+        ),
+        where_there=(
+            "due_amount",
+            "due_settled_amount",
+            "due_settlement_ratio",
+            "mixed_amount",
+            "unbilled_amount",
+            "prebill_amount",
+            "cohort_amount",
+            "billed_to_worked",
+        ),
+    ),
+    chart=ChartSpec(
+        kind="bars",
+        title="Worth of billed work and fees billed",
+        columns={"worked_amount": "Worth of billed work", "billed_amount": "Billed"},
+        words=["{billing_realization}"],
+        hidden="worked_amount",
+        instead={"title": "Fees billed", "words": ["{billed_amount:axis}"]},
+        shows="billed fees (dark) on the worth of the same work (pale), and their ratio.",
+        more="Months, quarters and years stand side by side; anything else is a row each, in the result's order. "
+        "With rates hidden only billed fees are drawn.",
+        example={
+            "month": ["2026-09", "2026-10"],
+            "worked_amount": [1000.0, 0.0],
+            "billed_amount": [800.0, -50.0],
+            "billing_realization": [0.8, None],
+        },
+        gives=(["80.0%", "–"], "Worth of billed work and fees billed by month"),
+    ),
 )
-"""What `bf.explain("realization")` says."""

@@ -12,37 +12,19 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.allocation import billable_time, warn_of_absent_items
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_work_on_invoices
 from billframes.analysis.engine import collect_row
 from billframes.analysis.expressions import RESIDUE, as_float
 from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.metrics import Measure, shared, summed
+from billframes.analysis.spec import Analysis, TableSpec
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 from billframes.periods import Period
 
-__all__ = ["EXPLANATION", "reconcile"]
+__all__ = ["ANALYSIS", "reconcile"]
 
-EXPLANATION = Explanation(
-    name="reconcile",
-    question="Do an invoice's items explain its amount?",
-    summary=(
-        "It puts the items of each invoice beside its amount. What the items do not explain is a discount, a "
-        "write-up or something the API does not show."
-    ),
-    example=(
-        "Items of 1100 (time worth 1000 and an expense of 100) are billed at 900: -200 is unexplained, which "
-        "is a discount."
-    ),
-    formula="amount − (time + expenses + fixed fees)",
-    left_out=(
-        "Items on no invoice.",
-        "Items on invoices that are not among those passed; they are counted in a warning.",
-        "Non-billable and fixed-fee time has no amount, but its matter is counted.",
-    ),
-    cannot_tell=("What the unexplained amount is: write-down, write-up, discount, tax or credit.",),
-)
 
 C = nw.col
 
@@ -191,3 +173,47 @@ def _warn(totals: Frame, heads: Frame) -> None:
             "of their invoices can't be added up.",
             RatesHiddenWarning,
         )
+
+
+ANALYSIS = Analysis(
+    name="reconcile",
+    question="Do an invoice's items explain its amount?",
+    summary=(
+        "It puts the items of each invoice beside its amount. What the items do not explain is a discount, a "
+        "write-up or something the API does not show."
+    ),
+    example=(
+        "Items of 1100 (time worth 1000 and an expense of 100) are billed at 900: -200 is unexplained, which "
+        "is a discount."
+    ),
+    formula="amount − (time + expenses + fixed fees)",
+    left_out=(
+        "Items on no invoice.",
+        "Items on invoices that are not among those passed; they are counted in a warning.",
+        "Non-billable and fixed-fee time has no amount, but its matter is counted.",
+    ),
+    cannot_tell=("What the unexplained amount is: write-down, write-up, discount, tax or credit.",),
+    columns=(
+        *shared("time_amount", "expense_amount", "fixed_fee_amount"),
+        summed("items_amount", "Items", "money", "Time, expenses and fixed fees together."),
+        summed("amount", "Amount", "money", "Amount of the invoice."),
+        summed("unexplained_amount", "Unexplained", "money", "Amount − items; negative where time was written down."),
+        summed("balance", "Balance", "money", "What is open of the amount."),
+        Measure("matter_count", "Matters", "count", "How many matters the items are on."),
+    ),
+    table=TableSpec(
+        title="Invoices and their items",
+        columns=(
+            "time_amount",
+            "expense_amount",
+            "fixed_fee_amount",
+            "items_amount",
+            "amount",
+            "unexplained_amount",
+            "balance",
+            "matter_count",
+        ),
+        keys=("invoice_number", "client_name", "invoice_date", "invoice_state"),
+        cents=True,
+    ),
+)

@@ -15,7 +15,6 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.arguments import resolve_users
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import ITEM_FILTERS, need_period
@@ -24,31 +23,16 @@ from billframes.analysis.expressions import day_number, in_period, null_column
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import add_up, attach, base_of, finish, result_columns, sums, with_times
 from billframes.analysis.keys import By, Key, Sources, find_keys, sources_of
+from billframes.analysis.metrics import Measure, divided, shared, summed
+from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import DateLike, Period, resolve
 
-__all__ = ["EXPLANATION", "timekeeping_lag"]
+__all__ = ["ANALYSIS", "timekeeping_lag"]
 
 C = nw.col
 
-EXPLANATION = Explanation(
-    name="timekeeping_lag",
-    question="How many days after the work is time entered?",
-    summary=(
-        "It counts the days from the work to the day the entry was made, in the firm's time zone. Late "
-        "entries are often incomplete ones."
-    ),
-    example=(
-        "Of 3 entries for 1 October, one was made on the same day, one 2 days later and one 10 days later: "
-        "the median is 2 days, and a third came more than a week late."
-    ),
-    formula="day of entry in the firm's time zone − work date; its median, 90th percentile and shares",
-    numerator="entries at most 0, at most 1, and more than 7 days late",
-    denominator="entries whose time of entry is known",
-    left_out=("entries without `created_at`: in `unknown_entries`",),
-    cannot_tell=("later changes: only the first entry of the time counts", "time noted on paper before"),
-)
 
 # Grouping by the lag itself leaves few rows, of which medians and percentiles can be taken in Python.
 _LAG = Key(("_lag",), ("_lag",), (("_lag",),))
@@ -256,3 +240,62 @@ def _warn_of_unknown(groups: Sequence[_Lags]) -> None:
             "Load time entries with select='meta'.",
             IncompleteDataWarning,
         )
+
+
+ANALYSIS = Analysis(
+    name="timekeeping_lag",
+    question="How many days after the work is time entered?",
+    summary=(
+        "It counts the days from the work to the day the entry was made, in the firm's time zone. Late "
+        "entries are often incomplete ones."
+    ),
+    example=(
+        "Of 3 entries for 1 October, one was made on the same day, one 2 days later and one 10 days later: "
+        "the median is 2 days, and a third came more than a week late."
+    ),
+    formula="day of entry in the firm's time zone − work date; its median, 90th percentile and shares",
+    numerator="entries at most 0, at most 1, and more than 7 days late",
+    denominator="entries whose time of entry is known",
+    left_out=("entries without `created_at`: in `unknown_entries`",),
+    cannot_tell=("later changes: only the first entry of the time counts", "time noted on paper before"),
+    columns=(
+        *shared("entries"),
+        Measure(
+            "median_lag_days", "Median lag", "days", "Half of the entries came at most so many days after the work."
+        ),
+        Measure(
+            "p90_lag_days", "90th percentile", "days", "Nine in ten entries came at most so many days after the work."
+        ),
+        summed("same_day_entries", "Same day", "count", "Entered on the day of the work or before it."),
+        divided("same_day_ratio", "Same day share", "same_day_entries / entries", "Same day ÷ entries."),
+        summed("next_day_entries", "By the next day", "count", "Entered at most a day after the work."),
+        divided("next_day_ratio", "Next day share", "next_day_entries / entries", "By the next day ÷ entries."),
+        summed("late_entries", "Late", "count", "Entered more than 7 days after the work."),
+        divided("late_ratio", "Late share", "late_entries / entries", "Late ÷ entries."),
+        summed("future_dated_entries", "Future-dated", "count", "Entered before the day of the work."),
+        summed("unknown_entries", "Of unknown time", "count", "Entries whose time of entry is not known."),
+    ),
+    table=TableSpec(
+        title="Days from work to entry",
+        columns=(
+            "entries",
+            "median_lag_days",
+            "p90_lag_days",
+            "same_day_ratio",
+            "next_day_ratio",
+            "late_ratio",
+            "future_dated_entries",
+            "unknown_entries",
+        ),
+    ),
+    chart=ChartSpec(
+        kind="points",
+        title="Days from work to entry",
+        columns={"median_lag_days": "Median", "p90_lag_days": "90th percentile"},
+        words=["{late_ratio} late"],
+        shows="the median entry's days and the 90th percentile's.",
+        more="A row's words are its late share: entries made more than 7 days after the work.",
+        example={"user_name": ["Ada"], "median_lag_days": [1.0], "p90_lag_days": [9.0], "late_ratio": [0.125]},
+        gives=(["12.5% late"], "Days from work to entry by timekeeper"),
+    ),
+)

@@ -11,7 +11,8 @@ import math
 import pandas as pd
 
 from billframes.analysis.expressions import RESIDUE
-from billframes.analysis.metrics import MEASURES, Measure, measure
+from billframes.analysis.metrics import Measure
+from billframes.analysis.spec import measure, measures
 
 __all__ = ["total_of"]
 
@@ -46,7 +47,7 @@ def _total(each: Measure, rows: pd.DataFrame) -> float:
         return float(rows[each.name].sum(skipna=each.missing_is_none, min_count=least))
     for pair in each.ratios:
         if set(pair) <= set(rows.columns):
-            return _divided(*(_total(MEASURES[name], rows) for name in pair))
+            return _divided(*(_total(measures()[name], rows) for name in pair))
     if each.weight in rows.columns:
         weighted = rows[[each.name, each.weight]].dropna(subset=[each.weight]).astype("float64")
         products = weighted[each.name] * weighted[each.weight]

@@ -14,7 +14,6 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.arguments import choice, read_date, resolve_users
 from billframes.analysis.capacity import Part, available_hours, parts_of, target_hours
 from billframes.analysis.column_types import Frame
@@ -33,11 +32,13 @@ from billframes.analysis.grouping import (
     with_times,
 )
 from billframes.analysis.keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key, sources_of
+from billframes.analysis.metrics import Measure, divided, shared, summed
+from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 from billframes.periods import DateLike, Period, resolve
 
-__all__ = ["EXPLANATION", "utilization"]
+__all__ = ["ANALYSIS", "utilization"]
 
 C = nw.col
 
@@ -332,7 +333,7 @@ def _result(rows: Frame, keys: Sequence[Key], settings: FirmSettings) -> Frame:
     return finish(totals, keys, columns)
 
 
-EXPLANATION = Explanation(
+ANALYSIS = Analysis(
     name="utilization",
     question="How much of the time people had for work went into work for clients?",
     summary=(
@@ -368,5 +369,76 @@ EXPLANATION = Explanation(
         "guessed.",
         "Time that was never recorded, and entries that were deleted.",
     ),
+    columns=(
+        *shared("billable_hours", "fixed_fee_hours"),
+        summed(
+            "non_billable_hours",
+            "Non-billable hours",
+            "hours",
+            "Hours of non-billable time, internal matters included.",
+        ),
+        summed(
+            "unknown_hours",
+            "Hours of unknown type",
+            "hours",
+            "Hours of entries whose billing type is missing or unknown.",
+        ),
+        *shared("total_hours"),
+        summed("client_hours", "Client hours", "hours", "Billable and fixed-fee hours, except on internal matters."),
+        summed(
+            "capacity_hours",
+            "Available hours",
+            "hours",
+            "Working days × hours a day, less leave and days not employed.",
+        ),
+        divided("utilization", "Utilization", "client_hours / capacity_hours", "Client hours ÷ available hours."),
+        Measure(
+            "target_hours",
+            "Target hours",
+            "hours",
+            "The target, prorated by working days.",
+            adds_up=True,
+            missing_is_none=True,
+        ),
+        Measure("pace", "Pace", "ratio", "Client hours of those who have a target ÷ target.", weight="target_hours"),
+        summed(
+            "idle_capacity_hours",
+            "Idle hours",
+            "hours",
+            "The available hours of people on the roster without any entry.",
+        ),
+    ),
+    table=TableSpec(
+        title="Utilization",
+        columns=(
+            *(
+                "client_hours",
+                "non_billable_hours",
+                "total_hours",
+                "capacity_hours",
+                "idle_capacity_hours",
+                "utilization",
+            ),
+            *("target_hours", "pace"),
+        ),
+        where_there=("idle_capacity_hours", "target_hours", "pace"),
+    ),
+    chart=ChartSpec(
+        kind="bars",
+        title="Client hours and available hours",
+        columns={"capacity_hours": "Available hours", "client_hours": "Client hours"},
+        words=["{utilization}"],
+        hidden="capacity_hours",
+        instead={"title": "Client hours", "words": ["{client_hours:axis}"]},
+        shows="client hours (dark) on available hours (pale), and their ratio.",
+        more="Months, quarters and years stand side by side; anything else is a row each, in the result's order. "
+        "If available hours are missing, as by client, only client hours are drawn.",
+        example={
+            "user_name": ["Ada", "Ben"],
+            "client_hours": [132.0, 0.0],
+            "capacity_hours": [176.0, 176.0],
+            "utilization": [0.75, 0.0],
+        },
+        gives=(["75.0%", "0.0%"], "Client hours and available hours by timekeeper"),
+    ),
 )
-"""What `bf.explain("utilization")` says."""

@@ -11,43 +11,19 @@ from typing import cast
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.arguments import bucket_names, matter_types_of, read_date, resolve_users
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_open_on
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.keys import By, Sources, find_keys, matter_type_key, sources_of
+from billframes.analysis.metrics import Measure, buckets, shared, summed
 from billframes.analysis.open_items import KINDS, Question, in_progress
+from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.periods import DateLike
 
-__all__ = ["EXPLANATION", "wip"]
-
-EXPLANATION = Explanation(
-    name="wip",
-    question="How much work is done and not yet invoiced, and how old is it?",
-    summary=(
-        "It adds up the work that is not on a final invoice yet, at its worth, by the days since it was done. "
-        "Work on drafts counts and is shown as prebill."
-    ),
-    example=(
-        "On 31 October, work of 1 October worth 300 and expenses of 50 are on no invoice. Work of September "
-        "worth 600 is on an invoice of November, which was a prebill on that day. The total is 950."
-    ),
-    formula="worth of time + expenses + fixed fees up to a day, less what is on final invoices up to that day",
-    left_out=(
-        "Non-billable time.",
-        "Fixed-fee time has hours (`fixed_fee_hours`) and no worth: its fee carries it.",
-        "What is dated after the day, and what is on a final invoice dated on or before it.",
-        "With `include_prebill=False`, what is on any invoice; with `matter_types`, matters of other types.",
-        "The worth of entries without an amount: their hours are in `unpriced_hours`.",
-    ),
-    cannot_tell=(
-        "What the work will be billed at: it is shown at its worth, on contingency matters (`contingent_amount`) too.",
-        "Work of a past day that was since changed or deleted, or entered later: it is as loaded.",
-    ),
-)
+__all__ = ["ANALYSIS", "wip"]
 
 
 def wip(
@@ -187,3 +163,70 @@ def wip(
 def _sources(frames: dict[str, Frame], settings: FirmSettings) -> Sources:
     columns = [frames[name].collect_schema().names() for name in KINDS if name in frames]
     return sources_of(frames, frozenset().union(*columns), settings)
+
+
+ANALYSIS = Analysis(
+    name="wip",
+    question="How much work is done and not yet invoiced, and how old is it?",
+    summary=(
+        "It adds up the work that is not on a final invoice yet, at its worth, by the days since it was done. "
+        "Work on drafts counts and is shown as prebill."
+    ),
+    example=(
+        "On 31 October, work of 1 October worth 300 and expenses of 50 are on no invoice. Work of September "
+        "worth 600 is on an invoice of November, which was a prebill on that day. The total is 950."
+    ),
+    formula="worth of time + expenses + fixed fees up to a day, less what is on final invoices up to that day",
+    left_out=(
+        "Non-billable time.",
+        "Fixed-fee time has hours (`fixed_fee_hours`) and no worth: its fee carries it.",
+        "What is dated after the day, and what is on a final invoice dated on or before it.",
+        "With `include_prebill=False`, what is on any invoice; with `matter_types`, matters of other types.",
+        "The worth of entries without an amount: their hours are in `unpriced_hours`.",
+    ),
+    cannot_tell=(
+        "What the work will be billed at: it is shown at its worth, on contingency matters (`contingent_amount`) too.",
+        "Work of a past day that was since changed or deleted, or entered later: it is as loaded.",
+    ),
+    columns=(
+        *buckets("0-30", "31-60", "61-90", "91+"),
+        *shared(
+            "total",
+            "unbilled_amount",
+            "prebill_amount",
+            "unknown_amount",
+            "time_amount",
+            "expense_amount",
+            "fixed_fee_amount",
+            "hours",
+            "fixed_fee_hours",
+        ),
+        Measure("oldest_date", "Oldest", "date", "Date of the oldest item."),
+        summed(
+            "unpriced_hours",
+            "Hours without amount",
+            "hours",
+            "Billable hours whose worth no amount shows; no money has them.",
+        ),
+        summed("contingent_amount", "On contingency", "money", "The part of the total on contingency matters."),
+    ),
+    table=TableSpec(
+        title="Work in progress by age",
+        columns=(
+            *(BUCKETS, "total", "unbilled_amount", "prebill_amount", "unknown_amount", "contingent_amount", "hours"),
+            *("unpriced_hours", "oldest_date"),
+        ),
+        where_there=("unknown_amount", "contingent_amount", "unpriced_hours"),
+    ),
+    chart=ChartSpec(
+        kind="ages",
+        title="Work in progress",
+        columns={},
+        words=["{total}"],
+        age=("days since the work",),
+        shows="a column a bucket, or for several rows a bar each, cut into buckets.",
+        more="Older is darker, and what is negative lies to the left of zero. A bar's words are its total.",
+        example={"0-30": [60.0], "31-60": [30.0], "61+": [10.0], "total": [100.0]},
+        gives=(["60\n60.0%", "30\n30.0%", "10\n10.0%"], "Work in progress by days since the work"),
+    ),
+)

@@ -6,7 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis import billing_lag, fixed_fee_realization, profitability
+from billframes.analysis.billing_lag import billing_lag
+from billframes.analysis.fixed_fee_realization import fixed_fee_realization
+from billframes.analysis.profitability import profitability
 from billframes.book._frames import BookFrames, By
 from billframes.periods import DateLike
 

@@ -6,7 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis import contribution, effective_rates, origination, realization, reconcile
+from billframes.analysis.contribution import contribution
+from billframes.analysis.effective_rates import effective_rates
+from billframes.analysis.origination import origination
+from billframes.analysis.realization import realization
+from billframes.analysis.reconcile import reconcile
 from billframes.book._frames import BookFrames, By
 from billframes.periods import DateLike
 

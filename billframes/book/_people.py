@@ -8,7 +8,12 @@ from typing import Any
 import pandas as pd
 
 from billframes._warn import warn
-from billframes.analysis import code_check, duplicates, leverage, missing_time, timekeeping_lag, utilization
+from billframes.analysis.code_check import code_check
+from billframes.analysis.duplicates import duplicates
+from billframes.analysis.leverage import leverage
+from billframes.analysis.missing_time import missing_time
+from billframes.analysis.timekeeping_lag import timekeeping_lag
+from billframes.analysis.utilization import utilization
 from billframes.book._frames import BookFrames, By
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import DateLike

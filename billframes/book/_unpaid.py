@@ -7,8 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis import aging, budget_burn, contribution, lockup, normalize_balances, wip
+from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date
+from billframes.analysis.budget_burn import budget_burn
+from billframes.analysis.contribution import contribution
+from billframes.analysis.lockup import lockup
+from billframes.analysis.normalize_balances import normalize_balances
+from billframes.analysis.wip import wip
 from billframes.book._frames import BookFrames, By
 from billframes.periods import DateLike
 

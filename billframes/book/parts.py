@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes.analysis.keys import PEOPLE_AND_MATTERS
-from billframes.analysis.metrics import measure
+from billframes.analysis.spec import measure
 from billframes.book._frames import By
 from billframes.book._unpaid import lockup_row
 from billframes.config.firm import FirmSettings

@@ -1,4 +1,4 @@
-"""What a chart shows: declared for each analysis, drawn by one function for all."""
+"""The function that draws the results of an analysis, made of what the analysis declares."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import dataclasses
 import pprint
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pandas as pd
@@ -15,10 +15,11 @@ from matplotlib.axes import Axes
 
 from billframes._show import MISSING, show
 from billframes.analysis._result import Rows, rows_of
-from billframes.analysis.metrics import BUCKET, measure
+from billframes.analysis.metrics import BUCKET
+from billframes.analysis.spec import ChartSpec, measure
 from billframes.errors import MissingColumnError
 from billframes.plots._axes import hours, money
-from billframes.plots._drawing import Drawn, Kind
+from billframes.plots._drawing import KINDS, Drawn
 
 __all__ = ["Chart", "Plot"]
 
@@ -66,57 +67,18 @@ class Plot(Protocol):
     def __call__(self, result: Any, ax: Axes | None = None) -> Axes: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart(ChartSpec):
     """
     The chart of one analysis.
 
     Parameters
     ----------
     analysis : str
-        Whose results it shows.
-    kind : callable
-        How it is drawn, one of `billframes.plots._drawing`.
-    title : str
-        What is shown; what the rows are by is added.
-    columns : mapping of str to str
-        The measures drawn and what the legend calls them; empty for the result's own buckets of days.
-    words : sequence of str
-        What stands at each row: the first that has a figure, else a dash. `{column}` is the figure in its unit, with
-        `:axis` as on the axis.
-    shows, more : str
-        What is drawn, for the docstring.
-    example : mapping of str to list
-        Columns of a small result.
-    gives : (list of str, str)
-        The words and the title of the example's chart.
-    where_any : tuple of str
-        Those of `columns` that are drawn only if the result has some.
-    mark, darkest_first
-        As for `Drawn`.
-    age : tuple of str
-        What buckets count: in a result with `current`, and last in one without.
-    hidden : str
-        A column which, if it is all missing, changes the chart to what `instead` says.
-    instead : mapping of str to object
-        Other values of these parameters.
+        Whose results it shows. The other parameters are those of `ChartSpec`.
     """
 
     analysis: str
-    kind: Kind
-    title: str
-    columns: Mapping[str, str]
-    words: Sequence[str]
-    shows: str
-    example: Mapping[str, list[Any]]
-    gives: tuple[list[str], str]
-    more: str = ""
-    where_any: tuple[str, ...] = ()
-    mark: tuple[str, str] | None = None
-    darkest_first: bool = False
-    age: tuple[str, ...] = ()
-    hidden: str = ""
-    instead: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def needs(self) -> list[str]:
@@ -160,7 +122,7 @@ class Chart:
         rows = dataclasses.replace(rows, frame=rows.frame.assign(**numbers))
         hides = self.hidden and not rows.frame[self.hidden].notna().any()
         told = dataclasses.replace(self, **self.instead) if hides else self
-        return self.kind(told._drawn(rows, buckets), ax)
+        return KINDS[self.kind](told._drawn(rows, buckets), ax)
 
     def _drawn(self, rows: Rows, buckets: Mapping[str, str]) -> Drawn:
         columns = buckets or {

@@ -15,7 +15,7 @@ from billframes._show import show
 from billframes.analysis._result import Rows
 from billframes.plots._axes import DARK, INK, MUTED, PALE, RAMP, SIZE, axes_for, finish, legend
 
-__all__ = ["Drawn", "Kind", "ages", "bars", "height_for", "points", "running_share", "stacks"]
+__all__ = ["KINDS", "Drawn", "height_for"]
 
 # Longer names would leave no room for the bars.
 LONGEST = 34
@@ -67,9 +67,6 @@ class Drawn:
     def finish(self, ax: Axes, values: str = "x", end: str = "") -> Axes:
         """Give the axes their title and frame."""
         return finish(ax, f"{self.title}{self.rows.by}{end}", values=values, unit=self.unit)
-
-
-Kind = Callable[[Drawn, Axes | None], Axes]
 
 
 def height_for(rows: int) -> float:
@@ -193,6 +190,12 @@ def running_share(drawn: Drawn, ax: Axes | None) -> Axes:
     top.tick_params(length=0, labelsize=SIZE, labelcolor=MUTED)
     top.spines[:].set_visible(False)
     return drawn.finish(ax)
+
+
+KINDS: dict[str, Callable[[Drawn, Axes | None], Axes]] = {
+    each.__name__: each for each in (bars, stacks, points, ages, running_share)
+}
+"""The kinds of chart by the names that analyses declare."""
 
 
 def _write(ax: Axes, words: Sequence[str], spots: Any, offset: tuple[int, int], **how: Any) -> None:

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from billframes import tables
-from billframes.analysis._explanation import Explanation
-from billframes.analysis.explain import explanation_of
-from billframes.analysis.metrics import Measure, measure, title_of_key
+from billframes.analysis.metrics import Measure, title_of_key
+from billframes.analysis.spec import Analysis, analyses, measure
 from billframes.report.month import Month
 from billframes.report.tables import FEES_TREND, HOURS_TREND, NARRATIVES
 from billframes.tables import TableOf
@@ -95,7 +94,7 @@ def _figures(month: Month) -> Iterator[Sheet]:
 
 
 def _of(table: TableOf, name: str, month: Month, rows: pd.DataFrame, total: pd.DataFrame | None) -> Sheet:
-    said = explanation_of(table.analysis)
+    said = analyses()[table.analysis]
     rows = month.named(rows)
     measures = table.measures(rows)
     labels = table.keys or tuple(column for column in map(str, rows.columns) if _is_label(column))
@@ -109,7 +108,7 @@ def _of(table: TableOf, name: str, month: Month, rows: pd.DataFrame, total: pd.D
     )
 
 
-def _parts(said: Explanation) -> Iterator[str]:
+def _parts(said: Analysis) -> Iterator[str]:
     for heading, texts in said.parts.items():
         # Among the firm's own figures, those of an example could be taken for theirs.
         if heading == "Example":

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from billframes.analysis.metrics import MEASURES, Measure, measure
+from billframes.analysis.metrics import Measure
+from billframes.analysis.spec import measure, measures
 from billframes.analysis.totals import total_of
 
 __all__ = [
@@ -23,13 +24,13 @@ __all__ = [
 
 
 UTILIZATION = (
-    MEASURES["client_hours"],
+    measures()["client_hours"],
     Measure("other_hours", "Other hours", "hours", "All hours less client hours.", adds_up=True),
-    *(MEASURES[name] for name in ("total_hours", "capacity_hours", "utilization")),
+    *(measures()[name] for name in ("total_hours", "capacity_hours", "utilization")),
 )
-TARGETS = tuple(MEASURES[name] for name in ("target_hours", "pace"))
+TARGETS = tuple(measures()[name] for name in ("target_hours", "pace"))
 REALIZATION = tuple(
-    MEASURES[name]
+    measures()[name]
     for name in (
         "billable_hours",
         "worked_amount",

@@ -1,4 +1,4 @@
-"""What a presentation table shows: declared for each analysis, built by one function for all."""
+"""The presentation table of an analysis, made of what the analysis declares."""
 
 from __future__ import annotations
 
@@ -9,50 +9,29 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from billframes.analysis._result import Rows, rows_of
-from billframes.analysis.explain import explanation_of
-from billframes.analysis.metrics import BUCKET, MEASURES, Measure, measure, title_of_key
+from billframes.analysis.metrics import BUCKET, Measure, title_of_key
+from billframes.analysis.spec import BUCKETS, TableSpec, analyses, measure
 from billframes.analysis.totals import total_of
 from billframes.errors import ParameterError
 
 if TYPE_CHECKING:
     from great_tables import GT
 
-__all__ = ["BUCKETS", "TableOf", "in_words"]
-
-BUCKETS = "buckets"
-"""Stands among a table's columns for whatever buckets of days the result has."""
+__all__ = ["TableOf", "in_words"]
 
 
-@dataclass(frozen=True, slots=True)
-class TableOf:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOf(TableSpec):
     """
     The presentation table of one analysis; call it with a result.
 
     Parameters
     ----------
     analysis : str
-        Whose results it shows.
-    title : str
-        What is shown; what the rows are by is added.
-    columns : tuple of str
-        The measures shown, in order; `BUCKETS` stands for the result's own.
-    where_there : tuple of str
-        Those of `columns` that only some results have.
-    keys : tuple of str
-        What tells rows apart, where it is not what the result is grouped by.
-    cents : bool
-        Whether money is shown to the cent.
-    adds_up : bool
-        Whether there is a total below the rows.
+        Whose results it shows. The other parameters are those of `TableSpec`.
     """
 
     analysis: str
-    title: str
-    columns: tuple[str, ...]
-    where_there: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ()
-    cents: bool = False
-    adds_up: bool = True
 
     def __call__(self, result: Any, *, total: Any = None, title: str | None = None) -> GT:
         """
@@ -104,7 +83,7 @@ class TableOf:
     @property
     def definition(self) -> str:
         """The analysis' formula in the words of the headings."""
-        return in_words(explanation_of(self.analysis).formula)
+        return in_words(analyses()[self.analysis].formula)
 
     def _read(self, result: Any) -> Rows:
         needs = [name for name in self.columns if name not in {BUCKETS, *self.where_there}]
@@ -158,5 +137,5 @@ def in_words(text: str) -> str:
 
 
 def _heading(name: re.Match[str]) -> str:
-    found = MEASURES.get(name[1])
+    found = measure(name[1])
     return found.title.lower() if found else name[1].replace("_", " ")

@@ -13,7 +13,10 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis import aging, realization, utilization, wip
+from billframes.analysis.aging import aging
+from billframes.analysis.realization import realization
+from billframes.analysis.utilization import utilization
+from billframes.analysis.wip import wip
 from billframes.book import Book
 from billframes.book.parts import ITEMS, kept, with_keys
 from billframes.config.firm import FirmSettings

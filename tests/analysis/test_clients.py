@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from billframes.analysis import aging, realization, wip
-from billframes.analysis.metrics import measure
+from billframes.analysis.spec import measure
 from billframes.errors import ParameterError
 from tests.analysis.calls import BY_CLIENT, rich
 from tests.analysis.conftest import Firm

@@ -10,8 +10,8 @@ import pytest
 import billframes as bf
 import billframes.analysis as analyses
 from billframes.analysis._explanation import Explanation
-from billframes.analysis.explain import explanations
-from billframes.analysis.metrics import BUCKET, MEASURES, measure
+from billframes.analysis.metrics import BUCKET
+from billframes.analysis.spec import analyses as declared, measure, measures
 from billframes.config.firm import FirmSettings
 from billframes.schema import resources
 from billframes.schema.sources import sources_of
@@ -24,7 +24,7 @@ KNOWN = {
     *("Unassigned", "Unknown"),
     *NAMES,
     *BUCKET.findall("0-30 1-30 31-60 61-90 91+"),
-    *MEASURES,
+    *measures(),
 }
 
 
@@ -142,7 +142,9 @@ def test_the_glossary_has_each_word_once_and_shows_itself():
 
 def test_the_words_of_results_are_in_the_glossary():
     """What headings and explanations use in a sense of their own."""
-    said = " ".join([*(repr(bf.explain(name)) for name in NAMES), *(each.title for each in MEASURES.values())]).lower()
+    said = " ".join(
+        [*(repr(bf.explain(name)) for name in NAMES), *(each.title for each in measures().values())]
+    ).lower()
     for word in ("worth", "settled", "prebill", "unbilled", "overdue", "roster", "receivables", "contingency", "pace"):
         assert word in said
         assert bf.explain(word)
@@ -169,5 +171,5 @@ def test_an_explanation_is_escaped_in_a_notebook():
 
 
 def test_each_question_is_another_one():
-    questions = [each.question for each in explanations()]
+    questions = [each.question for each in declared().values()]
     assert len(set(questions)) == len(questions)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
+import re
 
 import pandas as pd
 import pytest
 
 import billframes as bf
 import billframes.analysis as analyses
-from billframes.analysis.metrics import MEASURES, UNITS, measure
+from billframes.analysis.metrics import UNITS, bucket
+from billframes.analysis.spec import analyses as declared_analyses, measure, measures
 from billframes.analysis.totals import total_of
 from billframes.schema import resources
 from billframes.schema.sources import sources_of
@@ -32,23 +35,42 @@ IN_BOOKS = sorted(name for name in analyses.__all__ if hasattr(bf.Book, name))
 
 
 @pytest.mark.parametrize("name", IN_BOOKS)
-def test_the_vocabulary_has_every_number_of_a_result(name, book):
+def test_an_analysis_declares_every_number_of_its_result(name, book):
     result = getattr(book, name)()
     numbers = result.select_dtypes(["number", "datetime"]).columns
+    declared = {each.name for each in bf.explain(name).columns}
     of_loaders = {source.column.name for each in resources.RESOURCES for source in sources_of(each.record)}
-    assert [each for each in numbers if measure(each) is None and each not in of_loaders] == []
+    assert [each for each in numbers if each not in declared | of_loaders] == []
+
+
+@pytest.mark.parametrize("name", sorted(analyses.__all__))
+def test_a_docstring_names_the_columns_that_are_declared(name):
+    """Those that only a book's own method adds are in that method's docstring."""
+    returns = inspect.getdoc(getattr(bf, name)).partition("Returns\n---")[2].partition("\n---")[0]
+    named = {each for each in re.findall(r"`([^`\s]+)`", returns) if measure(each)}
+    declared = {each.name for each in bf.explain(name).columns}
+    assert named - set(inspect.signature(getattr(bf, name)).parameters) <= declared
+    assert declared - named <= {"as_of", "fees_start", "fees_end"}
+
+
+def test_a_column_is_declared_once():
+    named = {}
+    for analysis in declared_analyses().values():
+        for each in analysis.columns:
+            assert bucket(each.name) or named.setdefault(each.name, each) is each, f"{each.name} of {analysis.name}"
+    assert named.keys() <= measures().keys()
 
 
 def test_units_are_known_and_titles_are_unambiguous():
-    assert {each.unit for each in MEASURES.values()} <= UNITS.keys()
-    titles = [each.title for each in MEASURES.values()]
+    assert {each.unit for each in measures().values()} <= UNITS.keys()
+    titles = [each.title for each in measures().values()]
     assert len(set(titles)) == len(titles)
-    assert all(each.meaning.endswith(".") for each in MEASURES.values())
+    assert all(each.meaning.endswith(".") for each in measures().values())
 
 
 def test_what_a_total_is_made_of_is_in_the_vocabulary():
-    for each in MEASURES.values():
-        assert {*itertools.chain(*each.ratios)} | ({each.weight} - {None}) <= MEASURES.keys()
+    for each in measures().values():
+        assert {*itertools.chain(*each.ratios)} | ({each.weight} - {None}) <= measures().keys()
         assert sum((each.adds_up, bool(each.ratios), each.weight is not None)) <= 1
 
 

@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from billframes import plots
-from billframes.analysis.metrics import MEASURES
+from billframes.analysis.spec import measures
 from billframes.errors import MissingColumnError, ParameterError
 
 DRAWN = [getattr(plots, name) for name in plots.__all__]
@@ -23,7 +23,7 @@ DRAWN = [getattr(plots, name) for name in plots.__all__]
 def anything(rows: int) -> pd.DataFrame:
     """A client a row with every measure there is: a result of any analysis."""
     keys = pd.DataFrame({"client_name": [f"Client {number} of a rather long name, Inc." for number in range(rows)]})
-    values = {name: [10.0 + number for number in range(rows)] for name in ("0-30", "31+", *MEASURES)}
+    values = {name: [10.0 + number for number in range(rows)] for name in ("0-30", "31+", *measures())}
     return keys.join(pd.DataFrame(values))
 
 

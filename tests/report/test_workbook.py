@@ -9,7 +9,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from billframes.analysis.metrics import MEASURES
+from billframes.analysis.spec import measures
 from billframes.report import workbook as writing
 from billframes.report.sheets import Sheet
 from billframes.report.workbook import workbook
@@ -58,7 +58,7 @@ def test_a_sheet_holds_the_analysis_with_its_total_apart_from_the_filters(book, 
     headings, *cells = sheet.iter_rows(values_only=True)
     read = pd.DataFrame(cells[: len(rows)], columns=headings)
     for name in ("worked_amount", "billed_amount", "billing_realization", "settlement_ratio", "effective_rate"):
-        shown = read[MEASURES[name].title].astype("float64")
+        shown = read[measures()[name].title].astype("float64")
         pd.testing.assert_series_equal(shown, rows[name], check_names=False, atol=1e-8)
     assert cells[len(rows)] == (None,) * len(headings)
     assert dict(zip(headings, cells[-1], strict=True))["Billed"] == pytest.approx(total["billed_amount"])
@@ -89,7 +89,7 @@ def test_formulas_and_control_characters_from_the_api_are_text(october, monkeypa
     rows = pd.DataFrame(
         {"client_name": ["=HYPERLINK(1)", "+1", "@x", "a\x00b"], "hours": [-1e-13, 2.0, 3.0, float("inf")]}
     )
-    sheet = Sheet("Time", ("=1+1",), ("client_name",), (MEASURES["hours"],), rows, rows.iloc[:0])
+    sheet = Sheet("Time", ("=1+1",), ("client_name",), (measures()["hours"],), rows, rows.iloc[:0])
     monkeypatch.setattr(writing, "sheets", lambda _month, narratives: [sheet])
     read = opened(workbook(october, title="=2+2"))
     cells = list(read["Time"].iter_rows(min_row=2))

@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes import tables
-from billframes.analysis.metrics import MEASURES, measure
+from billframes.analysis.spec import measure, measures
 from billframes.errors import ConfigError, MissingColumnError, ParameterError
 
 DECLARED = [name for name in tables.__all__ if name != "TableOf"]
@@ -184,4 +184,4 @@ def test_the_tables_are_there_without_great_tables():
 
 def test_a_formula_reads_in_the_words_of_the_headings():
     assert tables.utilization.definition == "utilization = client hours ÷ available hours"
-    assert MEASURES["client_hours"].title == "Client hours"
+    assert measures()["client_hours"].title == "Client hours"

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import billframes as bf
+from tests.typing.make_analysis_stubs import stubs
 from tests.typing.make_stub import FRAMES, STUB, stub
 
 HERE = Path(__file__).parent
@@ -37,6 +38,11 @@ def test_pyright_knows_the_frames():
 
 def test_the_stub_is_what_the_declaration_gives():
     assert STUB.read_text(encoding="utf-8") == stub(), "run python -m tests.typing.make_stub"
+
+
+def test_the_stubs_are_what_the_analyses_declare():
+    for path, text in stubs().items():
+        assert path.read_text(encoding="utf-8") == text, "run python -m tests.typing.make_analysis_stubs"
 
 
 @pytest.mark.parametrize("loader", LOADERS, ids=lambda each: each.__name__)

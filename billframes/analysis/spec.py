@@ -1,0 +1,227 @@
+"""What an analysis is: all that anybody else needs to know of it, declared once, beside its function.
+
+`aging.py` has the function `aging` and its declaration, `ANALYSIS`: the question it answers and how, the columns of its
+result, its table, its chart, and how a book calls it. `bf.explain`, `bf.tables`, `bf.plots`, the methods of a book, the
+report, the explorer and the docs read it there. To add an analysis is to add such a file; `analyses` finds it.
+
+Charts and tables are declared as data here, so that an analysis imports neither matplotlib nor great-tables.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from billframes.analysis._explanation import Explanation
+from billframes.analysis.metrics import SHARED, Measure, bucket
+
+__all__ = [
+    "BUCKETS",
+    "Analysis",
+    "BookArgument",
+    "ChartSpec",
+    "FromBook",
+    "TableSpec",
+    "analyses",
+    "measure",
+    "measures",
+]
+
+BUCKETS = "buckets"
+"""Stands among a table's columns for whatever buckets of days the result has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSpec:
+    """
+    The table that `billframes.tables` shows of a result.
+
+    Parameters
+    ----------
+    title : str
+        What is shown; what the rows are by is added.
+    columns : tuple of str
+        The measures shown, in order; `BUCKETS` stands for the result's own.
+    where_there : tuple of str
+        Those of `columns` that only some results have.
+    keys : tuple of str
+        The columns that identify a row, if they are not what the result is grouped by.
+    cents : bool
+        Whether money is shown to the cent.
+    adds_up : bool
+        Whether there is a total below the rows.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    where_there: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    cents: bool = False
+    adds_up: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartSpec:
+    """
+    The chart that `billframes.plots` draws of a result.
+
+    Parameters
+    ----------
+    kind : {"bars", "stacks", "points", "ages", "running_share"}
+        The function of `billframes.plots._drawing` that draws it.
+    title : str
+        What is shown; what the rows are by is added.
+    columns : mapping of str to str
+        The measures drawn and what the legend calls them; empty for the result's own buckets of days.
+    words : sequence of str
+        The text beside each row: the first of these that has a figure, else a dash. `{column}` is the figure in its
+        unit, and `{column:axis}` the figure as on the axis.
+    shows, more : str
+        What is drawn, for the docstring.
+    example : mapping of str to list
+        Columns of a small result.
+    gives : (list of str, str)
+        The words and the title of the example's chart.
+    where_any : tuple of str
+        Those of `columns` that are drawn only if the result has some.
+    mark : (str, str), optional
+        A column drawn as a mark over the bars, and what the legend calls it.
+    darkest_first : bool
+        Whether the first part of a stack is the darkest.
+    age : tuple of str
+        What buckets count: in a result with `current`, and last in one without.
+    hidden : str
+        A column which, if it is all missing, changes the chart to what `instead` says.
+    instead : mapping of str to object
+        Other values of these parameters.
+    """
+
+    kind: Literal["bars", "stacks", "points", "ages", "running_share"]
+    title: str
+    columns: Mapping[str, str]
+    words: Sequence[str]
+    shows: str
+    example: Mapping[str, list[Any]]
+    gives: tuple[list[str], str]
+    more: str = ""
+    where_any: tuple[str, ...] = ()
+    mark: tuple[str, str] | None = None
+    darkest_first: bool = False
+    age: tuple[str, ...] = ()
+    hidden: str = ""
+    instead: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BookArgument:
+    """
+    What a book passes for an argument that the caller leaves out.
+
+    Parameters
+    ----------
+    value : callable
+        Takes the book and the period, and returns it.
+    meaning : str
+        What it is, for the method's docstring.
+    """
+
+    value: Callable[[Any, Any], Any]
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FromBook:
+    """
+    How a book calls the analysis.
+
+    A book passes its frames and settings to the arguments of the same name, its period as `start` and `end`, and the
+    period's last day as an `as_of` without a default. What differs from that is declared here.
+
+    Parameters
+    ----------
+    first : str
+        The argument that can be passed by position; empty if there is none.
+    not_passed : tuple of str
+        Arguments that have the name of a frame and are left to the caller.
+    needs : callable, optional
+        Takes `by` and returns the frames that are passed; all of them by default. A frame that is not passed is not
+        loaded.
+    defaults : mapping of str to BookArgument
+        What is passed for other arguments.
+    dated : str
+        The column of the result that the period is applied to, for an analysis that takes no period.
+    method : callable, optional
+        Takes the book and the method's arguments and does it all, for an analysis that takes no frames.
+    note : str
+        A sentence for the method's docstring.
+    """
+
+    first: str = "by"
+    not_passed: tuple[str, ...] = ()
+    needs: Callable[[Any], Collection[str]] | None = None
+    defaults: Mapping[str, BookArgument] = field(default_factory=dict)
+    dated: str = ""
+    method: Callable[..., Any] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Analysis(Explanation):
+    """
+    One analysis.
+
+    Declared as `ANALYSIS` in the module that has the function; module and function have its name. It shows itself as
+    its explanation, which are the parameters that are not listed here.
+
+    Parameters
+    ----------
+    columns : tuple of Measure
+        The measures of the result in order, without the keys. What several analyses have is declared in `metrics`.
+    table : TableSpec, optional
+    chart : ChartSpec, optional
+    book : FromBook
+    """
+
+    columns: tuple[Measure, ...]
+    table: TableSpec | None = None
+    chart: ChartSpec | None = None
+    book: FromBook = FromBook()
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function of this name."""
+        function: Callable[..., Any] = getattr(importlib.import_module(f"{__package__}.{self.name}"), self.name)
+        return function
+
+
+@functools.cache
+def analyses() -> dict[str, Analysis]:
+    """Find all analyses, in alphabetical order: the modules here that declare one."""
+    package = importlib.import_module(__package__)
+    names = sorted(each.name for each in pkgutil.iter_modules(package.__path__) if not each.name.startswith("_"))
+    modules = [importlib.import_module(f"{__package__}.{name}") for name in names]
+    return {each.ANALYSIS.name: each.ANALYSIS for each in modules if hasattr(each, "ANALYSIS")}
+
+
+@functools.cache
+def measures() -> dict[str, Measure]:
+    """Collect the measures of all results, by their column."""
+    own = {column.name: column for each in analyses().values() for column in each.columns if not bucket(column.name)}
+    return SHARED | own
+
+
+def measure(name: str) -> Measure | None:
+    """
+    Look a result's column up; None if it is a key and not a measure.
+
+    Examples
+    --------
+    >>> measure("31-60").title, measure("client_hours").unit
+    ('31–60 days', 'hours')
+    >>> measure("client_name")
+    """
+    return bucket(name) or measures().get(name)

@@ -1,0 +1,17 @@
+# Written by `python -m tests.typing.make_analysis_stubs` from what the analyses declare; not edited by hand.
+from ._declaration import Plot
+
+aging: Plot
+billing_lag: Plot
+budget_burn: Plot
+contribution: Plot
+effective_rates: Plot
+fixed_fee_realization: Plot
+leverage: Plot
+lockup: Plot
+origination: Plot
+profitability: Plot
+realization: Plot
+timekeeping_lag: Plot
+utilization: Plot
+wip: Plot

@@ -1,0 +1,19 @@
+# Written by `python -m tests.typing.make_analysis_stubs` from what the analyses declare; not edited by hand.
+from ._declaration import TableOf as TableOf
+
+aging: TableOf
+billing_lag: TableOf
+budget_burn: TableOf
+contribution: TableOf
+effective_rates: TableOf
+fixed_fee_realization: TableOf
+leverage: TableOf
+lockup: TableOf
+missing_time: TableOf
+origination: TableOf
+profitability: TableOf
+realization: TableOf
+reconcile: TableOf
+timekeeping_lag: TableOf
+utilization: TableOf
+wip: TableOf
