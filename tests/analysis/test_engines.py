@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import itertools
 
 import duckdb
@@ -23,6 +24,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning"),
     pytest.mark.filterwarnings("ignore::billframes.errors.RatesHiddenWarning"),
 ]
+
+
+@pytest.fixture(scope="module")
+def frames_of():
+    """Make the firm's frames once for each engine: an analysis leaves its input as it was."""
+    return functools.cache(lambda engine: rich(Firm(ENGINES[engine])))
 
 
 def agree(result, frames, wanted):
@@ -47,8 +54,8 @@ def near(value):
 
 @pytest.mark.parametrize("engine", [name for name in ENGINES if name != "pandas"])
 @pytest.mark.parametrize("name", CALLS)
-def test_engines_of_one_process_answer_as_pandas_does(engine, name, asked):
-    frames = rich(Firm(ENGINES[engine]))
+def test_engines_of_one_process_answer_as_pandas_does(engine, name, frames_of, asked):
+    frames = frames_of(engine)
     agree(CALLS[name](frames), frames, asked(name))
 
 
@@ -66,8 +73,8 @@ def spied(lazy, patch):
 
 @pytest.mark.parametrize(("engine", "lazy"), [("polars lazy", pl.LazyFrame), ("duckdb", nw.LazyFrame)])
 @pytest.mark.parametrize("name", QUERIES)
-def test_lazy_frames_are_only_asked_for_one_row_of_counts(name, engine, lazy, monkeypatch):
-    frames = rich(Firm(ENGINES[engine]))
+def test_lazy_frames_are_only_asked_for_one_row_of_counts(name, engine, lazy, frames_of, monkeypatch):
+    frames = frames_of(engine)
     collected = spied(lazy, monkeypatch)
     CALLS[name](frames)
     assert [len(each) for each in collected] == [1] * QUERIES[name]
@@ -94,9 +101,17 @@ def is_text(kind):
     return pa.types.is_string(kind) or pa.types.is_dictionary(kind)
 
 
+@pytest.fixture(scope="module")
+def without():
+    """What some calls give if the texts they use are all missing."""
+    frames = rich(Firm(without_texts))
+    names = ("utilization by client", "realization by originator", "aging by matter and user", "code check")
+    return {name: rows_of(CALLS[name](frames)) for name in names}
+
+
 @pytest.mark.parametrize("kind", [pa.null(), pa.dictionary(pa.int32(), pa.null())], ids=["null", "dictionary"])
 @pytest.mark.parametrize("engine", READERS)
-def test_texts_without_a_value_may_come_from_a_parquet_file(engine, kind, tmp_path):
+def test_texts_without_a_value_may_come_from_a_parquet_file(engine, kind, without, tmp_path):
     numbers = itertools.count()
 
     def stored(table):
@@ -104,9 +119,9 @@ def test_texts_without_a_value_may_come_from_a_parquet_file(engine, kind, tmp_pa
         pq.write_table(without_texts(table, kind), path)
         return READERS[engine](path)
 
-    frames, wanted = rich(Firm(stored)), rich(Firm(without_texts))
-    for name in ("utilization by client", "realization by originator", "aging by matter and user", "code check"):
-        same(rows_of(CALLS[name](frames)), rows_of(CALLS[name](wanted)))
+    frames = rich(Firm(stored))
+    for name, wanted in without.items():
+        same(rows_of(CALLS[name](frames)), wanted)
 
 
 @pytest.fixture(params=["dask.dataframe.dask_expr._collection", "dask_expr._collection"])
@@ -119,9 +134,9 @@ DASK = "is a Dask frame, and Dask is not supported: use DuckDB or Polars for dat
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_dask_frames_are_refused_by_every_analysis(name, dask_frame, pandas_firm):
+def test_dask_frames_are_refused_by_every_analysis(name, dask_frame, frames_of):
     with pytest.raises(ParameterError, match=DASK):
-        CALLS[name](dict.fromkeys(rich(pandas_firm), dask_frame))
+        CALLS[name](dict.fromkeys(frames_of("pandas"), dask_frame))
 
 
 def test_one_dask_frame_among_others_is_refused(dask_frame, pandas_firm):

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from billframes.analysis import (
     billing_lag,
@@ -19,6 +19,7 @@ from billframes.analysis import (
     timekeeping_lag,
 )
 from billframes.config.firm import FirmSettings
+from tests.examples import examples
 
 # The settings name a guest who is in no list of users.
 pytestmark = [
@@ -26,9 +27,7 @@ pytestmark = [
     # Made-up invoices bill whatever they like.
     pytest.mark.filterwarnings("ignore:.*can carry:billframes.errors.IncompleteDataWarning"),
 ]
-QUICK = settings(
-    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+QUICK = examples(4)
 FIRM = FirmSettings(
     time_zone="America/New_York",
     roles={"u9": "attorney"},

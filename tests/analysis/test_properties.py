@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from billframes.analysis import aging, realization, utilization
+from tests.examples import examples
 
 # Made-up invoices bill whatever they like.
 pytestmark = pytest.mark.filterwarnings("ignore:.*can carry:billframes.errors.IncompleteDataWarning")
 
-QUICK = settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+QUICK = examples(10)
 
 DAYS = st.dates(pd.Timestamp("2026-09-20").date(), pd.Timestamp("2026-11-10").date()).map(str)
 MONEY = st.integers(-50_000, 200_000).map(lambda cents: cents / 100)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from billframes.analysis import (
     budget_burn,
@@ -17,13 +17,12 @@ from billframes.analysis import (
     wip as work_in_progress,
 )
 from billframes.config.firm import FirmSettings
+from tests.examples import examples
 
 # Made-up invoices bill whatever they like.
 pytestmark = pytest.mark.filterwarnings("ignore:.*can carry:billframes.errors.IncompleteDataWarning")
 
-QUICK = settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+QUICK = examples(8)
 DAYS = st.dates(pd.Timestamp("2026-06-20").date(), pd.Timestamp("2026-11-10").date()).map(str)
 MONEY = st.integers(-50_000, 200_000).map(lambda cents: cents / 100)
 INVOICE_IDS = st.sampled_from(["i1", "i2", "i3", None])

@@ -13,13 +13,14 @@ import httpx
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import billframes as bf
 from billframes.schema import resources as declared
 from billframes.schema.records import ClientBalances, CodeSet
 from billframes.schema.sources import fields_of
 from tests.conftest import Fake
+from tests.examples import examples
 from tests.made import (
     NAMES,
     Instant,
@@ -231,7 +232,7 @@ def serve(fake, resource, rows, fields, size):
 def test_every_cell_is_what_was_sent(server, resource):
     fake, client = server
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @examples(25)
     @given(lists(resource), st.integers(1, 4))
     def check(made, size):
         rows, fields, select = made
@@ -299,7 +300,7 @@ def moments(value):
 def test_every_value_of_a_record_is_what_was_sent(server, resource):
     fake, client = server
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @examples(25)
     @given(records(resource.detail))
     def check(sent):
         sent = {**sent, resource.id: "r1"}
@@ -317,7 +318,7 @@ def test_every_value_of_a_record_is_what_was_sent(server, resource):
     check()
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(25)
 @given(
     st.fixed_dictionaries(
         {
@@ -347,7 +348,7 @@ def test_every_code_and_code_set_is_what_was_sent(server, sent):
             assert cells_of(code_sets[name], "text") == [each[wire] for each in sent["codeSets"]]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(25)
 @given(st.lists(records(ClientBalances), max_size=3), st.sampled_from(["A", "B"]), st.data())
 def test_every_balance_is_what_was_sent(server, made, which, data):
     fake, client = server

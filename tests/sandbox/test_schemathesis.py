@@ -45,9 +45,9 @@ LABELS = sorted(
 )
 
 
-@pytest.fixture
-def operations(fresh):
-    schema = schemathesis.openapi.from_url(fresh.sandbox.base_url + "/schema/openapi.json")
+@pytest.fixture(scope="module")
+def operations(changing):
+    schema = schemathesis.openapi.from_url(changing.sandbox.base_url + "/schema/openapi.json")
     return {found.label: found for each in schema.get_all_operations() if (found := each.ok())}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from contextlib import contextmanager
 
 import pandas as pd
 import pytest
@@ -75,8 +76,8 @@ def lab(jupyter):
         yield lambda page, name: servers.run_in_lab(page, address, name)
 
 
-@pytest.fixture
-def page(browser):
+@contextmanager
+def watched(browser):
     """A page that reaches this machine alone, and whatever it complained of."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     context.route(lambda url: not url.startswith(("http://127.0.0.1", "data:", "blob:")), lambda route: route.abort())
@@ -88,7 +89,22 @@ def page(browser):
     context.close()
 
 
-@pytest.fixture(params=["voila", "lab"])
+@pytest.fixture
+def page(browser):
+    with watched(browser) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def panel_page(browser, voila):
+    """The panel in Voila, for tests that may come one after another: a kernel takes seconds to start."""
+    with watched(browser) as page:
+        voila(page, "panel.ipynb")
+        expect(page.locator(".bf-count").first).to_contain_text("rows", timeout=60_000)
+        yield page
+
+
+@pytest.fixture(params=["voila", pytest.param("lab", marks=pytest.mark.slow)])
 def opened(request, page):
     """Open a notebook in either, with all its cells run."""
 
@@ -138,8 +154,8 @@ def test_clicks_filter_and_the_numbers_are_those_of_pandas(opened, work_there):
     assert page.complaints == []
 
 
-def test_the_keyboard_alone_filters(page, voila, work_there):
-    voila(page, "panel.ipynb")
+def test_the_keyboard_alone_filters(panel_page, work_there):
+    page = panel_page
     settle(page, len(work_there))
     page.locator(".bf-billed .bf-toggle").focus()
     page.keyboard.press("Enter")
@@ -151,9 +167,8 @@ def test_the_keyboard_alone_filters(page, voila, work_there):
     settle(page, int((work_there["billed"] == label.startswith("Billed")).sum()))
 
 
-def test_every_control_is_labelled_and_nothing_sticks_out(page, voila):
-    voila(page, "panel.ipynb")
-    expect(page.locator(".bf-count").first).to_contain_text("rows", timeout=60_000)
+def test_every_control_is_labelled_and_nothing_sticks_out(panel_page):
+    page = panel_page
     for name in ("client-id", "matter-cf-trial-date", "matter-cf-budget"):
         page.locator(f".bf-{name} .bf-toggle").click()
         expect(page.locator(f".bf-{name} input").first).to_be_visible(timeout=15_000)

@@ -62,6 +62,7 @@ def shown(dashboard, browser):
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_the_demonstration_shows_the_firms_figures(shown, client):
     hours = bf.book("2026-01-01", "2026-10-31", client=client).utilization(by=None)["client_hours"].iloc[0]
     expect(shown.locator(".bf-tiles dd").first).to_have_text(f"{hours:,.1f}")
@@ -69,6 +70,7 @@ def test_the_demonstration_shows_the_firms_figures(shown, client):
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_without_its_token_it_shows_nothing(dashboard):
     base = dashboard[0].partition("?")[0]
     for path in ("", "api/kernels", "static/../dashboard.ipynb", "voila/files/dashboard.ipynb", "voila/files/port"):
@@ -78,6 +80,7 @@ def test_without_its_token_it_shows_nothing(dashboard):
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_another_account_reads_nothing_of_a_dashboard(dashboard, shown, temporary, client):
     address, process = dashboard
     base, children = address.partition("?")[0], psutil.Process(process.pid).children(recursive=True)
@@ -105,6 +108,7 @@ def test_another_account_reads_nothing_of_a_dashboard(dashboard, shown, temporar
     assert [each for each in hidden if each in texts] == []
 
 
+@pytest.mark.slow
 def test_nobody_else_can_pass_for_the_dashboard(temporary):
     """A server that waits on the port which the dashboard is to take is not given its token."""
     with socket.create_server(("127.0.0.1", 0)) as other:
@@ -117,6 +121,7 @@ def test_nobody_else_can_pass_for_the_dashboard(temporary):
             other.accept()
 
 
+@pytest.mark.slow
 def test_a_folder_of_others_gives_the_server_neither_code_nor_settings(temporary, tmp_path):
     (tmp_path / "voila.py").write_text("raise SystemExit('run by a file that lay around')")
     (tmp_path / "voila.json").write_text('{"Voila": {"token": ""}}')
