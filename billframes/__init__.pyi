@@ -76,6 +76,10 @@ from .errors import (
 from .loading.merge import (
     merge as merge,
 )
+from .mirror import (
+    Mirror as Mirror,
+    mirror as mirror,
+)
 from .widgets import (
     explore as explore,
     filter_panel as filter_panel,

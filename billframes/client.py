@@ -222,6 +222,11 @@ class Client:
         """Bounds on answers, requests and loads, beside `timeout` and `retries`; can be changed."""
         return self._http.limits
 
+    @property
+    def tables(self) -> None:
+        """No local copy: lists are read from the server."""
+        return
+
     def task(self) -> Task:
         """Return what the requests of one load belong to; leaving its `with` block ends them."""
         return self._http.task()

@@ -46,6 +46,7 @@ def test_importing_billframes_loads_no_plots_widgets_or_extras():
         "IPython",
         "polars",
         "duckdb",
+        "deltalake",
         "papermill",
         "nbconvert",
         "starlette",

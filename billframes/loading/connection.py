@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from billframes.loading.progress import Progress
+from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import SelectNames
 from billframes.transport.cancellation import Task
 from billframes.transport.http import Query, Response, Settle
 
-__all__ = ["Connection"]
+__all__ = ["Connection", "LocalTables"]
+
+
+class LocalTables(Protocol):
+    """A local copy of the API's lists, which answers in place of a server."""
+
+    def load(self, request: ListRequest, *, to: str) -> Any:
+        """Return the frame that a request asks for."""
+
+    def count(self, request: ListRequest) -> int:
+        """Return how many records match."""
 
 
 class Connection(Protocol):
@@ -43,6 +54,10 @@ class Connection(Protocol):
     @property
     def select_names(self) -> SelectNames:
         """The alternate `select` names that the server takes, as loads found out."""
+
+    @property
+    def tables(self) -> LocalTables | None:
+        """The local copy that lists are read from; None if they come from the server."""
 
     def task(self) -> Task:
         """Return what the requests of one load belong to; leaving its `with` block ends them."""

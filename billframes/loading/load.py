@@ -40,7 +40,7 @@ READERS_OWN = frozenset(
     {"sort", "startDate", "endDate", "billed", "billingType", "modifiedSince", "limit", "offset", "select"}
 )
 
-__all__ = ["checked_format", "definitions_of", "load", "total_of"]
+__all__ = ["checked_format", "definitions_of", "finish", "load", "total_of"]
 
 
 def checked_format(to: str) -> str:
@@ -54,6 +54,8 @@ def checked_format(to: str) -> str:
 
 def load(client: Connection, request: ListRequest, *, to: str, progress: bool | Progress | None = None) -> Any:
     """Load what a request asks for into a frame of the kind `to`."""
+    if client.tables is not None:
+        return client.tables.load(request, to=to)
     resource = request.resource
     sources = sources_of(resource.record, request.select)
     custom = _custom_columns(client, request)
@@ -79,7 +81,7 @@ def load(client: Connection, request: ListRequest, *, to: str, progress: bool | 
     check_rates(table, resource.name)
     if request.limit is not None:
         table = table.slice(0, request.limit)
-    return _finish(table, request, loaded, when, custom, to)
+    return finish(table, request, loaded, when, custom, to)
 
 
 def definitions_of(client: Connection, entity: str) -> tuple[CustomColumn, ...]:
@@ -123,6 +125,8 @@ def _records(client: Connection, resource: Resource, query: Query) -> list[Any]:
 
 def total_of(client: Connection, request: ListRequest) -> int:
     """Return how many records match, with one small request a stream."""
+    if client.tables is not None:
+        return client.tables.count(request)
     resource = request.resource
     return sum(_total(client, resource, query) for query in request.streams)
 
@@ -198,7 +202,7 @@ def _fetch_fitting(client: Connection, resource: Resource, query: Query, task: T
             query = with_parameters(query, limit=str(limit // 2), offset=parameter(query, "offset"))
 
 
-def _finish(
+def finish(
     table: pa.Table,
     request: ListRequest,
     loaded: LoadResult,
@@ -206,6 +210,7 @@ def _finish(
     custom: Sequence[CustomColumn],
     to: str,
 ) -> Any:
+    """Turn a table into the kind of frame asked for, with what is told of its load."""
     frame = convert(table, to)
     if to == "pandas" and request.resource.entity:
         frame.attrs["custom_fields"] = {each.column.name: each.attrs for each in custom}

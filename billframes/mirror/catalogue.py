@@ -1,0 +1,225 @@
+"""The mirror's versions: which versions of the tables belong together, as one row each of the table `versions`.
+
+The row is written last, in one Delta commit, so a version is there whole or not at all. Delta refuses the commit if
+somebody else's came first. The rows also hold what a refresh needs of the one before it: the server's time at which it
+began, and whose data the mirror holds.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+
+from billframes.errors import MirrorError, ParameterError
+from billframes.mirror.storage import Storage
+
+__all__ = ["FORMAT", "Catalogue", "Version", "find"]
+
+# Raised when the tables change so that an older billframes would misread them.
+FORMAT = 1
+NAME = "versions"
+_SCHEMA = pa.schema(
+    {
+        "number": pa.int64(),
+        "time": pa.timestamp("us", "UTC"),
+        "began": pa.timestamp("us", "UTC"),
+        "tables": pa.string(),
+        "summary": pa.string(),
+        "firm": pa.string(),
+        "tags": pa.list_(pa.string()),
+        "format": pa.int64(),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """
+    One consistent set of tables.
+
+    Parameters
+    ----------
+    number : int
+        Counted from 1.
+    time : datetime
+        The server's time when the refresh began: what was changed before is in it.
+    began : datetime
+        When the refresh began, by this machine's clock.
+    tables : mapping of str to int
+        Each table's Delta version.
+    firm : mapping
+        Whose data these are: the API's address, and whether rates are shown.
+    summary : sequence of mapping
+        What the refresh did, a row a resource.
+    tags : tuple of str
+        Names that keep the version for good.
+    """
+
+    number: int
+    time: dt.datetime
+    began: dt.datetime
+    tables: Mapping[str, int]
+    firm: Mapping[str, Any]
+    summary: Sequence[Mapping[str, Any]] = ()
+    tags: tuple[str, ...] = ()
+    format: int = field(default=FORMAT)
+
+    def row(self) -> dict[str, Any]:
+        """Return the version as a row of the table."""
+        return {
+            "number": self.number,
+            "time": self.time,
+            "began": self.began,
+            "tables": json.dumps(dict(self.tables)),
+            "summary": json.dumps([dict(each) for each in self.summary]),
+            "firm": json.dumps(dict(self.firm)),
+            "tags": list(self.tags),
+            "format": self.format,
+        }
+
+
+class Catalogue:
+    """
+    The versions of the mirror in one place.
+
+    Parameters
+    ----------
+    storage : Storage
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def exists(self) -> bool:
+        """Tell whether a version was ever committed."""
+        return self._storage.exists(NAME)
+
+    def read(self) -> tuple[list[Version], int]:
+        """
+        Return all versions, oldest first, and the Delta version of the table that holds them.
+
+        Raises
+        ------
+        MirrorError
+            There is no mirror here, or a later release of billframes made it.
+        """
+        if not self.exists():
+            raise MirrorError(
+                f"{self._storage.place} is not a mirror, or its first refresh has not finished. "
+                f"Fill it with bf.mirror(…).refresh() or `billframes sync {self._storage.place}`."
+            )
+        at = self._storage.version(NAME)
+        rows = self._storage.read(NAME, at)
+        if "format" not in rows.column_names:
+            raise MirrorError(f"{self._storage.place} holds a table called {NAME} that is not a mirror's.")
+        versions = sorted((_version(row) for row in rows.to_pylist()), key=lambda each: each.number)
+        newest = versions[-1]
+        if newest.format > FORMAT:
+            raise MirrorError(
+                f"The mirror {self._storage.place} was written by a later release of billframes (format "
+                f"{newest.format}, this one reads up to {FORMAT}). Upgrade billframes; nothing was changed."
+            )
+        return versions, at
+
+    def commit(self, version: Version) -> None:
+        """Add a version."""
+        versions, at = self.read() if self.exists() else ([], None)
+        if versions and versions[-1].number >= version.number:
+            raise MirrorError(
+                f"Another refresh of {self._storage.place} finished first. Its version is whole; refresh again."
+            )
+        self._write([*versions, version], at)
+
+    def tag(self, number: int, name: str) -> None:
+        """Give a version a name; another version that had it loses it."""
+        versions, at = self.read()
+        self._write([_tagged(each, name, number) for each in versions], at)
+
+    def keep(self, numbers: Sequence[int]) -> None:
+        """Forget all versions but these."""
+        versions, at = self.read()
+        self._write([each for each in versions if each.number in numbers], at)
+
+    def _write(self, versions: Sequence[Version], at: int | None) -> None:
+        rows = pa.Table.from_pylist([each.row() for each in versions], _SCHEMA)
+        self._storage.write_at(NAME, rows, at)
+
+
+def find(versions: Sequence[Version], which: Any, place: str) -> Version:
+    """
+    Return the version that a number, tag, date or time names.
+
+    A date means the last version whose refresh began on or before that day, in UTC; a time without a zone is UTC.
+
+    Raises
+    ------
+    MirrorError
+        There is none.
+    ParameterError
+        It is none of these.
+    """
+    if isinstance(which, bool) or not isinstance(which, int | str | dt.date):
+        raise ParameterError(f"{which!r} names no version; give a date, a time, a version's number or a tag.")
+    if isinstance(which, int):
+        return _numbered(versions, which, place)
+    tagged = [each for each in versions if which in each.tags]
+    if tagged:
+        return tagged[-1]
+    until = _until(which)
+    if until is None:
+        known = ", ".join(repr(tag) for each in versions for tag in each.tags) or "none"
+        raise MirrorError(f"The mirror {place} has no tag {which!r} (it has {known}), and that is not a date.")
+    before = [each for each in versions if each.time < until]
+    if not before:
+        raise MirrorError(
+            f"The mirror {place} goes back to {versions[0].time:%Y-%m-%d %H:%M} UTC; it can't show {which} as it stood."
+        )
+    return before[-1]
+
+
+def _numbered(versions: Sequence[Version], number: int, place: str) -> Version:
+    found = next((each for each in versions if each.number == number), None)
+    if found is None:
+        raise MirrorError(
+            f"The mirror {place} has no version {number}; it has {versions[0].number} to {versions[-1].number}, "
+            "less those that were vacuumed."
+        )
+    return found
+
+
+def _until(which: str | dt.date) -> dt.datetime | None:
+    """Return the instant before which a version's time must be."""
+    try:
+        if isinstance(which, str) and len(which) == 10:
+            which = dt.date.fromisoformat(which)
+        elif isinstance(which, str):
+            which = dt.datetime.fromisoformat(which)
+    except ValueError:
+        return None
+    if not isinstance(which, dt.datetime):
+        return dt.datetime(which.year, which.month, which.day, tzinfo=dt.UTC) + dt.timedelta(days=1)
+    utc = which if which.tzinfo else which.replace(tzinfo=dt.UTC)
+    return utc + dt.timedelta(microseconds=1)
+
+
+def _tagged(version: Version, name: str, number: int) -> Version:
+    tags = [each for each in version.tags if each != name]
+    return replace(version, tags=(*tags, name) if version.number == number else tuple(tags))
+
+
+def _version(row: Mapping[str, Any]) -> Version:
+    return Version(
+        number=row["number"],
+        time=row["time"],
+        began=row["began"],
+        tables=json.loads(row["tables"]),
+        firm=json.loads(row["firm"]),
+        summary=json.loads(row["summary"]),
+        tags=tuple(row["tags"] or ()),
+        format=row["format"],
+    )

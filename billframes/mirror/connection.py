@@ -1,0 +1,159 @@
+"""A connection that answers from the mirror's tables: what the loaders use in place of a client.
+
+Lists with filters are answered by `queries`. The few lists without any (codes, definitions of custom fields, balances)
+are given back as the JSON that the server would send, so their loaders run unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+from urllib.parse import unquote
+
+import msgspec
+
+from billframes.errors import MirrorError, NotFoundError
+from billframes.loading.checks import check_rates
+from billframes.loading.load import definitions_of, finish
+from billframes.loading.query_args import ListRequest
+from billframes.loading.select_names import SelectNames
+from billframes.mirror.queries import count, read
+from billframes.mirror.snapshot import Snapshot
+from billframes.paging import LoadResult
+from billframes.schema.records import ClientBalances
+from billframes.schema.resources import CLIENTS, CODES, CUSTOM_FIELDS
+from billframes.transport.cancellation import Task
+from billframes.transport.http import Query, Response, Settle
+
+__all__ = ["MirrorConnection"]
+
+# Seconds that a load from the tables may take.
+PATIENCE = 3600.0
+
+
+class MirrorConnection:
+    """
+    Answers loaders from a version of the mirror.
+
+    Parameters
+    ----------
+    opened : callable
+        Returns the version to read: the newest, or the one that the mirror is opened at.
+    """
+
+    page_size = 1000
+    concurrency = 1
+    progress = False
+    health_path = "/"
+    acting_user = None
+    acting_user_header = ""
+
+    def __init__(self, opened: Callable[[], Snapshot]) -> None:
+        self._opened = opened
+        self.select_names = SelectNames(None)
+
+    @property
+    def tables(self) -> MirrorConnection:
+        """The tables that answer in place of a server."""
+        return self
+
+    def load(self, request: ListRequest, *, to: str) -> Any:
+        """Return the frame that a request asks for."""
+        snapshot = self._opened()
+        entity = request.resource.entity
+        custom = definitions_of(self, entity) if entity and "customFields" in request.select else ()
+        table = read(snapshot, request, custom)
+        check_rates(table, request.resource.name)
+        return finish(table, request, LoadResult(proof="mirror"), snapshot.version.time, custom, to)
+
+    def count(self, request: ListRequest) -> int:
+        """Return how many records match."""
+        return count(self._opened(), request)
+
+    def task(self) -> Task:
+        """Return what the requests of one load belong to."""
+        return Task(PATIENCE)
+
+    def fetch(
+        self, path: str, query: Query = (), *, resource: str, task: Task | None = None, may_be_empty: bool = False
+    ) -> Response:
+        """Answer a GET of a list that is kept whole; raise `MirrorError` for any other."""
+        snapshot = self._opened()
+        if path == CODES.path:
+            return _response(_codes(snapshot))
+        if path == CUSTOM_FIELDS.path:
+            return _response(_definitions(snapshot, dict(query).get("entity")))
+        client, _, rest = path.removeprefix(f"{CLIENTS.path}/").partition("/")
+        if rest == "balances":
+            return _response(_balances(snapshot, unquote(client)))
+        raise MirrorError(
+            f"A mirror holds the API's lists; {resource} can't be answered from it. Connect to the server for it."
+        )
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        resource: str,
+        headers: Mapping[str, str] | None = None,
+        settle: Settle | None = None,
+    ) -> NoReturn:
+        """Refuse: a mirror is only read."""
+        raise MirrorError(f"A mirror can't be written to ({resource}). Connect to the server, then refresh the mirror.")
+
+
+def _response(data: Any) -> Response:
+    return Response(msgspec.json.encode({"data": data}), None)
+
+
+def _codes(snapshot: Snapshot) -> dict[str, Any]:
+    codes: dict[str, list[Any]] = {"activity": [], "task": [], "expense": []}
+    for row in snapshot.rows("codes"):
+        codes[row["code_type"]].append(
+            {
+                "code": row["code"],
+                "label": row["label"],
+                "codeSetId": row["code_set_id"],
+                "parentCode": row["parent_code"],
+                "selectable": row["selectable"],
+            }
+        )
+    sets = [
+        {"codeSetId": row["code_set_id"], "label": row["label"], "description": row["description"]}
+        for row in snapshot.rows("code_sets")
+    ]
+    return {**codes, "codeSets": sets}
+
+
+def _definitions(snapshot: Snapshot, entity: str | None) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": row["id"],
+            "entity": row["entity"],
+            "name": row["name"],
+            "valueType": row["value_type"],
+            "options": None
+            if row["option_ids"] is None
+            else [
+                {"optionId": id_, "label": label}
+                for id_, label in zip(row["option_ids"], row["option_labels"], strict=True)
+            ],
+        }
+        for row in snapshot.rows("custom_fields")
+        if entity is None or row["entity"].casefold() == entity
+    ]
+
+
+def _balances(snapshot: Snapshot, client_id: str) -> dict[str, float]:
+    row = snapshot.balances.get(client_id)
+    if row is None:
+        raise NotFoundError(
+            f"client_balances: the mirror of {snapshot.version.time:%Y-%m-%d %H:%M} UTC has no client {client_id}.",
+            status=404,
+            method="GET",
+            path=f"{CLIENTS.path}/{client_id}/balances",
+        )
+    names = zip(ClientBalances.__struct_fields__, ClientBalances.__struct_encode_fields__, strict=True)
+    return {wire: row[name] for name, wire in names if row.get(name) is not None}

@@ -1,0 +1,282 @@
+"""The mirror as users hold it: loaders that read the tables, and what keeps the tables."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from billframes.errors import MirrorError, ParameterError
+from billframes.loaders import (
+    ClientBalances,
+    Clients,
+    Codes,
+    CodeSets,
+    CustomFields,
+    Expenses,
+    FixedFees,
+    Health,
+    Invoices,
+    Matters,
+    PracticeAreas,
+    TimeEntries,
+    Users,
+)
+from billframes.loading.progress import Progress, checked_progress
+from billframes.mirror.catalogue import Catalogue, Version, find
+from billframes.mirror.connection import MirrorConnection
+from billframes.mirror.lock import locked
+from billframes.mirror.refresh import Refresh, checked_full
+from billframes.mirror.server import Server
+from billframes.mirror.snapshot import Snapshot
+from billframes.mirror.storage import Storage
+
+if TYPE_CHECKING:
+    from billframes.client import Client
+
+__all__ = ["Mirror", "mirror"]
+
+# Seconds that a refresh waits for another one.
+WAIT = 3600.0
+
+
+class Mirror:
+    """
+    A local copy of all resources, with a loader for each.
+
+    Made by `mirror`. The loaders are those of a client: same names, same arguments, same frames, without a request.
+    All of them read one version: the newest when the mirror is first read, and the new one after `refresh`.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        *,
+        client: Client | None = None,
+        max_age: dt.timedelta | None = None,
+        version: Version | None = None,
+    ) -> None:
+        self._storage = storage
+        self._client = client
+        self._max_age = max_age
+        self._pinned = version
+        self._snapshot: Snapshot | None = None if version is None else Snapshot(storage, version)
+        self._add_loaders()
+
+    def _add_loaders(self) -> None:
+        connection = MirrorConnection(self._opened)
+        here: Callable[[], MirrorConnection] = _Here(connection)
+        self.client_balances = ClientBalances(here)
+        self.clients = Clients(here)
+        self.code_sets = CodeSets(here)
+        self.codes = Codes(here)
+        self.custom_fields = CustomFields(here)
+        self.expenses = Expenses(here)
+        self.fixed_fees = FixedFees(here)
+        self.health = Health(here)
+        self.invoices = Invoices(here)
+        self.matters = Matters(here)
+        self.practice_areas = PracticeAreas(here)
+        self.time_entries = TimeEntries(here)
+        self.users = Users(here)
+
+    @property
+    def path(self) -> str:
+        """Where the mirror is."""
+        return str(self._storage.local or self._storage.place)
+
+    @property
+    def version(self) -> int:
+        """The number of the version that is read."""
+        return self._open().version.number
+
+    @property
+    def time(self) -> dt.datetime:
+        """The server's time when the version's refresh began: what was changed before is in it."""
+        return self._open().version.time
+
+    @property
+    def age(self) -> dt.timedelta:
+        """How long ago the version's refresh began, by this machine's clock."""
+        return dt.datetime.now(dt.UTC) - self._open().version.began
+
+    def refresh(
+        self, full: bool | str | Collection[str] = False, *, progress: bool | Progress | None = None
+    ) -> pd.DataFrame:
+        """
+        Bring the mirror up to date; the first time, load everything.
+
+        Parameters
+        ----------
+        full : bool, str or list of str, default False
+            Load these resources whole (True is all) and take the server's data as they are. Finds edits that did not
+            move a record's modified date.
+        progress : bool or callable, optional
+            As for loaders.
+
+        Returns
+        -------
+        DataFrame
+            One row a resource: `resource`, `added`, `updated`, `removed`, `requests`, `seconds`.
+
+        Raises
+        ------
+        MirrorError
+            The mirror is another firm's, much of a table seems to have vanished, or the folder can't be written. What
+            was there stays as it was.
+        ApiError, PagingError, DecodeError
+            As for loaders; what was there stays as it was.
+        """
+        if self._pinned is not None:
+            raise MirrorError(f"This is the mirror as of {self._pinned.time:%Y-%m-%d %H:%M} UTC; refresh bf.mirror(…).")
+        names = checked_full(full)
+        checked_progress(progress)
+        client = self._client or _default_client()
+        with locked(self._storage.local, WAIT):
+            version = Refresh(self._storage, Server(client, progress), names).run()
+        self._snapshot = Snapshot(self._storage, version)
+        return _summary(version)
+
+    def as_of(self, when: str | dt.date | int) -> Mirror:
+        """
+        Open the mirror as it stood.
+
+        Parameters
+        ----------
+        when : date, datetime, str or int
+            A date (the last refresh that began on or before that day, in UTC), an instant, a tag, or a version's
+            number.
+
+        Returns
+        -------
+        Mirror
+            With the same loaders; it can't be refreshed.
+
+        Raises
+        ------
+        MirrorError
+            The mirror does not go back so far, or has no such version or tag.
+        """
+        versions, _ = Catalogue(self._storage).read()
+        return Mirror(self._storage, version=find(versions, when, self._storage.place))
+
+    def _open(self) -> Snapshot:
+        """Return the version that is read: the newest when this was first asked for."""
+        if self._snapshot is None:
+            self._snapshot = Snapshot(self._storage, self._newest())
+        return self._snapshot
+
+    def _newest(self) -> Version:
+        return Catalogue(self._storage).read()[0][-1]
+
+    def _opened(self) -> Snapshot:
+        """Return the version to load from; look for a newer one if it is too old, and refuse if there is none."""
+        if self._max_age is None or self._pinned is not None:
+            return self._open()
+        if self.age > self._max_age:
+            self._snapshot = Snapshot(self._storage, self._newest())
+        if self.age > self._max_age:
+            raise MirrorError(
+                f"The mirror {self.path} is {_span(self.age)} old, and max_age is {_span(self._max_age)}. Refresh it."
+            )
+        return self._open()
+
+    def __repr__(self) -> str:
+        if self._pinned is None and not Catalogue(self._storage).exists():
+            return f"<billframes mirror {self.path}, empty>"
+        return f"<billframes mirror {self.path}, version {self.version} of {self.time:%Y-%m-%d %H:%M} UTC>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self._storage.place, self._storage.options, self._max_age, self._pinned)
+
+
+class _Here:
+    """Returns the connection that a loader reads from; a class, so that loaders can be pickled."""
+
+    def __init__(self, connection: MirrorConnection) -> None:
+        self._connection = connection
+
+    def __call__(self) -> MirrorConnection:
+        return self._connection
+
+
+def mirror(
+    path: str | Path,
+    *,
+    client: Client | None = None,
+    max_age: str | dt.timedelta | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> Mirror:
+    """
+    Open a local copy of all resources, or name the place for a new one.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder, or "s3://…".
+    client : Client, optional
+        What to refresh from; the default client if it is not given.
+    max_age : timedelta or str, optional
+        Loads refuse data older than this, such as "1 day".
+    storage_options : mapping of str to str, optional
+        Options of the object store, such as `AWS_ENDPOINT_URL`.
+
+    Returns
+    -------
+    Mirror
+
+    Raises
+    ------
+    MirrorError
+        `deltalake` is not installed.
+
+    Examples
+    --------
+    >>> m = bf.mirror(folder / "firm")  # doctest: +SKIP
+    >>> m.refresh()  # doctest: +SKIP
+    >>> m.time_entries("2026-10")  # doctest: +SKIP
+    """
+    _check_installed()
+    return Mirror(Storage(path, storage_options), client=client, max_age=_timedelta(max_age))
+
+
+def _check_installed() -> None:
+    try:
+        import deltalake  # noqa: F401
+    except ImportError as error:
+        raise MirrorError(
+            "A mirror needs deltalake, which is not installed: pip install 'billframes[mirror]'."
+        ) from error
+
+
+def _default_client() -> Client:
+    from billframes._session import default_client
+
+    return default_client()
+
+
+def _timedelta(given: str | dt.timedelta | None) -> dt.timedelta | None:
+    if given is None or isinstance(given, dt.timedelta):
+        return given
+    try:
+        span: dt.timedelta = pd.Timedelta(given).to_pytimedelta()
+    except ValueError:
+        raise ParameterError(f"max_age={given!r} is not a span of time; it takes one such as '1 day'.") from None
+    return span
+
+
+def _span(span: dt.timedelta) -> str:
+    hours = span / dt.timedelta(hours=1)
+    return f"{hours / 24:.1f} days" if hours >= 48 else f"{hours:.1f} hours"
+
+
+def _summary(version: Version) -> pd.DataFrame:
+    columns = ["resource", "added", "updated", "removed", "requests", "seconds"]
+    return pd.DataFrame(list(version.summary), columns=columns)
+
+
+def _reopen(place: str, options: Mapping[str, str], max_age: dt.timedelta | None, version: Version | None) -> Mirror:
+    return Mirror(Storage(place, options), max_age=max_age, version=version)

@@ -1,0 +1,268 @@
+"""A loader's checked request, answered from the tables instead of by the server.
+
+Periods choose partitions, filters and columns are applied while the files are read, references are joined, and rows are
+ordered as a load orders them. What filters mean beyond "equal to a field" is written here as the API's description has
+it, or as the sandbox documents where the description is silent.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Collection, Mapping
+from functools import reduce
+from operator import and_
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from billframes._names import snake_case
+from billframes.errors import ParameterError
+from billframes.loading.dictionary_encoder import Enum
+from billframes.loading.ordering import order_of, orderable
+from billframes.loading.query_args import ListRequest
+from billframes.mirror.snapshot import Snapshot
+from billframes.mirror.tables import TABLES, Table
+from billframes.schema.columns import REPEATED, Column
+from billframes.schema.custom_fields import CustomColumn
+from billframes.schema.decode import parse_instant
+from billframes.schema.sources import Source, sources_of
+
+__all__ = ["count", "read", "typed"]
+
+# Sent with every request, and no filter of the rows.
+_NOT_FILTERS = frozenset({"startDate", "endDate", "select", "sort", "modifiedSince"})
+
+
+def read(snapshot: Snapshot, request: ListRequest, custom: Collection[CustomColumn]) -> pa.Table:
+    """
+    Return the rows that a request asks for, with the columns, types and order that a load gives them.
+
+    Raises
+    ------
+    ParameterError
+        The request can only be answered by a server: it has parameters or sort names of its own.
+    """
+    _check(request)
+    table = TABLES[request.resource.name]
+    sources = sources_of(request.resource.record)
+    rows = _matching(snapshot, table, request)
+    wanted = _needed(request, sources, table)
+    for reference in table.references:
+        if wanted & reference.columns.keys():
+            for name, values in snapshot.joined(rows, reference).items():
+                rows = rows.append_column(name, values)
+    rows = _ordered(rows, request, sources)
+    if request.limit is not None:
+        rows = rows.slice(0, request.limit)
+    chosen = [source.column for source in sources_of(request.resource.record, request.select)]
+    return typed(rows, [*chosen, *(each.column for each in custom)])
+
+
+def count(snapshot: Snapshot, request: ListRequest) -> int:
+    """Return how many rows a request asks for."""
+    _check(request)
+    return int(_matching(snapshot, TABLES[request.resource.name], request).num_rows)
+
+
+def typed(rows: pa.Table, columns: Collection[Column]) -> pa.Table:
+    """Return columns in their declared types; a column that is not stored is missing throughout."""
+    arrays = [_typed(rows, column) for column in columns]
+    fields = [column.field.with_type(array.type) for column, array in zip(columns, arrays, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def _typed(rows: pa.Table, column: Column) -> pa.Array | pa.ChunkedArray:
+    if column.name not in rows.column_names:
+        return pa.nulls(rows.num_rows, column.type)
+    values = rows.column(column.name)
+    if column.kind == "enum":
+        return _enum(values, column)
+    if column.type == REPEATED:
+        return values.cast(REPEATED.value_type).dictionary_encode().combine_chunks()
+    return values.cast(column.type)
+
+
+def _enum(values: pa.ChunkedArray, column: Column) -> pa.DictionaryArray:
+    codes = Enum(column.values)
+    found = pc.unique(values)
+    numbers = codes.encode(found.to_pylist())
+    return codes.column(numbers.take(pc.index_in(values, value_set=found).combine_chunks()))
+
+
+def _check(request: ListRequest) -> None:
+    if request.extra:
+        raise ParameterError(
+            f"params= is for servers; a mirror can't answer {', '.join(sorted(request.extra))}. Leave it out, or load "
+            "from the server."
+        )
+    strange = [name for name, _ in request.sort if name not in request.resource.sort]
+    if strange:
+        raise ParameterError(
+            f"sort={strange[0]!r} is not known to a mirror; it takes {', '.join(request.resource.sort)}."
+        )
+
+
+def _needed(request: ListRequest, sources: Collection[Source], table: Table) -> set[str]:
+    """Return the joined columns that are asked for, or sorted by."""
+    asked = {source.column.name for source in sources_of(request.resource.record, request.select)}
+    sorted_by = {snake_case(request.resource.sort[name].replace(".", "_")) for name, _ in request.sort}
+    return (asked | sorted_by) & table.joined
+
+
+def _ordered(rows: pa.Table, request: ListRequest, sources: Collection[Source]) -> pa.Table:
+    if not orderable(request, frozenset(rows.column_names)):
+        return rows
+    declared = {source.column.name: source.column for source in sources}
+
+    def comparable(name: str) -> Any:
+        # Categories are ordered by their place in the declaration.
+        column = declared[name]
+        return _enum(rows.column(name), column) if column.kind == "enum" else rows.column(name)
+
+    order = order_of(comparable, frozenset(rows.column_names), request)
+    return rows if order is None else rows.take(order)
+
+
+def _matching(snapshot: Snapshot, table: Table, request: ListRequest) -> pa.Table:
+    """Return the stored rows that fit the request's filters."""
+    filters = _filters(request)
+    expressions = [*_period(table, request), *_since(request)]
+    kinds = {each.name: each for each in request.resource.filters}
+    special: list[Callable[[pa.Table], pa.Table]] = []
+    for name, texts in filters.items():
+        declared = kinds[name]
+        own = _SPECIAL.get((table.name, name))
+        if own is not None:
+            special.append(lambda rows, own=own, texts=texts: own(snapshot, rows, texts, filters))  # type: ignore[misc]
+        else:
+            expressions.append(_equal(snake_case(str(declared.field)), declared.kind, texts))
+    rows = snapshot.read(
+        table.name,
+        rows=reduce(and_, expressions) if expressions else None,
+        partitions=snapshot.partitions(table, request.period.start, request.period.end),
+    )
+    for narrow in special:
+        rows = narrow(rows)
+    return rows
+
+
+def _filters(request: ListRequest) -> dict[str, set[str]]:
+    """Return the values of each filter, in the wire's words."""
+    values: dict[str, set[str]] = {}
+    for query in request.streams:
+        for name, text in query:
+            if name not in _NOT_FILTERS:
+                values.setdefault(name, set()).add(text)
+    return values
+
+
+def _period(table: Table, request: ListRequest) -> list[ds.Expression]:
+    ends = []
+    if table.date and request.period.start:
+        ends.append(pc.field(table.date) >= pa.scalar(request.period.start))
+    if table.date and request.period.end:
+        ends.append(pc.field(table.date) <= pa.scalar(request.period.end))
+    return ends
+
+
+def _since(request: ListRequest) -> list[ds.Expression]:
+    text = next((text for name, text in request.streams[0] if name == "modifiedSince"), None)
+    if text is None:
+        return []
+    instant: dt.datetime = parse_instant(text)
+    return [pc.field("modified_at") > pa.scalar(instant, pa.timestamp("us", "UTC"))]
+
+
+def _equal(column: str, kind: str, texts: Collection[str]) -> ds.Expression:
+    if kind == "flag":
+        return pc.field(column) == pa.scalar(texts == {"true"})
+    if kind == "text":
+        return pc.field(column).isin(list(texts))
+    return pc.utf8_lower(pc.field(column)).isin([text.lower() for text in texts])
+
+
+_Narrow = Callable[[Snapshot, pa.Table, Collection[str], Mapping[str, Collection[str]]], pa.Table]
+
+
+def _any_holds(rows: pa.Table, columns: Collection[str], text: str, *, whole: bool = False) -> pa.Array:
+    """Return which rows have a text, or only a text, in any of the columns, without regard to case."""
+    sought = text.casefold()
+
+    def fits(value: str | None) -> bool:
+        return value is not None and (value.casefold() == sought if whole else sought in value.casefold())
+
+    found = [[fits(value) for value in rows.column(name).to_pylist()] for name in columns]
+    return pa.array([any(each) for each in zip(*found, strict=True)], pa.bool_())
+
+
+def _client_query(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
+    (text,) = texts
+    return rows.filter(_any_holds(rows, ("name", "reference"), text))
+
+
+def _matter_query(snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
+    (text,) = texts
+    clients = _client_query(snapshot, snapshot.lookup("clients"), texts, _).column("client_id")
+    own = _any_holds(rows, ("name", "reference"), text)
+    return rows.filter(pc.or_(own, pc.is_in(rows.column("client_id"), value_set=clients).combine_chunks()))
+
+
+def _client_reference(snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
+    known = snapshot.lookup("clients")
+    clients = known.filter(pc.field("reference").isin(list(texts))).column("client_id")
+    return rows.filter(pc.is_in(rows.column("client_id"), value_set=clients))
+
+
+def _assigned(snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
+    """Return the matters that a user is responsible for or has time on."""
+    worked = snapshot.read("time_entries", ["matter_id"], _equal("user_id", "id", texts)).column("matter_id")
+    own = pc.is_in(pc.utf8_lower(rows.column("responsible_id")), value_set=_lowered(texts))
+    return rows.filter(pc.or_(own, pc.is_in(rows.column("matter_id"), value_set=pc.unique(worked))))
+
+
+def _originated(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
+    sought = {text.lower() for text in texts}
+    ids = rows.column("originator_ids").to_pylist()
+    return rows.filter(pa.array([any(each.lower() in sought for each in of or ()) for of in ids], pa.bool_()))
+
+
+def _covers(snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
+    """Return the invoices that show a matter, or have its items on them."""
+    condition = _equal("matter_id", "id", texts)
+    on = [
+        snapshot.read(name, ["invoice_id"], condition).column("invoice_id")
+        for name in ("time_entries", "expenses", "fixed_fees")
+    ]
+    invoices = pc.unique(pa.chunked_array([chunk for each in on for chunk in each.chunks], pa.string()))
+    own = pc.is_in(pc.utf8_lower(rows.column("matter_id")), value_set=_lowered(texts))
+    return rows.filter(pc.or_(own, pc.is_in(rows.column("invoice_id"), value_set=invoices)))
+
+
+def _email(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
+    (text,) = texts
+    return rows.filter(_any_holds(rows, ("email",), text, whole=True))
+
+
+def _user_query(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], filters: Any) -> pa.Table:
+    (text,) = texts
+    whole = "true" in filters.get("queryFullMatch", ())
+    return rows.filter(_any_holds(rows, ("first_name", "last_name", "initials", "email"), text, whole=whole))
+
+
+def _lowered(texts: Collection[str]) -> pa.Array:
+    return pa.array([text.lower() for text in texts], pa.string())
+
+
+_SPECIAL: dict[tuple[str, str], _Narrow] = {
+    ("clients", "query"): _client_query,
+    ("matters", "query"): _matter_query,
+    ("matters", "clientReference"): _client_reference,
+    ("matters", "userId"): _assigned,
+    ("matters", "originatorId"): _originated,
+    ("invoices", "matterId"): _covers,
+    ("users", "email"): _email,
+    ("users", "query"): _user_query,
+    ("users", "queryFullMatch"): lambda _snapshot, rows, _texts, _filters: rows,
+}

@@ -1,0 +1,288 @@
+"""Bring the mirror up to date with the server.
+
+Tables are brought up to date one after another, those that others refer to last, and a version that names them all is
+committed at the end. Until then readers see the version before; if the process ends, the next refresh puts every table
+back to that version and starts again.
+
+What changed is asked for since the server's time at which the last run began, less an overlap for clocks, replicas and
+late commits. It is never asked for since the newest modified date seen: a commit may become visible late. Lists that
+can't be asked for changes are loaded whole, and written only if they differ.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from billframes._names import closest
+from billframes._warn import warn
+from billframes.errors import BillframesWarning, MirrorError, PagingError, ParameterError
+from billframes.mirror.catalogue import Catalogue, Version
+from billframes.mirror.changing import Changing
+from billframes.mirror.deletions import check_vanished, compare_windows, confirmed, differing, reload
+from billframes.mirror.seen import Seen
+from billframes.mirror.server import Server
+from billframes.mirror.storage import Storage
+from billframes.mirror.tables import REFERENCES, TABLES, Table, to_stored
+from billframes.mirror.windows import fill, windows_of
+
+__all__ = ["OVERLAP", "Refresh", "checked_full"]
+
+OVERLAP = dt.timedelta(minutes=15)
+# Taken further back if the server does not say what time it is.
+NO_DATE = dt.timedelta(days=1)
+# Rounds in which a table's rows and the server's total must come to agree.
+ROUNDS = 4
+# Balances that differ by less are equal.
+CENT = 0.005
+
+
+def checked_full(full: bool | str | Collection[str]) -> frozenset[str]:
+    """Return the names of the tables to reload."""
+    if isinstance(full, bool):
+        return frozenset(TABLES) if full else frozenset()
+    names = [full] if isinstance(full, str) else list(full)
+    for name in names:
+        if name not in TABLES:
+            raise ParameterError(
+                f"full={name!r} is not known; it takes True, or some of {', '.join(TABLES)}.{closest(name, TABLES)}"
+            )
+    return frozenset(names)
+
+
+@dataclass
+class Refresh:
+    """
+    One run, from the newest version to the next.
+
+    Parameters
+    ----------
+    storage : Storage
+    server : Server
+    full : frozenset of str
+        The tables to reload.
+    progress : callable, optional
+        Told which resource is being refreshed.
+    """
+
+    storage: Storage
+    server: Server
+    full: frozenset[str]
+    told: Callable[[str], None] = lambda _name: None
+    _old: Version | None = None
+    _at: dict[str, int] = field(default_factory=dict)
+    _summary: list[dict[str, Any]] = field(default_factory=list)
+    _redefined: bool = False
+
+    def run(self) -> Version:
+        """Refresh all tables and commit the new version; the lock is the caller's."""
+        here = dt.datetime.now(dt.UTC)
+        catalogue = Catalogue(self.storage)
+        versions = catalogue.read()[0] if catalogue.exists() else []
+        self._old = versions[-1] if versions else None
+        with _once_each():
+            firm = self._firm()
+            self._put_back()
+            self._seen = Seen(self.storage, self._old.tables.get(REFERENCES.name) if self._old else None)
+            for table in TABLES.values():
+                self.told(table.name)
+                self._timed(table)
+            self._at[REFERENCES.name] = self._seen.commit(self._at)
+        began = self.server.time or here
+        overlap = OVERLAP if self.server.time else NO_DATE
+        version = Version(
+            number=(versions[-1].number if versions else 0) + 1,
+            time=began,
+            began=here,
+            tables=self._at,
+            firm={**firm, "mark": (began - overlap).isoformat()},
+            summary=self._summary,
+        )
+        catalogue.commit(version)
+        return version
+
+    def _firm(self) -> Mapping[str, Any]:
+        """Return whose data these are; refuse if the mirror holds another firm's, or the credential sees less."""
+        now = {"address": self.server.address, "rates": self.server.shows_rates()}
+        if self._old is None:
+            return now
+        known = self._old.firm
+        if known["address"] != now["address"]:
+            raise MirrorError(
+                f"The mirror {self.storage.place} holds the data of {known['address']}, and this client is connected "
+                f"to {now['address']}. Keep a mirror for each firm; nothing was changed."
+            )
+        if known["rates"] and now["rates"] is False:
+            raise MirrorError(
+                f"The mirror {self.storage.place} holds rates, and this credential lacks the scope read.rates. "
+                "Refresh it with a credential that has it; nothing was changed."
+            )
+        if known["rates"] is False and now["rates"]:
+            # What was hidden is loaded now: an entry's date does not move because somebody else may see it.
+            self.full |= {"time_entries"}
+        if now["rates"] is None:
+            now["rates"] = known["rates"]
+        self._check_people()
+        return now
+
+    def _check_people(self) -> None:
+        """Refuse if none of the people who were here is there: one address can serve several firms."""
+        old = Changing(self.storage, TABLES["users"], self._version_of("users"))
+        known = set(old.read(["user_id"]).column(0).to_pylist())
+        there = set(self.server.load("users", select="").column("user_id").to_pylist())
+        if known and not known & there:
+            raise MirrorError(
+                f"The mirror {self.storage.place} holds another firm's data: none of its {len(known)} users is on the "
+                "server. Connect with that firm's credential, or keep another mirror; nothing was changed."
+            )
+
+    def _put_back(self) -> None:
+        """Undo what a run that did not finish left in the tables."""
+        for name, version in (self._old.tables if self._old else {}).items():
+            self._at[name] = self.storage.restore(name, version)
+
+    def _version_of(self, name: str) -> int | None:
+        return self._old.tables.get(name) if self._old else None
+
+    def _timed(self, table: Table) -> None:
+        begun, requests = time.monotonic(), self.server.requests
+        changing = Changing(self.storage, table, self._at.get(table.name))
+        if table.incremental:
+            self._incremental(changing)
+        else:
+            self._whole(changing)
+        self._at[table.name] = changing.at
+        self._seen.keep_removed(changing)
+        self._summary.append(
+            {
+                "resource": table.name,
+                "added": changing.added,
+                "updated": changing.updated,
+                "removed": changing.removed,
+                "requests": self.server.requests - requests,
+                "seconds": time.monotonic() - begun,
+            }
+        )
+
+    def _whole(self, changing: Changing) -> None:
+        """Load a list that can't be asked for changes; write it if it differs."""
+        name = changing.table.name
+        frame = self.server.balances() if name == "client_balances" else self.server.load(name)
+        rows = to_stored(frame, changing.table)
+        before = len(changing)
+        if name not in self.full:
+            check_vanished(name, before - rows.num_rows, before)
+        version = changing.version
+        changing.replace_all(rows)
+        if name == "custom_fields":
+            self._redefined = version is not None and version != changing.version
+        if name == "client_balances":
+            self._reload_unbalanced(rows)
+
+    def _incremental(self, changing: Changing) -> None:
+        table = changing.table
+        if changing.version is None or self._misfits(table):
+            self._first(changing)
+        elif table.name in self.full:
+            self._remove(changing, reload(self.server, changing), check=False)
+        self._catch_up(changing)
+
+    def _misfits(self, table: Table) -> bool:
+        """Tell whether custom fields were redefined, so that the table has other columns now."""
+        return self._redefined and table.resource is not None and table.resource.entity is not None
+
+    def _first(self, changing: Changing) -> None:
+        """Fill a table, or fill it again in other columns."""
+        table = changing.table
+        if changing.version is not None:
+            changing.replace_all(to_stored(self.server.load(table.name), table))
+            return
+        windows = windows_of(self.server, table, self.server.count(table.name))
+        for frame in fill(self.server, changing, windows):
+            self._seen.look(frame, table)
+        if len(windows) > 1:
+            changing.drop_doubles()
+
+    def _catch_up(self, changing: Changing) -> None:
+        """Take in what changed, and remove what was deleted, until rows here and total there agree."""
+        table = changing.table
+        self._take_changes(changing)
+        for _ in range(ROUNDS):
+            total = self.server.count(table.name)
+            quiet = not self._take_changes(changing)
+            if total == len(changing) or not quiet:
+                # Where people are writing this moment, deletions since then are found by the next refresh.
+                if quiet:
+                    return
+                continue
+            if table.name not in self.full:
+                check_vanished(table.name, len(changing) - total, len(changing))
+            windows = differing(self.server, changing, total)
+            self._remove(changing, compare_windows(self.server, changing, windows), check=table.name not in self.full)
+        if self.server.count(table.name) < len(changing) and not self._take_changes(changing):
+            raise PagingError(
+                f"{table.name}: the server counts fewer records than its lists hold, {ROUNDS} times in a row. Nothing "
+                "of this refresh was kept; try again."
+            )
+
+    def _take_changes(self, changing: Changing) -> bool:
+        """Take in what changed since the last run began; tell whether anything did that was not known."""
+        frame = self.server.load(changing.table.name, modified_since=self._mark())
+        self._seen.look(frame, changing.table)
+        before = changing.version
+        changing.upsert(to_stored(frame, changing.table))
+        return before != changing.version
+
+    def _mark(self) -> dt.datetime:
+        if self._old is not None:
+            return dt.datetime.fromisoformat(self._old.firm["mark"])
+        return (self.server.time - OVERLAP) if self.server.time else dt.datetime.now(dt.UTC) - NO_DATE
+
+    def _remove(self, changing: Changing, missing: list[str], *, check: bool) -> None:
+        if check:
+            check_vanished(changing.table.name, len(missing), len(changing))
+        gone = confirmed(self.server, changing, missing) if missing else []
+        if gone:
+            changing.remove(gone)
+
+    def _reload_unbalanced(self, balances: pa.Table) -> None:
+        """Load the invoices of clients whose balance is not the sum of their final invoices' here."""
+        invoices = Changing(self.storage, TABLES["invoices"], self._at["invoices"])
+        final = invoices.read(["client_id", "balance"], pc.field("invoice_state") == "final")
+        sums = dict(zip(*final.group_by("client_id").aggregate([("balance", "sum")]).to_pydict().values(), strict=True))
+        owed = zip(balances.column("client_id").to_pylist(), balances.column("balance").to_pylist(), strict=True)
+        differ = [client for client, balance in owed if abs(sums.get(client, 0.0) - balance) > CENT]
+        if not differ:
+            return
+        rows = to_stored(self.server.invoices_of(differ), invoices.table)
+        here = invoices.read(["invoice_id"], pc.field("client_id").isin(differ)).column(0)
+        gone = here.filter(pc.invert(pc.is_in(here, value_set=rows.column("invoice_id")))).to_pylist()
+        check_vanished("invoices", len(gone), len(invoices))
+        invoices.upsert(rows, gone)
+        self._at["invoices"] = invoices.at
+        self._seen.keep_removed(invoices)
+        row = next(each for each in self._summary if each["resource"] == "invoices")
+        for name in ("added", "updated", "removed"):
+            row[name] += getattr(invoices, name)
+
+
+@contextmanager
+def _once_each() -> Iterator[None]:
+    """Give each warning of a run once, whichever of its many loads it came from."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    seen = {(str(each.message), each.category): each for each in caught}
+    for each in seen.values():
+        if issubclass(each.category, BillframesWarning):
+            warn(str(each.message), each.category)
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

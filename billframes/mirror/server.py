@@ -1,0 +1,164 @@
+"""The server as a refresh sees it: the client's loaders, with every request counted and the server's time noted."""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from billframes.errors import MirrorError, NotFoundError
+from billframes.loaders import (
+    ClientBalances,
+    Clients,
+    Codes,
+    CodeSets,
+    CustomFields,
+    Expenses,
+    FixedFees,
+    Invoices,
+    Matters,
+    PracticeAreas,
+    TimeEntries,
+    Users,
+)
+from billframes.loading.connection import Connection
+from billframes.loading.progress import Progress
+from billframes.loading.query_args import segment
+from billframes.loading.select_names import SelectNames
+from billframes.mirror.tables import Table
+from billframes.transport.cancellation import Task
+from billframes.transport.http import Query, Response, Settle
+
+__all__ = ["Server"]
+
+LOADERS = {
+    "client_balances": ClientBalances,
+    "clients": Clients,
+    "code_sets": CodeSets,
+    "codes": Codes,
+    "custom_fields": CustomFields,
+    "expenses": Expenses,
+    "fixed_fees": FixedFees,
+    "invoices": Invoices,
+    "matters": Matters,
+    "practice_areas": PracticeAreas,
+    "time_entries": TimeEntries,
+    "users": Users,
+}
+# How often balances are asked for again if a client is deleted between the list and its balance.
+TRIES = 3
+
+
+class _Counted:
+    """A connection that counts its requests and keeps the earliest time the server told."""
+
+    def __init__(self, client: Connection, progress: bool | Progress | None) -> None:
+        self._client = client
+        self._lock = threading.Lock()
+        self.progress = client.progress if progress is None else progress
+        self.requests = 0
+        self.first_date: dt.datetime | None = None
+
+    page_size = property(lambda self: self._client.page_size)
+    concurrency = property(lambda self: self._client.concurrency)
+    health_path = property(lambda self: self._client.health_path)
+    acting_user = property(lambda self: self._client.acting_user)
+    acting_user_header = property(lambda self: self._client.acting_user_header)
+    tables = None
+
+    @property
+    def select_names(self) -> SelectNames:
+        return self._client.select_names
+
+    def task(self) -> Task:
+        return self._client.task()
+
+    def fetch(
+        self, path: str, query: Query = (), *, resource: str, task: Task | None = None, may_be_empty: bool = False
+    ) -> Response:
+        with self._lock:
+            self.requests += 1
+        response = self._client.fetch(path, query, resource=resource, task=task, may_be_empty=may_be_empty)
+        with self._lock:
+            if response.date and (self.first_date is None or response.date < self.first_date):
+                self.first_date = response.date
+        return response
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        resource: str,
+        headers: Mapping[str, str] | None = None,
+        settle: Settle | None = None,
+    ) -> Response:
+        raise MirrorError("A refresh writes nothing to the server.")
+
+
+class Server:
+    """
+    The lists of a server, as Arrow tables.
+
+    Parameters
+    ----------
+    client : Client
+    progress : bool or callable, optional
+        As loaders take it.
+    """
+
+    def __init__(self, client: Any, progress: bool | Progress | None = None) -> None:
+        self.address = str(client.base_url)
+        self._connection = _Counted(client, progress)
+        self._loaders: dict[str, Any] = {name: loader(lambda: self._connection) for name, loader in LOADERS.items()}
+
+    @property
+    def requests(self) -> int:
+        """Requests sent so far."""
+        return self._connection.requests
+
+    @property
+    def time(self) -> dt.datetime | None:
+        """The server's time at the first answer; None if it does not say."""
+        return self._connection.first_date
+
+    def load(self, name: str, *period: Any, **options: Any) -> pa.Table:
+        """Load a list."""
+        frame: pa.Table = self._loaders[name](*period, **options, to="arrow")
+        return frame
+
+    def count(self, name: str, *period: Any) -> int:
+        """Count a list."""
+        return int(self._loaders[name].count(*period))
+
+    def balances(self) -> pa.Table:
+        """Load all clients' balances; a client may be deleted while they are read."""
+        for _ in range(TRIES - 1):
+            try:
+                return self.load("client_balances")
+            except NotFoundError:
+                continue
+        return self.load("client_balances")
+
+    def shows_rates(self) -> bool | None:
+        """Tell whether the credential sees rates; None if no entry can tell."""
+        entries = self.load("time_entries", billing_type="billable", limit=1, progress=False)
+        return bool(entries.column("rate").null_count == 0) if entries.num_rows else None
+
+    def gone(self, table: Table, id_: str) -> bool:
+        """Tell whether the server has no record of this id any more."""
+        if table.resource is None or table.resource.detail is None:
+            return True
+        try:
+            self._connection.fetch(f"{table.resource.path}/{segment(id_, 'id')}", resource=table.name)
+        except NotFoundError:
+            return True
+        return False
+
+    def invoices_of(self, client_ids: Collection[str]) -> pa.Table:
+        """Load all invoices of some clients."""
+        return self.load("invoices", client_id=list(client_ids))

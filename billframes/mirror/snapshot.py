@@ -1,0 +1,112 @@
+"""One version of the mirror, opened for reading: its tables, and what records show of others."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from billframes.mirror.catalogue import Version
+from billframes.mirror.storage import Storage
+from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Reference, Table
+
+__all__ = ["Snapshot"]
+
+
+class Snapshot:
+    """
+    The tables of one version.
+
+    Parameters
+    ----------
+    storage : Storage
+    version : Version
+    """
+
+    def __init__(self, storage: Storage, version: Version) -> None:
+        self.storage = storage
+        self.version = version
+        self._lookups: dict[str, pa.Table] = {}
+
+    def read(
+        self,
+        name: str,
+        columns: Sequence[str] | None = None,
+        rows: ds.Expression | None = None,
+        partitions: Collection[str] | None = None,
+    ) -> pa.Table:
+        """Read a table's stored columns, in the server's order if that is kept."""
+        table = self.storage.read(name, self.version.tables[name], columns, rows, partitions)
+        return table.sort_by(POSITION) if POSITION in table.column_names else table
+
+    def columns(self, name: str) -> list[str]:
+        """Return the names of a table's stored columns."""
+        return list(self.storage.schema(name, self.version.tables[name]).names)
+
+    def partitions(self, table: Table, start: dt.date | None, end: dt.date | None) -> set[str] | None:
+        """Return the partitions that can hold a period's rows; None is all."""
+        if not table.partition or not (start or end):
+            return None
+        cut = 7 if table.partition == "month" else 4
+        first, last = (start or dt.date.min).isoformat()[:cut], (end or dt.date.max).isoformat()[:cut]
+        parts = self.storage.parts(table.name, self.version.tables[table.name])
+        return {part.partition for part in parts if part.partition and first <= part.partition <= last}
+
+    def joined(self, rows: pa.Table, reference: Reference) -> dict[str, pa.ChunkedArray]:
+        """Return what a reference brings, a value for each row."""
+        known = self.lookup(reference.table)
+        ids = known.column(TABLES[reference.table].id)
+        keys = rows.column(reference.key)
+        if pa.types.is_list(keys.type):
+            return {name: _of_lists(keys, ids, known.column(own)) for name, own in reference.columns.items()}
+        places = pc.index_in(keys, value_set=ids)
+        return {name: known.column(own).take(places) for name, own in reference.columns.items()}
+
+    def lookup(self, name: str) -> pa.Table:
+        """Return what other records show of a table's records, those included that are in no list any more."""
+        if name not in self._lookups:
+            id_ = TABLES[name].id
+            shown = dict.fromkeys(
+                own
+                for table in TABLES.values()
+                for reference in table.references
+                if reference.table == name
+                for own in reference.columns.values()
+            )
+            own_rows = self.read(name, [id_, *shown])
+            seen = self._seen(name).rename_columns({"id": id_}).select([id_, *shown])
+            unlisted = pc.invert(pc.is_in(seen.column(id_), value_set=own_rows.column(id_)))
+            self._lookups[name] = pa.concat_tables([own_rows, seen.filter(unlisted)]).combine_chunks()
+        return self._lookups[name]
+
+    def _seen(self, name: str) -> pa.Table:
+        return self.read(REFERENCES.name, rows=pc.field("table") == name)
+
+    @functools.cached_property
+    def balances(self) -> dict[str, dict[str, Any]]:
+        """Each client's balances by the client's id."""
+        return {row["client_id"]: row for row in self.rows("client_balances")}
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """Return a small table's rows."""
+        rows: list[dict[str, Any]] = self.read(name).to_pylist()
+        return rows
+
+
+def _of_lists(keys: pa.ChunkedArray, ids: pa.ChunkedArray, values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Look up each id of lists of ids."""
+    lists = keys.combine_chunks()
+    if isinstance(lists, pa.ChunkedArray):
+        lists = pa.concat_arrays(lists.chunks) if lists.num_chunks else pa.array([], keys.type)
+    flat = pc.list_flatten(lists)
+    found = values.take(pc.index_in(flat, value_set=ids)).combine_chunks()
+    if isinstance(found, pa.ChunkedArray):
+        found = pa.concat_arrays(found.chunks) if found.num_chunks else pa.array([], values.type)
+    lengths = pc.fill_null(pc.list_value_length(lists), 0)
+    offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(lengths).cast(pa.int32())])
+    return pa.chunked_array([pa.ListArray.from_arrays(offsets, found, mask=lists.is_null())])

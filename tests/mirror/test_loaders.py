@@ -1,0 +1,173 @@
+"""Every loader reads the same frame from the mirror as from the API."""
+
+from __future__ import annotations
+
+import random
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import billframes as bf
+from billframes.mirror.server import LOADERS
+
+DATED = ["time_entries", "expenses", "fixed_fees", "invoices"]
+SELECTS = {
+    "time_entries": ["client", "matter", "user", "meta", "fixedFee"],
+    "expenses": ["client", "matter", "user", "meta"],
+    "fixed_fees": ["client", "matter", "user", "meta"],
+    "invoices": ["client", "matter", "meta"],
+    "clients": ["contact", "meta", "customFields"],
+    "matters": [
+        *("matter", "ledesConfiguration", "responsible", "originator"),
+        *("practiceArea", "meta", "customFields"),
+    ],
+    "users": ["customFields"],
+}
+SORTS = {
+    "time_entries": ["date", "hours", "description", "created"],
+    "expenses": ["date", "amount", "description"],
+    "fixed_fees": ["date", "amount", "description"],
+    "invoices": ["client.name", "client.reference", "invoicedate", "amount", "balance", "invoicenumber", "state"],
+    "clients": ["name", "reference"],
+    "matters": ["name", "reference", "client.name", "client.reference"],
+}
+PERIODS = st.sampled_from(
+    [("2026-10",), ("2025",), ("2026-Q3",), ("2026-02-11", "2026-03-04"), (None, "2024-02-01"), ("2026-09-15",)]
+)
+
+
+def same(one: pd.DataFrame, other: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(one, other)
+    assert one.attrs.get("custom_fields") == other.attrs.get("custom_fields")
+    loads = [
+        {name: value for name, value in each.attrs.get("load", {}).items() if name not in {"requests", "proof", "time"}}
+        for each in (one, other)
+    ]
+    assert loads[0] == loads[1]
+
+
+@pytest.mark.parametrize("name", sorted(LOADERS))
+def test_a_whole_list_is_equal(client, refreshed, name):
+    same(getattr(client, name)(), getattr(refreshed, name)())
+
+
+@pytest.mark.parametrize("name", ["time_entries", "matters"])
+def test_arrow_and_polars_frames_are_equal(client, refreshed, name):
+    arrow = [getattr(each, name)(to="arrow") for each in (client, refreshed)]
+    assert arrow[0].schema.remove_metadata() == arrow[1].schema.remove_metadata()
+    assert arrow[0].replace_schema_metadata().to_pydict() == arrow[1].replace_schema_metadata().to_pydict()
+    polars = [getattr(each, name)(to="polars") for each in (client, refreshed)]
+    assert polars[0].equals(polars[1])
+    assert polars[0].schema == polars[1].schema
+
+
+def test_no_request_is_sent(client, refreshed, monkeypatch):
+    monkeypatch.setattr(client, "fetch", None)
+    assert len(refreshed.time_entries("2026-10")) > 0
+    assert refreshed.matters.count() == len(refreshed.matters())
+
+
+@pytest.fixture(scope="session")
+def ids(client):
+    """Some ids of each kind."""
+    entries = client.time_entries("2026-Q3", to="arrow")
+    chosen = random.Random(4)
+    found = {
+        name: sorted(set(entries.column(name).drop_null().to_pylist()))
+        for name in ("user_id", "matter_id", "client_id", "invoice_id", "fixed_fee_id")
+    }
+    return {name: chosen.sample(values, min(6, len(values))) for name, values in found.items()}
+
+
+def filters_of(draw, name, ids):
+    """Draw some filters of a loader, each with a value that fits some rows."""
+
+    def id_of(kind, *, several=False):
+        one = st.sampled_from(ids[kind])
+        return draw(st.one_of(one, st.lists(one, min_size=1, max_size=3)) if several else one)
+
+    flag = draw(st.booleans())
+    possible = {
+        "time_entries": {
+            "user_id": lambda: id_of("user_id", several=True),
+            "matter_id": lambda: id_of("matter_id", several=True),
+            "client_id": lambda: id_of("client_id").upper(),
+            "fixed_fee_id": lambda: id_of("fixed_fee_id"),
+            "billing_type": lambda: draw(st.sampled_from(["billable", "nonbillable", "fixedFee"])),
+            "billed": lambda: flag,
+            "modified_since": lambda: "2026-08-15T10:00:00",
+        },
+        "expenses": {"matter_id": lambda: id_of("matter_id", several=True), "billed": lambda: flag},
+        "fixed_fees": {"client_id": lambda: id_of("client_id"), "billed": lambda: flag},
+        "invoices": {
+            "invoice_state": lambda: draw(st.sampled_from(["draft", "final", "approved"])),
+            "client_id": lambda: id_of("client_id", several=True),
+            "matter_id": lambda: id_of("matter_id"),
+        },
+        "clients": {"reference": lambda: "C-1004", "modified_since": lambda: "2025-06-01"},
+        "matters": {
+            "user_id": lambda: id_of("user_id"),
+            "responsible_id": lambda: id_of("user_id"),
+            "originator_id": lambda: id_of("user_id"),
+            "client_id": lambda: id_of("client_id", several=True),
+            "archived": lambda: flag,
+        },
+        "users": {
+            "role": lambda: draw(st.sampled_from(["attorney", "principal"])),
+            "query": lambda: draw(st.sampled_from(["an", "E", "@"])),
+            "query_full_match": lambda: flag,
+        },
+    }[name]
+    if name in ("clients", "matters") and draw(st.booleans()):
+        possible = {**possible, "query": lambda: draw(st.sampled_from(["a", "LL", "00", "é"]))}
+    wanted = draw(st.lists(st.sampled_from(sorted(possible)), unique=True, max_size=2))
+    return {each: possible[each]() for each in wanted}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_arguments_give_the_frame_that_the_api_gives(client, refreshed, ids, data):
+    name = data.draw(st.sampled_from(sorted(SELECTS)))
+    draw = data.draw
+    options = filters_of(draw, name, ids)
+    if draw(st.booleans()):
+        options["select"] = draw(st.lists(st.sampled_from(SELECTS[name]), unique=True))
+    if name in SORTS and draw(st.booleans()):
+        options["sort"] = draw(st.sampled_from(["", "-"])) + draw(st.sampled_from(SORTS[name]))
+    if name != "users" and draw(st.integers(0, 3)) == 0:
+        options["limit"] = draw(st.sampled_from([0, 3, 2000]))
+    period = draw(PERIODS) if name in DATED else ()
+    if len(options.get("select", ["meta"])) == 0 and "limit" in options:
+        del options["limit"]
+    same(getattr(client, name)(*period, **options), getattr(refreshed, name)(*period, **options))
+
+
+@pytest.mark.parametrize("name", DATED)
+def test_counts_are_equal(client, refreshed, name):
+    assert getattr(client, name).count("2026-Q2") == getattr(refreshed, name).count("2026-Q2")
+
+
+def test_wrong_arguments_are_refused_as_by_a_client(refreshed):
+    with pytest.raises(bf.ParameterError, match="billing_type='free'"):
+        refreshed.time_entries(billing_type="free")
+    with pytest.raises(bf.ParameterError, match="params= is for servers"):
+        refreshed.time_entries(params={"tag": "x"})
+
+
+def test_what_only_a_server_does_is_refused(refreshed, client):
+    id_ = client.time_entries("2026-10", limit=1)["time_entry_id"][0]
+    with pytest.raises(bf.MirrorError, match="can't be written"):
+        refreshed.time_entries.delete(id_)
+    with pytest.raises(bf.MirrorError, match="Connect to the server"):
+        refreshed.time_entries.get(id_)
+    with pytest.raises(bf.NotFoundError):
+        refreshed.client_balances("00000000-0000-0000-0000-00000000abcd")
+
+
+def test_stored_tables_hold_no_names_of_other_records(refreshed):
+    stored = refreshed._storage.schema("time_entries", refreshed._open().version.tables["time_entries"])
+    assert "client_id" in stored.names
+    assert not {"client_name", "matter_name", "user_name", "invoice_state"} & set(stored.names)
+    assert not pa.types.is_dictionary(stored.field("billing_type").type)

@@ -1,0 +1,256 @@
+"""A refresh leaves the mirror equal to the server, whatever happened there."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import sqlite3
+import time
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+import billframes as bf
+from billframes.mirror import deletions, mirror, windows
+from billframes.mirror.changing import Changing
+from billframes.mirror.seen import Seen
+from billframes.mirror.server import LOADERS
+from billframes.mirror.snapshot import Snapshot
+from billframes.mirror.tables import REFERENCES, TABLES
+from billframes.sandbox import Sandbox
+from billframes.sandbox.fault_injection import Trouble
+
+RECORDS = ["time_entries", "expenses", "fixed_fees", "invoices", "clients", "matters"]
+
+
+@pytest.fixture(scope="module")
+def firm(tmp_path_factory):
+    """A firm of its own that tests may change, and its bookkeeper."""
+    with Sandbox(db=tmp_path_factory.mktemp("firm") / "firm.db") as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="module")
+def writer(firm):
+    with bf.Client(firm.base_url, firm.tokens["full"], progress=False) as connected:
+        yield connected
+
+
+@pytest.fixture(scope="module")
+def m(writer, tmp_path_factory):
+    opened = mirror(tmp_path_factory.mktemp("refresh") / "firm", client=writer)
+    opened.refresh()
+    return opened
+
+
+def equal(opened, client, names=tuple(LOADERS)):
+    for name in names:
+        pd.testing.assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
+
+
+def did(summary, name):
+    row = summary.set_index("resource").loc[name]
+    return row["added"], row["updated"], row["removed"]
+
+
+def execute(firm, sql, *values):
+    """Change the firm's database behind the API's back."""
+    connection = sqlite3.connect(firm.database, timeout=30)
+    with connection:
+        done = connection.execute(sql, values)
+    connection.close()
+    return done.rowcount
+
+
+def unbilled(client, number, seed=1):
+    entries = client.time_entries(billed=False)["time_entry_id"].tolist()
+    return random.Random(seed).sample(entries, number)
+
+
+def test_a_refresh_of_an_unchanged_firm_writes_nothing(m):
+    tables = dict(m._open().version.tables)
+    summary = m.refresh()
+    assert summary["resource"].tolist()[0] == "custom_fields"
+    assert summary[["added", "updated", "removed"]].to_numpy().sum() == 0
+    assert dict(m._open().version.tables) == tables
+    assert m.version == 2
+
+
+def test_added_changed_and_deleted_records_are_taken_over(m, writer):
+    first, second, third = unbilled(writer, 3)
+    writer.time_entries.update(first, description="Called about the appeal", hours=7.25)
+    writer.time_entries.update(second, date="2024-02-02")
+    writer.time_entries.delete(third)
+    made = writer.time_entries.get(first)
+    writer.time_entries.create(
+        matter_id=made.matter_id, user_id=made.user_id, date="2026-10-30", description="New", hours=1
+    )
+    summary = m.refresh()
+    assert did(summary, "time_entries") == (1, 2, 1)
+    equal(m, writer, RECORDS)
+
+
+def test_a_small_change_leaves_other_files_alone(m, writer):
+    before = {part.uri for part in m._storage.parts("time_entries", m._open().version.tables["time_entries"])}
+    (entry,) = writer.time_entries("2026-10", billed=False, limit=1)["time_entry_id"]
+    writer.time_entries.update(entry, description="Once more")
+    m.refresh()
+    after = {part.uri for part in m._storage.parts("time_entries", m._open().version.tables["time_entries"])}
+    assert len(after - before) == len(before - after) == 1
+
+
+def test_a_rename_shows_on_every_record(m, writer):
+    client = writer.clients(limit=1).iloc[0]
+    writer.clients.update(client["client_id"], name="Renamed & Partners")
+    m.refresh()
+    assert set(m.time_entries(client_id=client["client_id"])["client_name"]) == {"Renamed & Partners"}
+    equal(m, writer, RECORDS)
+
+
+def test_deletions_hidden_by_as_many_additions_are_found(m, writer):
+    gone = unbilled(writer, 5, seed=2)
+    made = writer.time_entries.get(gone[0])
+    for id_ in gone:
+        writer.time_entries.delete(id_)
+        writer.time_entries.create(
+            matter_id=made.matter_id, user_id=made.user_id, date="2025-05-05", description="Instead", hours=2
+        )
+    assert did(m.refresh(), "time_entries") == (5, 0, 5)
+    equal(m, writer, RECORDS)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.09])
+def test_deletions_of_a_share_of_a_table_are_found(m, writer, firm, share):
+    number = int(len(m.expenses()) * share)
+    gone = execute(
+        firm,
+        "DELETE FROM expense WHERE expense_id IN (SELECT expense_id FROM expense ORDER BY random() LIMIT ?)",
+        number,
+    )
+    assert gone == number
+    assert did(m.refresh(), "expenses") == (0, 0, number)
+    equal(m, writer, ["expenses"])
+
+
+def test_deletions_are_found_in_windows_and_few_requests(m, writer, firm, monkeypatch):
+    monkeypatch.setattr(deletions, "FEW", 50)
+    execute(firm, "DELETE FROM time_entry WHERE time_entry_id IN (?, ?)", *unbilled(writer, 2, seed=3))
+    summary = m.refresh()
+    assert did(summary, "time_entries") == (0, 0, 2)
+    assert summary.set_index("resource").loc["time_entries", "requests"] < 40
+    equal(m, writer, ["time_entries"])
+
+
+def test_when_much_seems_to_vanish_nothing_is_removed(m, writer, firm):
+    execute(firm, "CREATE TABLE vanished AS SELECT * FROM expense LIMIT 300")
+    execute(firm, "DELETE FROM expense WHERE expense_id IN (SELECT expense_id FROM vanished)")
+    version, rows = m.version, len(m.expenses())
+    with pytest.raises(bf.MirrorError, match=r"expenses: 300 of .* vanished .* refresh\(full=\['expenses'\]\)"):
+        m.refresh()
+    again = mirror(m.path, client=writer)
+    assert (again.version, len(again.expenses())) == (version, rows)
+    assert did(m.refresh(full="expenses"), "expenses") == (0, 0, 300)
+    equal(m, writer, ["expenses"])
+    execute(firm, "INSERT INTO expense SELECT * FROM vanished")
+    m.refresh()
+    equal(m, writer, ["expenses"])
+
+
+def test_an_invoice_that_becomes_final_or_is_paid_shows_on_its_items(m, writer, firm):
+    entry = writer.time_entries(billed=False).iloc[0]
+    invoice = firm.admin.create_invoice(entry["client_id"])
+    m.refresh()
+    assert set(m.time_entries(invoice_id=invoice["invoiceId"])["invoice_state"]) == {"draft"}
+    firm.admin.move(invoice["invoiceId"], "final")
+    firm.admin.pay(invoice["invoiceId"], 100.0)
+    m.refresh()
+    assert set(m.time_entries(invoice_id=invoice["invoiceId"])["invoice_state"]) == {"final"}
+    equal(m, writer)
+    firm.admin.void(invoice["invoiceId"])
+    m.refresh()
+    equal(m, writer)
+
+
+def test_payments_that_leave_the_modified_date_alone_are_found_by_the_balances(m, writer, firm):
+    execute(
+        firm,
+        "UPDATE invoice SET balance = balance / 2 WHERE invoice_id IN"
+        " (SELECT invoice_id FROM invoice WHERE invoice_state = 'final' AND balance > 0 LIMIT 3)",
+    )
+    assert did(m.refresh(), "invoices") == (0, 3, 0)
+    equal(m, writer)
+
+
+def test_edits_that_leave_the_date_alone_are_found_by_a_full_refresh(m, writer, firm):
+    changed = execute(firm, "UPDATE time_entry SET description = 'Silent' WHERE rowid % 997 = 0")
+    # Those that others changed within the overlap come along.
+    found = did(m.refresh(), "time_entries")[1]
+    assert 0 <= found < changed
+    assert did(m.refresh(full=("time_entries",)), "time_entries") == (0, changed - found, 0)
+    assert did(m.refresh(full=True), "time_entries") == (0, 0, 0)
+    equal(m, writer)
+
+
+def test_a_record_in_no_list_keeps_its_last_seen_name(refreshed):
+    at = dict(refreshed._open().version.tables)
+    people = refreshed._open().read("users")
+    rows = refreshed.time_entries("2026-10", user_id=people.column("user_id")[0].as_py(), to="arrow")
+    listed = Changing(refreshed._storage, TABLES["users"], at["users"])
+    listed.replace_all(people.slice(1))
+    seen = Seen(refreshed._storage, at[REFERENCES.name])
+    seen.look(rows, TABLES["time_entries"])
+    tables = {**at, "users": listed.at, REFERENCES.name: 0}
+    tables[REFERENCES.name] = seen.commit(tables)
+    shown = Snapshot(refreshed._storage, replace(refreshed._open().version, tables=tables)).lookup("users")
+    assert shown.num_rows == people.num_rows
+    assert people.column("name")[0] in shown.column("name")
+
+
+def test_redefined_custom_fields_change_the_columns(m, writer, firm):
+    old = m.clients().filter(like="cf_").columns
+    execute(firm, "UPDATE custom_field SET name = 'Another name' WHERE id = ?", m.custom_fields("client")["id"][0])
+    m.refresh()
+    assert list(m.clients().filter(like="cf_").columns) != list(old)
+    equal(m, writer, ["clients", "matters", "custom_fields"])
+    assert list(m.as_of(1).clients().filter(like="cf_").columns) == list(old)
+
+
+def test_a_first_refresh_in_many_windows_is_equal(writer, tmp_path, monkeypatch):
+    monkeypatch.setattr(windows, "ROWS", 3000)
+    opened = mirror(tmp_path / "firm", client=writer)
+    opened.refresh()
+    equal(opened, writer, ["time_entries", "expenses"])
+
+
+def test_silent_moves_between_windows_are_not_taken_for_deletions(writer, firm, tmp_path, monkeypatch):
+    monkeypatch.setattr(deletions, "FEW", 100)
+    opened = mirror(tmp_path / "firm", client=writer)
+    opened.refresh()
+    (moved,) = unbilled(writer, 1, seed=5)
+    execute(firm, "UPDATE time_entry SET date = '2024-03-03' WHERE time_entry_id = ?", moved)
+    opened.refresh()
+    assert moved in set(opened.time_entries()["time_entry_id"])
+    opened.refresh(full="time_entries")
+    equal(opened, writer, ["time_entries"])
+
+
+def test_a_colleague_writing_throughout_is_caught_up_with(tmp_path):
+    trouble = Trouble(writes_per_second=20, late_commits=0.2, late_seconds=0.5)
+    with Sandbox(trouble=trouble) as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
+        opened = mirror(tmp_path / "firm", client=client)
+        for _ in range(4):
+            opened.refresh()
+        sandbox._colleague.stop()
+        time.sleep(0.6)
+        opened.refresh()
+        equal(opened, client, RECORDS)
+
+
+def test_a_mirror_tells_its_age_and_refuses_stale_data(m, writer):
+    assert dt.timedelta(0) < m.age < dt.timedelta(minutes=10)
+    stale = mirror(m.path, client=writer, max_age=dt.timedelta(0))
+    with pytest.raises(bf.MirrorError, match="Refresh it"):
+        stale.clients()
+    with pytest.raises(bf.ParameterError, match="max_age='soon'"):
+        mirror(m.path, max_age="soon")
