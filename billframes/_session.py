@@ -7,14 +7,14 @@ profile; with nothing configured that raises `ConfigError`. Sandbox data are onl
 from __future__ import annotations
 
 import functools
-import ssl
 import threading
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Unpack
 
 from billframes._names import closest
 from billframes.client import Client
-from billframes.config.secret import Secret, hidden, hidden_headers
+from billframes.client_options import ClientOptions, checked_names, documented
+from billframes.config.secret import Secret, hidden
 from billframes.errors import ParameterError
 from billframes.loaders import (
     ClientBalances,
@@ -31,11 +31,8 @@ from billframes.loaders import (
     TimeEntries,
     Users,
 )
-from billframes.loaders.loader import Names
 from billframes.loading.enrich import ENTITIES, join_details
-from billframes.loading.progress import Progress
 from billframes.schema.resources import ALL_ZERO_ID as CLEAR
-from billframes.transport.http import Auth, BaseTransport
 
 if TYPE_CHECKING:
     from billframes.sandbox import Sandbox
@@ -64,25 +61,11 @@ _lock = threading.RLock()
 _default: list[Client] = []
 
 
+@documented
 def connect(
     base_url: str | None = None,
     token: str | Secret | None = None,
-    *,
-    profile: str | None = None,
-    auth: Auth | None = None,
-    headers: Mapping[str, str | Secret] | None = None,
-    acting_user: str | None = None,
-    acting_user_header: str = "x-service-userid",
-    timeout: float = 30.0,
-    retries: int = 5,
-    concurrency: int = 8,
-    page_size: int = 1000,
-    rate_limit: float | None = None,
-    progress: bool | Progress | None = None,
-    health_path: str | None = None,
-    select_names: Mapping[str, Names] | None = None,
-    verify: bool | str | ssl.SSLContext = True,
-    transport: BaseTransport | None = None,
+    **given: Unpack[ClientOptions],
 ) -> Client:
     """
     Connect to a billing API, and make that the default for all loaders.
@@ -91,9 +74,9 @@ def connect(
     ----------
     base_url : str, optional
         The API's address, or "sandbox" for the bundled sandbox, started in this process with its seeded firm.
-    token, profile, auth, headers, acting_user, acting_user_header, timeout, retries, concurrency, page_size, \
-rate_limit, progress, health_path, select_names, verify, transport
-        As for `Client`.
+    token : str, optional
+        Sent as `Authorization: Bearer …`. Else `BILLFRAMES_TOKEN`, else the profile's, else the keyring's.
+    {options}
 
     Returns
     -------
@@ -114,30 +97,12 @@ rate_limit, progress, health_path, select_names, verify, transport
     >>> bf.practice_areas()["default"].sum()
     np.int64(1)
     """
-    token, headers = hidden(token), hidden_headers(headers)
+    token, given = hidden(token), checked_names("connect", given)
     if base_url == "sandbox":
         sandbox = _sandbox()
         base_url, token = sandbox.base_url, token or sandbox.tokens["full"]
-        health_path = health_path or sandbox.health_path
-    client = Client(
-        base_url,
-        token,
-        profile=profile,
-        auth=auth,
-        headers=headers,
-        acting_user=acting_user,
-        acting_user_header=acting_user_header,
-        timeout=timeout,
-        retries=retries,
-        concurrency=concurrency,
-        page_size=page_size,
-        rate_limit=rate_limit,
-        progress=progress,
-        health_path=health_path,
-        select_names=select_names,
-        verify=verify,
-        transport=transport,
-    )
+        given["health_path"] = given.get("health_path") or sandbox.health_path
+    client = Client(base_url, token, **given)
     with _lock:
         _default[:] = [client]
     return client

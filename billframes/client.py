@@ -6,14 +6,21 @@ import ssl
 import weakref
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 from urllib.parse import urlsplit
 
 from billframes._warn import warn
-from billframes.config.limits import LIMITS, Limits
-from billframes.config.options import config_file, is_loopback, resolve_connection
-from billframes.config.profiles import keep_select_names
-from billframes.config.secret import Secret, check_headers, hidden, hidden_headers
+from billframes.client_options import (
+    OPTIONS,
+    PROFILE_OPTIONS,
+    ClientOptions,
+    checked_names,
+    documented,
+    option_values,
+)
+from billframes.config.profiles import LIMITS, Limits, config_file, keep_select_names
+from billframes.config.secret import Secret, check_headers, hidden
+from billframes.config.sources import FoundApi, find_api, is_loopback
 from billframes.errors import BillframesWarning, ParameterError
 from billframes.loaders import (
     ClientBalances,
@@ -31,32 +38,16 @@ from billframes.loaders import (
     Users,
 )
 from billframes.loaders.findings import FirstContact
-from billframes.loaders.loader import Names
 from billframes.loaders.server_check import look
 from billframes.loading.progress import Progress
-from billframes.loading.query_args import page_size as checked_page_size
 from billframes.loading.select_names import SelectNames
 from billframes.transport.cancellation import Task
-from billframes.transport.http import Auth, BaseTransport, Http, Query, Response, Settle, rooted
+from billframes.transport.http import Http, Query, Response, Settle, rooted
 
 __all__ = ["Client"]
 
-# What a profile may set, with `connect`'s defaults.
-DEFAULTS: dict[str, Any] = {
-    "headers": None,
-    "acting_user": None,
-    "acting_user_header": "x-service-userid",
-    "timeout": 30.0,
-    "retries": 5,
-    "concurrency": 8,
-    "page_size": 1000,
-    "rate_limit": None,
-    "health_path": None,
-    "select_names": None,
-    "verify": True,
-}
 
-
+@documented
 class Client:
     """
     A connection to one billing API, with a loader for each of its resources.
@@ -69,40 +60,7 @@ class Client:
     token : str, optional
         Sent as `Authorization: Bearer …`. Else `BILLFRAMES_TOKEN`, else the profile's, else the keyring's; none of
         these is sent to an address given here that is not its own.
-    profile : str, optional
-        Name of a profile in `config.toml`; else `BILLFRAMES_PROFILE`, else the file's default.
-    auth : httpx.Auth, optional
-        Authenticates requests in place of `token`.
-    headers : mapping of str to str, optional
-        Sent with every request.
-    acting_user : str, optional
-        Id of the user on whose behalf time entries are created.
-    acting_user_header : str, default "x-service-userid"
-        The header that names the acting user.
-    timeout : float, default 30.0
-        Seconds of silence after which a request counts as failed.
-    retries : int, default 5
-        How often a GET that fails in a passing way is tried again. A request that is refused with 429 is tried again
-        as long as the server grants others, and so often if it grants none.
-    concurrency : int, default 8
-        Most requests under way at once.
-    page_size : int, default 1000
-        Records to ask for at once, 1 to 1000.
-    rate_limit : float, optional
-        Most requests a second; None is no limit.
-    progress : bool or callable, optional
-        None shows a bar in notebooks and terminals after a second; True, False, or a function of rows done and
-        rows in all.
-    health_path : str, optional
-        Path of the health check, such as "/health", which the API's description does not show. It is below the API's
-        address, and so is every other request.
-    select_names : mapping of str to str or list of str, optional
-        Other `select` names that this server has for some details, by loader, such as `{"matters": "client"}`. Loads
-        find them out by themselves, and `check` tells them; given here, the first load need not.
-    verify : bool, str or ssl.SSLContext, default True
-        True checks certificates against the operating system's trust store; a text is the path of a CA file.
-    transport : httpx.BaseTransport, optional
-        Sends requests in place of the network, for tests.
+    {options}
 
     Raises
     ------
@@ -123,83 +81,31 @@ class Client:
         self,
         base_url: str | None = None,
         token: str | Secret | None = None,
-        *,
-        profile: str | None = None,
-        auth: Auth | None = None,
-        headers: Mapping[str, str | Secret] | None = None,
-        acting_user: str | None = None,
-        acting_user_header: str = "x-service-userid",
-        timeout: float = 30.0,
-        retries: int = 5,
-        concurrency: int = 8,
-        page_size: int = 1000,
-        rate_limit: float | None = None,
-        progress: bool | Progress | None = None,
-        health_path: str | None = None,
-        select_names: Mapping[str, Names] | None = None,
-        verify: bool | str | ssl.SSLContext = True,
-        transport: BaseTransport | None = None,
+        **given: Unpack[ClientOptions],
     ) -> None:
         # First of all: whatever fails from here on, no frame of its traceback holds a credential as text.
-        token, headers = hidden(token), hidden_headers(headers)
-        # Tracebacks that show variables ask also a client that is half made for its repr.
+        token, given = hidden(token), checked_names("Client", given)
+        # Tracebacks that show variables ask even a half-made client for its repr.
         self.base_url, self.sources = "", {"token": "none"}
-        connection = resolve_connection(
-            base_url,
-            token,
-            profile=profile,
-            wants_token=auth is None,
-            own_headers=headers is not None,
-            known_options=LIMITS | DEFAULTS.keys(),
-        )
-        given: dict[str, Any] = {
-            "headers": headers,
-            "acting_user": acting_user,
-            "acting_user_header": acting_user_header,
-            "timeout": timeout,
-            "retries": retries,
-            "concurrency": concurrency,
-            "page_size": page_size,
-            "rate_limit": rate_limit,
-            "health_path": health_path,
-            "select_names": select_names,
-            "verify": verify,
-        }
-        # A profile's setting counts where the argument was left at its default.
-        options: dict[str, Any] = {
-            name: connection.options.get(name, value) if value == DEFAULTS[name] else value
-            for name, value in given.items()
-        }
-        _check(options)
-        check_headers(options["headers"] or {})
-        _warn_unverified(connection.base_url, options["verify"])
-        self.base_url = connection.base_url
-        self.profile = connection.profile
-        self.progress = progress
-        self.page_size: int = checked_page_size(options["page_size"])
-        self.concurrency: int = options["concurrency"]
-        self.acting_user: str | None = options["acting_user"]
-        self.acting_user_header: str = options["acting_user_header"]
-        self.health_path: str | None = rooted(options["health_path"]) if options["health_path"] else None
-        self.select_names = SelectNames(options["select_names"])
-        self.sources = dict(connection.sources)
-        self.options = options
-        self._http = Http(
-            connection.base_url,
-            token=connection.token,
-            auth=auth,
-            headers=options["headers"],
-            timeout=options["timeout"],
-            retries=options["retries"],
-            concurrency=options["concurrency"],
-            rate_limit=options["rate_limit"],
-            verify=options["verify"],
-            transport=transport,
-            limits=Limits.of(connection.options),
-        )
+        found = _find(base_url, token, given)
+        values = option_values(given, found.options)
+        self._http = _http(found, values)
+        self.base_url, self.profile, self.sources = found.base_url, found.profile, dict(found.sources)
+        self.options = {name: values[name] for name in OPTIONS if name in PROFILE_OPTIONS}
+        self._set(values)
         # Connections are closed when nobody holds the client any more, or the interpreter ends.
         weakref.finalize(self, self._http.close)
         self._add_loaders()
+
+    def _set(self, values: Mapping[str, Any]) -> None:
+        """Set what loads and single records ask of their client."""
+        self.progress: bool | Progress | None = values["progress"]
+        self.page_size: int = values["page_size"]
+        self.concurrency: int = values["concurrency"]
+        self.acting_user: str | None = values["acting_user"]
+        self.acting_user_header: str = values["acting_user_header"]
+        self.health_path = rooted(values["health_path"]) if values["health_path"] else None
+        self.select_names = SelectNames(values["select_names"])
 
     def _add_loaders(self) -> None:
         here = _Here(self)
@@ -353,8 +259,8 @@ class Client:
         return f"Client({self.base_url!r}, token from {self.sources['token']})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = {**self.options, "headers": None, "select_names": dict(self.select_names) or None}
         # Credentials stay behind, headers too: those of the profile are found again where the client is unpickled.
+        options = {**self.options, "headers": None, "select_names": dict(self.select_names) or None}
         return _reconnect, (self.base_url, self.profile, options)
 
 
@@ -381,16 +287,25 @@ def _warn_unverified(base_url: str, verify: bool | str | ssl.SSLContext) -> None
         )
 
 
-def _check(options: Mapping[str, Any]) -> None:
-    for name, least in (("timeout", 0), ("retries", 0), ("concurrency", 1), ("rate_limit", 0)):
-        value = options[name]
-        if name == "rate_limit" and value is None:
-            continue
-        wrong_type = isinstance(value, bool) or not isinstance(value, int | float)
-        if wrong_type or value < least or (value == 0 and name in {"timeout", "rate_limit"}):
-            raise ParameterError(
-                f"{name}={value!r} is out of range; it takes a number of at least {least or 'above 0'}."
-            )
-    path = options["health_path"]
+def _find(base_url: str | None, token: Secret | None, given: ClientOptions) -> FoundApi:
+    return find_api(
+        base_url,
+        token,
+        profile=given.get("profile"),
+        wants_token=given.get("auth") is None,
+        own_headers=given.get("headers") is not None,
+        known_options=PROFILE_OPTIONS | LIMITS,
+    )
+
+
+def _http(found: FoundApi, values: Mapping[str, Any]) -> Http:
+    """Check what can't be a number out of range, and return the connection."""
+    path = values["health_path"]
     if path is not None and (not isinstance(path, str) or "://" in path):
         raise ParameterError(f"health_path={path!r} is not a path below the API's address, such as '/health'.")
+    check_headers(values["headers"] or {})
+    _warn_unverified(found.base_url, values["verify"])
+    names = ("auth", "headers", "timeout", "retries", "concurrency", "rate_limit", "verify", "transport")
+    return Http(
+        found.base_url, token=found.token, limits=Limits.of(found.options), **{name: values[name] for name in names}
+    )

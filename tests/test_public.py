@@ -88,7 +88,19 @@ def test_imports_run_one_way():
     TopologicalSorter(graph).prepare()
 
 
-LAYERS = ("errors", "periods", "config", "schema", "transport", "paging", "loading", "loaders", "client", "_session")
+LAYERS = (
+    "errors",
+    "periods",
+    "config",
+    "schema",
+    "transport",
+    "paging",
+    "loading",
+    "loaders",
+    "client_options",
+    "client",
+    "_session",
+)
 
 
 @pytest.mark.parametrize("place", range(len(LAYERS)))

@@ -12,8 +12,9 @@ from importlib import metadata
 
 from billframes._terminal import say
 from billframes._version import __version__
-from billframes.client import DEFAULTS, Client
-from billframes.config.options import config_file
+from billframes.client import Client
+from billframes.client_options import OPTIONS
+from billframes.config.profiles import config_file
 
 __all__ = ["add_arguments", "run"]
 
@@ -51,6 +52,6 @@ def _settings(client: Client) -> Iterator[tuple[str, str]]:
     source = client.sources["token"]
     yield "token", "none" if source == "none" else f"there (from {source})"
     for name, value in client.options.items():
-        if value != DEFAULTS[name]:
+        if value != OPTIONS[name].default:
             shown = ", ".join(value) if name == "headers" else value
             yield name, f"{shown} (from the profile {client.profile!r})"

@@ -1,22 +1,175 @@
-"""Writing the settings file: what is there stays as it is, and only its owner can read it."""
+"""Profiles: the settings file, what a profile may hold, and adding to it.
+
+The file has a table for each profile, and may name the default one::
+
+    default_profile = "firm"
+
+    [profiles.firm]
+    base_url = "https://billing.example.com"
+    timeout = 60
+
+A profile holds options of the client by their names, and the bounds in `Limits`. Its token and headers are hidden as
+soon as they are read. What is added to the file leaves the rest as it is, and only its owner can read it.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import stat
 import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
-from billframes.errors import ConfigError
+import platformdirs
 
-__all__ = ["keep_select_names", "write_privately"]
+from billframes._names import closest
+from billframes._warn import warn
+from billframes.config.secret import hidden, hidden_headers
+from billframes.errors import BillframesWarning, ConfigError
+
+__all__ = ["LIMITS", "Limits", "config_file", "keep_select_names", "read_profile", "write_privately"]
+
+
+@dataclass(slots=True)
+class Limits:
+    """
+    Bounds on answers, requests and loads. A profile may set them; on a client they can be changed at any time.
+
+    They are not arguments of `connect`, because hardly anyone needs them.
+
+    Parameters
+    ----------
+    largest_answer : int
+        The largest answer in bytes, decompressed. A larger page is requested again with fewer records.
+    longest_request : float, optional
+        The most seconds one request may take, even if its answer still arrives slowly. None is four times `timeout`.
+    longest_load : float
+        Seconds after which a load retries nothing: its next failure ends it. A load without failures may take longer.
+
+    Examples
+    --------
+    >>> Limits.of({"longest_load": 600, "timeout": 10}).longest_load
+    600
+    """
+
+    largest_answer: int = 64 * 2**20
+    longest_request: float | None = None
+    longest_load: float = 3600.0
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Limits:
+        """
+        Take the limits from a profile's settings, and ignore its other settings.
+
+        Raises
+        ------
+        ConfigError
+            A limit is not a number above 0.
+        """
+        given = {name: value for name, value in options.items() if name in LIMITS}
+        for name, value in given.items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+                raise ConfigError(f"{name}={value!r} in the profile is out of range; it takes a number above 0.")
+        return cls(**given)
+
+
+LIMITS = frozenset(each.name for each in fields(Limits))
+
+
+def config_file() -> Path:
+    """Return the path of the settings file, which need not exist."""
+    return Path(platformdirs.user_config_dir("billframes", appauthor=False)) / "config.toml"
+
+
+def read_profile(
+    asked: str | None, known_options: frozenset[str], *, default: bool
+) -> tuple[str | None, dict[str, Any]]:
+    """
+    Return the profile's name and settings; None and no settings if no profile is used.
+
+    Parameters
+    ----------
+    asked : str or None
+        The profile given to `connect`. None is `BILLFRAMES_PROFILE`, else the file's default.
+    known_options : frozenset of str
+        What a profile may hold beside base_url and token.
+    default : bool
+        Whether the file's default profile may be used.
+
+    Raises
+    ------
+    ConfigError
+        The profile does not exist, the file can't be read, or a setting is unknown.
+    """
+    name = asked or os.environ.get("BILLFRAMES_PROFILE")
+    if name is None and not default:
+        return None, {}
+    config = _read_config(config_file())
+    profiles = config.get("profiles", {})
+    name = name or config.get("default_profile")
+    if name is None:
+        return None, {}
+    if name not in profiles:
+        raise ConfigError(
+            f"There is no profile {name!r} in {config_file()}.{closest(name, profiles)} "
+            f"Profiles there: {', '.join(sorted(profiles)) or 'none'}."
+        )
+    chosen = dict(profiles[name])
+    unknown = sorted(set(chosen) - known_options - {"base_url", "token"})
+    if unknown:
+        raise ConfigError(
+            f"Profile {name!r} in {config_file()} has settings billframes does not know: {', '.join(unknown)}."
+            f"{closest(unknown[0], known_options)}"
+        )
+    return name, chosen
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    """Return the file's settings with its credentials hidden."""
+    try:
+        config = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        # The parser's message quotes no line, so it can't show a token. Its frames hold the text, so a new error is
+        # raised outside of them.
+        unreadable = f"{path} can't be read: {error}. Correct the file, or remove it."
+    else:
+        profiles = config.get("profiles", {})
+        if isinstance(profiles, dict) and all(isinstance(profile, dict) for profile in profiles.values()):
+            _hide_secrets(profiles, path)
+            return config
+        unreadable = f"{path}: a profile is a table, such as [profiles.firm]."
+        config = profiles = {}
+    raise ConfigError(unreadable)
+
+
+def _hide_secrets(profiles: Mapping[str, Any], path: Path) -> None:
+    for profile in profiles.values():
+        if "token" in profile:
+            profile["token"] = hidden(profile["token"])
+        if "headers" in profile:
+            profile["headers"] = hidden_headers(profile["headers"])
+    if any({"token", "headers"} & set(profile) for profile in profiles.values()):
+        _warn_where_others_can_read(path)
+
+
+def _warn_where_others_can_read(path: Path) -> None:
+    if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        warn(
+            f"{path} holds a credential, and others on this machine can read it: chmod 600 it, or keep the token in "
+            "the keyring with billframes login.",
+            BillframesWarning,
+        )
 
 
 def keep_select_names(path: Path, profile: str | None, names: Mapping[str, Sequence[str]]) -> None:
     """
-    Add the `select` names of a server to its profile; nothing is written where there are none, or they are there.
+    Add the `select` names of a server to its profile. Nothing is written if there are none, or the profile has them.
 
     Parameters
     ----------

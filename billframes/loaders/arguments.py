@@ -81,9 +81,12 @@ class Argument:
     @property
     def documented(self) -> str:
         """The argument as an entry of a numpydoc Parameters section."""
-        ending = "" if self.default is REQUIRED else ", optional"
-        if isinstance(self.default, str):
-            ending = f', default "{self.default}"'
+        if self.default is REQUIRED:
+            ending = ""
+        elif self.default in (None, UNSET):
+            ending = ", optional"
+        else:
+            ending = f', default "{self.default}"' if isinstance(self.default, str) else f", default {self.default}"
         return f"{self.name} : {self.type}{ending}\n{textwrap.indent(textwrap.fill(self.text, _WIDTH - 4), '    ')}"
 
 

@@ -19,7 +19,7 @@ from billframes._names import closest, snake_case
 from billframes._warn import warn
 from billframes.errors import BillframesWarning, ParameterError
 from billframes.periods import DateLike, Period, resolve
-from billframes.schema.resources import MAX_LIMIT, Filter, Resource
+from billframes.schema.resources import Filter, Resource
 
 __all__ = ["ALL_FORMATS", "ListRequest", "build_request", "identifier", "segment"]
 
@@ -246,13 +246,6 @@ def _limit(limit: Any) -> int | None:
     if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 0:
         raise ParameterError(f"limit={limit!r} is no number of rows; it takes 0 or more, or None for all.")
     return int(limit)
-
-
-def page_size(value: Any) -> int:
-    """Check a page size against what the API grants."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_LIMIT:
-        raise ParameterError(f"page_size={value!r} is not between 1 and {MAX_LIMIT}.")
-    return value
 
 
 def _extra(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:

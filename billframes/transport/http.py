@@ -22,9 +22,9 @@ from urllib.parse import unquote, urlsplit
 import httpx
 
 from billframes._version import __version__
-from billframes.config.limits import Limits
-from billframes.config.options import is_loopback
+from billframes.config.profiles import Limits
 from billframes.config.secret import Secret
+from billframes.config.sources import is_loopback
 from billframes.errors import ApiError, BillframesError, NotFoundError, ParameterError
 from billframes.schema.json_text import ends_early, flaw_of, not_json
 from billframes.transport.body import ENCODINGS, BodyError, TooLargeError, read_body

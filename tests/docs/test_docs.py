@@ -53,6 +53,12 @@ def test_the_analyses_page_is_what_the_analyses_say(make_analyses):
     assert make_analyses.page(committed) == committed, "run python docs/make_analyses.py"
 
 
+def test_the_table_of_options_is_what_the_declaration_gives():
+    make_options = script("make_options")
+    committed = make_options.PAGE.read_text(encoding="utf-8")
+    assert make_options.page(committed) == committed, "run python docs/make_options.py"
+
+
 @pytest.mark.parametrize("name", sorted(analyses.__all__))
 def test_an_analysis_page_lists_the_columns_of_its_result(name, make_analyses):
     declared = bf.explain(name)

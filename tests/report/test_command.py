@@ -32,7 +32,7 @@ def built(monkeypatch, tmp_path):
 def unconfigured(monkeypatch, tmp_path):
     for name in [each for each in os.environ if each.startswith("BILLFRAMES_")]:
         monkeypatch.delenv(name)
-    monkeypatch.setattr("billframes.config.options.config_file", lambda: tmp_path / "none.toml")
+    monkeypatch.setattr("billframes.config.profiles.config_file", lambda: tmp_path / "none.toml")
     monkeypatch.setattr(_session, "_default", [])
 
 

@@ -28,7 +28,7 @@ from IPython.core.ultratb import VerboseTB
 
 import billframes as bf
 from billframes import _session
-from billframes.config.options import config_file
+from billframes.config.profiles import config_file
 from billframes.config.secret import Secret
 from billframes.transport import http
 

@@ -87,4 +87,8 @@ def mistakes() -> None:
     bf.time_entries("2026-10", billed="yes")  # type: ignore[call-overload]
     bf.time_entries("2026-10", to="numpy")  # type: ignore[call-overload]
     bf.clients.create()  # type: ignore[call-arg]
+    bf.connect(timeot=3)  # type: ignore[call-arg]
+    bf.Client("https://billing.example.com", page_size="all")  # type: ignore[arg-type]
+    bf.time_entries.count(biled=True)  # type: ignore[call-arg]
+    bf.expenses.update("e", amount="1")  # type: ignore[arg-type]
     bf.clients.create(name="Bolt", contact=bf.merge(company_name="Bolt"))  # type: ignore[arg-type]

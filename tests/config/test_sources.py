@@ -10,8 +10,9 @@ import keyring.errors
 import pytest
 
 import billframes as bf
-from billframes.config.options import KEYRING_SERVICE, config_file, resolve_connection
+from billframes.config.profiles import config_file
 from billframes.config.secret import Secret
+from billframes.config.sources import KEYRING_SERVICE, find_api
 
 URL = "https://billing.example.com"
 KNOWN = frozenset({"timeout"})
@@ -32,7 +33,7 @@ def profile():
 
 def test_with_nothing_configured_the_error_says_how_to_connect():
     with pytest.raises(bf.ConfigError) as raised:
-        resolve_connection()
+        find_api()
     assert "billframes.connect(" in str(raised.value)
     assert "BILLFRAMES_BASE_URL" in str(raised.value)
 
@@ -40,14 +41,14 @@ def test_with_nothing_configured_the_error_says_how_to_connect():
 def test_each_source_goes_before_the_next(monkeypatch, profile, ring):
     ring.set_password(KEYRING_SERVICE, "firm", "of-keyring")
     profile(f'default_profile = "firm"\n[profiles.firm]\nbase_url = "{URL}/profile"\ntimeout = 60')
-    found = resolve_connection(known_options=KNOWN)
+    found = find_api(known_options=KNOWN)
     assert (found.base_url, found.token.reveal()) == (f"{URL}/profile", "of-keyring")
     assert found.sources == {"base_url": "profile 'firm'", "token": "keyring"}
     monkeypatch.setenv("BILLFRAMES_BASE_URL", f"{URL}/env")
     monkeypatch.setenv("BILLFRAMES_TOKEN", "of-env")
-    found = resolve_connection(known_options=KNOWN)
+    found = find_api(known_options=KNOWN)
     assert (found.base_url, found.token.reveal()) == (f"{URL}/env", "of-env")
-    found = resolve_connection(f"{URL}/argument/", "of-argument", known_options=KNOWN)
+    found = find_api(f"{URL}/argument/", "of-argument", known_options=KNOWN)
     assert (found.base_url, found.token.reveal()) == (f"{URL}/argument", "of-argument")
 
 
@@ -59,14 +60,14 @@ def test_a_profiles_settings_count_where_the_argument_was_left_alone(profile):
 
 def test_the_default_profiles_token_goes_to_its_own_address_only(monkeypatch, profile):
     profile(f'default_profile = "firm"\n[profiles.firm]\nbase_url = "{URL}"\ntoken = "of-profile"')
-    assert resolve_connection().token.reveal() == "of-profile"
-    assert resolve_connection("https://elsewhere.example.com").token is None
+    assert find_api().token.reveal() == "of-profile"
+    assert find_api("https://elsewhere.example.com").token is None
     monkeypatch.setenv("BILLFRAMES_BASE_URL", "https://elsewhere.example.com")
-    assert resolve_connection().token is None
+    assert find_api().token is None
     with pytest.raises(
         bf.ConfigError, match=r"profile 'firm' belongs to .* not sent to the address from BILLFRAMES_BASE_URL"
     ):
-        resolve_connection(profile="firm")
+        find_api(profile="firm")
 
 
 ELSEWHERE = "https://elsewhere.example.com"
@@ -80,18 +81,18 @@ def test_the_environments_token_is_not_sent_to_an_address_given_in_code(monkeypa
         with pytest.raises(bf.ConfigError, match=said) as raised:
             bf.Client(ELSEWHERE)
         assert "of-env" not in str(raised.value)
-    assert resolve_connection(ELSEWHERE, "of-argument").token.reveal() == "of-argument"
-    assert resolve_connection(ELSEWHERE, wants_token=False).token is None
-    assert resolve_connection(ELSEWHERE, own_headers=True).token is None
+    assert find_api(ELSEWHERE, "of-argument").token.reveal() == "of-argument"
+    assert find_api(ELSEWHERE, wants_token=False).token is None
+    assert find_api(ELSEWHERE, own_headers=True).token is None
     ring.set_password(KEYRING_SERVICE, ELSEWHERE, "of-keyring")
-    assert resolve_connection(ELSEWHERE).token.reveal() == "of-keyring"
+    assert find_api(ELSEWHERE).token.reveal() == "of-keyring"
 
 
 @pytest.mark.parametrize("same", [URL, f"{URL}/", "HTTPS://BILLING.example.com:443"])
 def test_the_environments_token_is_sent_to_its_own_address_however_it_is_given(monkeypatch, same):
     monkeypatch.setenv("BILLFRAMES_BASE_URL", URL)
     monkeypatch.setenv("BILLFRAMES_TOKEN", "of-env")
-    assert resolve_connection(same).token.reveal() == "of-env"
+    assert find_api(same).token.reveal() == "of-env"
 
 
 @pytest.mark.parametrize("other", [f"{URL}/other", "https://billing.example.com:444", "https://billing.example.co"])
@@ -99,7 +100,7 @@ def test_another_path_port_or_host_is_another_address(monkeypatch, other):
     monkeypatch.setenv("BILLFRAMES_BASE_URL", URL)
     monkeypatch.setenv("BILLFRAMES_TOKEN", "of-env")
     with pytest.raises(bf.ConfigError, match="belongs to BILLFRAMES_BASE_URL"):
-        resolve_connection(other)
+        find_api(other)
 
 
 @pytest.mark.parametrize("held", ['token = "of-profile"', 'headers = {x-api-key = "abcd"}'])
@@ -116,13 +117,13 @@ def test_a_profiles_credentials_are_not_sent_to_another_address(profile, ring, h
 def test_a_profiles_keyring_entry_is_not_sent_to_another_address(profile, ring):
     ring.set_password(KEYRING_SERVICE, "firm", "of-keyring")
     profile(f'[profiles.firm]\nbase_url = "{URL}"')
-    assert resolve_connection(URL, profile="firm").token.reveal() == "of-keyring"
-    assert resolve_connection(ELSEWHERE, profile="firm").token is None
+    assert find_api(URL, profile="firm").token.reveal() == "of-keyring"
+    assert find_api(ELSEWHERE, profile="firm").token is None
 
 
 def test_a_profile_without_an_address_is_for_the_one_given_beside_it(profile):
     profile('[profiles.firm]\ntoken = "of-profile"')
-    assert resolve_connection(ELSEWHERE, profile="firm").token.reveal() == "of-profile"
+    assert find_api(ELSEWHERE, profile="firm").token.reveal() == "of-profile"
 
 
 def test_the_environments_token_goes_to_a_profiles_address_and_a_pickled_client_finds_it(monkeypatch, profile):
@@ -135,7 +136,7 @@ def test_the_environments_token_goes_to_a_profiles_address_and_a_pickled_client_
 def test_an_unknown_profile_or_setting_is_named(profile):
     profile(f'[profiles.firm]\nbase_url = "{URL}"\npagesize = 100')
     with pytest.raises(bf.ConfigError, match="'frm'.*Did you mean 'firm'"):
-        resolve_connection(profile="frm")
+        find_api(profile="frm")
     with pytest.raises(bf.ConfigError, match="pagesize.*Did you mean 'page_size'"):
         bf.Client(profile="firm")
 
@@ -143,14 +144,14 @@ def test_an_unknown_profile_or_setting_is_named(profile):
 def test_a_file_that_is_no_toml_is_named(profile):
     profile("token: abc")
     with pytest.raises(bf.ConfigError, match="config.toml can't be read"):
-        resolve_connection()
+        find_api()
 
 
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("billing.example.com", "no URL"),
-        ("ftp://billing.example.com", "no URL"),
+        ("billing.example.com", "not a URL"),
+        ("ftp://billing.example.com", "not a URL"),
         ("http://billing.example.com", "refused"),
         ("http://localhost.example.com", "refused"),
         ("http://127.evil.example.com.x", "refused"),
@@ -163,34 +164,34 @@ def test_a_file_that_is_no_toml_is_named(profile):
         ("http://localhost%2eexample.com", "refused"),
         ("http://localhost@example.com", "user name or password"),
         ("http://localhost\\@example.com", "user name or password"),
-        ("http://localhost\\.example.com", "no URL"),
+        ("http://localhost\\.example.com", "not a URL"),
         ("http://example.com#@localhost", "user name or password"),
-        ("http://exa\nmple.com", "no URL"),
-        ("http://[::1", "no URL"),
-        ("http://localhost:99999", "no URL"),
+        ("http://exa\nmple.com", "not a URL"),
+        ("http://[::1", "not a URL"),
+        ("http://localhost:99999", "not a URL"),
         ("https://billing.example.com?", "query"),
-        ("t0ken-abc", "no URL"),
+        ("t0ken-abc", "not a URL"),
         ("https://ann:pass@billing.example.com", "user name or password"),
         ("https://billing.example.com?key=abc", "query"),
-        ("sandbox", "no URL"),
+        ("sandbox", "not a URL"),
     ],
 )
 def test_an_address_that_cannot_be_used_is_refused_without_showing_a_secret(url, said):
     with pytest.raises(bf.ConfigError, match=said) as raised:
-        resolve_connection(url, "t0ken")
+        find_api(url, "t0ken")
     assert "pass" not in str(raised.value).replace("password", "")
     assert "abc" not in str(raised.value)
 
 
 @pytest.mark.parametrize("url", ["http://localhost:8000", "http://127.0.0.1", "http://[::1]:80", URL])
 def test_plain_http_is_for_this_machine_only(url):
-    assert resolve_connection(url, "t").base_url == url
+    assert find_api(url, "t").base_url == url
 
 
 @pytest.mark.parametrize("token", ["two words", "zwölf", "a\nb"])
 def test_a_token_with_impossible_characters_is_refused_unseen(token):
     with pytest.raises(bf.ConfigError, match="token") as raised:
-        resolve_connection(URL, token)
+        find_api(URL, token)
     assert token not in str(raised.value)
 
 
@@ -207,10 +208,10 @@ def test_a_header_that_cannot_be_sent_is_refused_unseen(headers):
 def test_a_profile_must_be_a_table_and_its_token_a_text(profile):
     profile("[profiles]\nfirm = 3")
     with pytest.raises(bf.ConfigError, match="a profile is a table"):
-        resolve_connection()
+        find_api()
     profile(f'[profiles.firm]\nbase_url = "{URL}"\ntoken = 77077')
     with pytest.raises(bf.ConfigError, match="token") as raised:
-        resolve_connection(profile="firm")
+        find_api(profile="firm")
     assert "77077" not in str(raised.value)
 
 
@@ -218,17 +219,17 @@ def test_a_profile_must_be_a_table_and_its_token_a_text(profile):
 @pytest.mark.parametrize("held", ['token = "abc"', 'headers = {x-api-key = "abc"}'])
 def test_a_file_with_a_credential_that_others_can_read_is_warned_of(profile, held):
     profile(f'[profiles.firm]\nbase_url = "{URL}"\n{held}')
-    resolve_connection(profile="firm", known_options=frozenset({"headers"}))
+    find_api(profile="firm", known_options=frozenset({"headers"}))
     config_file().chmod(0o640)
     with pytest.warns(bf.BillframesWarning, match="chmod 600"):
-        resolve_connection(profile="firm", known_options=frozenset({"headers"}))
+        find_api(profile="firm", known_options=frozenset({"headers"}))
     profile(f'[profiles.firm]\nbase_url = "{URL}"')
-    resolve_connection(profile="firm")
+    find_api(profile="firm")
 
 
 def test_without_a_keyring_there_is_no_token_and_no_complaint(monkeypatch):
     monkeypatch.setitem(sys.modules, "keyring", None)
-    assert resolve_connection(URL).token is None
+    assert find_api(URL).token is None
 
 
 def test_a_keyring_without_a_backend_is_none(ring, monkeypatch):
@@ -236,7 +237,7 @@ def test_a_keyring_without_a_backend_is_none(ring, monkeypatch):
         raise keyring.errors.NoKeyringError("install one")
 
     monkeypatch.setattr(ring, "get_password", none)
-    assert resolve_connection(URL).token is None
+    assert find_api(URL).token is None
 
 
 @pytest.mark.parametrize("error", [keyring.errors.KeyringLocked("locked"), OSError("no bus"), RuntimeError("t0ken")])
@@ -246,7 +247,7 @@ def test_a_keyring_that_cannot_be_read_is_named_and_not_quoted(ring, monkeypatch
 
     monkeypatch.setattr(ring, "get_password", fail)
     with pytest.warns(bf.BillframesWarning, match=rf"keyring could not be read \({type(error).__name__}\)") as given:
-        assert resolve_connection(URL).token is None
+        assert find_api(URL).token is None
     assert "t0ken" not in str(given[0].message)
 
 

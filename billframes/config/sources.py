@@ -1,21 +1,13 @@
-"""Where a connection's settings come from, in one documented order.
+"""Find the API's address and credential. Each is taken from the first of these sources that has it:
 
-1. arguments,
+1. the arguments,
 2. `BILLFRAMES_BASE_URL`, `BILLFRAMES_TOKEN` and `BILLFRAMES_PROFILE`,
-3. the profile in `config.toml` in the platform's config folder,
+3. the profile in `config.toml` (see `billframes.config.profiles`),
 4. for the token, the system's keyring.
 
-The file has a table a profile, and may name the default one::
-
-    default_profile = "firm"
-
-    [profiles.firm]
-    base_url = "https://billing.example.com"
-    timeout = 60
-
-A credential goes to its own address alone. `BILLFRAMES_TOKEN` belongs to `BILLFRAMES_BASE_URL`, and a profile's token,
-headers and keyring entry to the profile's `base_url`: none of them is sent to another address that is given in code.
-The default profile is only used if no address is given otherwise.
+A credential is only sent to its own address. `BILLFRAMES_TOKEN` belongs to `BILLFRAMES_BASE_URL`, and a profile's
+token, headers and keyring entry to the profile's `base_url`: none of them is sent to another address that is given in
+code. The default profile is only used if no address is given otherwise.
 
 There is never any fallback to sandbox data: with nothing configured, `ConfigError` says how to connect.
 """
@@ -25,22 +17,17 @@ from __future__ import annotations
 import importlib
 import ipaddress
 import os
-import stat
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-import platformdirs
-
-from billframes._names import closest
 from billframes._warn import warn
-from billframes.config.secret import Secret, check_token, hidden, hidden_headers
+from billframes.config.profiles import config_file, read_profile
+from billframes.config.secret import Secret, check_token, hidden
 from billframes.errors import BillframesWarning, ConfigError
 
-__all__ = ["Connection", "config_file", "is_loopback", "resolve_connection"]
+__all__ = ["FoundApi", "find_api", "is_loopback"]
 
 T = TypeVar("T")
 KEYRING_SERVICE = "billframes"
@@ -51,11 +38,11 @@ HOW_TO_CONNECT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class FoundApi:
     """
-    Which API to call, with what credential, and which source won for each.
+    Which API to call, with what credential, and the source of each.
 
-    `options` are the profile's other settings, by the names of `connect`'s arguments.
+    `options` are the profile's other settings, by name.
     """
 
     base_url: str
@@ -65,12 +52,7 @@ class Connection:
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
-def config_file() -> Path:
-    """Return where the profiles are kept; the file need not exist."""
-    return Path(platformdirs.user_config_dir("billframes", appauthor=False)) / "config.toml"
-
-
-def resolve_connection(
+def find_api(
     base_url: str | None = None,
     token: str | Secret | None = None,
     *,
@@ -78,31 +60,31 @@ def resolve_connection(
     wants_token: bool = True,
     own_headers: bool = False,
     known_options: frozenset[str] = frozenset(),
-) -> Connection:
+) -> FoundApi:
     """
     Find the API's address and credential.
 
     Parameters
     ----------
     base_url, token, profile : str, optional
-        As given to `connect`; each goes before every other source.
+        As given to `connect`; each takes precedence over every other source.
     wants_token : bool
-        False where the caller authenticates another way: the keyring is then not asked.
+        False if the caller authenticates another way. The keyring is then not read.
     own_headers : bool
-        Whether the caller gives headers, which may be the credential; a profile's are then not used.
+        Whether the caller gives headers, which may be the credential. The profile's are then not used.
     known_options : frozenset of str
         What a profile may hold beside base_url and token.
 
     Raises
     ------
     ConfigError
-        No source names an API, the profile does not exist, the address can't be used, or the only credential there is
+        No source has an address, the profile does not exist, the address can't be used, or the only credential
         belongs to another address.
     """
     token = hidden(token)
-    # The default profile belongs to its own address: its credential is not for one named elsewhere.
+    # The default profile's credential is only for its own address.
     elsewhere = bool(base_url or os.environ.get("BILLFRAMES_BASE_URL"))
-    name, chosen = _profile(profile, known_options, default=not elsewhere)
+    name, chosen = read_profile(profile, known_options, default=not elsewhere)
     url, url_source = _first(
         ("argument", _filled(base_url)),
         ("BILLFRAMES_BASE_URL", _filled(os.environ.get("BILLFRAMES_BASE_URL"))),
@@ -131,7 +113,7 @@ def resolve_connection(
         raise ConfigError(_kept_back(kept_back, url_source))
     if secret is not None:
         check_token(secret, token_source)
-    return Connection(
+    return FoundApi(
         base_url=url,
         token=secret,
         profile=name,
@@ -142,7 +124,7 @@ def resolve_connection(
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A token that a source holds, and whether it may go to the address."""
+    """A token that a source has, and whether it may be sent to the address."""
 
     source: str
     token: Secret | None
@@ -150,7 +132,7 @@ class _Held:
 
 
 def _kept_back(source: str, url_source: str) -> str:
-    """Say why a credential is not sent, and what to do."""
+    """Return why a credential is not sent, and what to do."""
     where = "given in code" if url_source == "argument" else f"from {url_source}"
     if source == "BILLFRAMES_TOKEN":
         return (
@@ -168,7 +150,7 @@ def _same_address(one: str, other: str | None) -> bool:
 
 
 def _comparable(url: str) -> tuple[str, str | None, int | None, str] | None:
-    """Return what makes two addresses the same, however they are written; None for what is no address."""
+    """Return what is equal for two spellings of one address; None if the text is not an address."""
     try:
         parts = urlsplit(url.strip())
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
@@ -200,70 +182,8 @@ def _first(*sources: tuple[str, T | None]) -> tuple[T | None, str]:
     return next(((value, source) for source, value in sources if value is not None), (None, "none"))
 
 
-def _profile(asked: str | None, known_options: frozenset[str], *, default: bool) -> tuple[str | None, dict[str, Any]]:
-    name = asked or os.environ.get("BILLFRAMES_PROFILE")
-    if name is None and not default:
-        return None, {}
-    config = _read_config(config_file())
-    profiles = config.get("profiles", {})
-    name = name or config.get("default_profile")
-    if name is None:
-        return None, {}
-    if name not in profiles:
-        raise ConfigError(
-            f"There is no profile {name!r} in {config_file()}.{closest(name, profiles)} "
-            f"Profiles there: {', '.join(sorted(profiles)) or 'none'}."
-        )
-    chosen = dict(profiles[name])
-    unknown = sorted(set(chosen) - known_options - {"base_url", "token"})
-    if unknown:
-        raise ConfigError(
-            f"Profile {name!r} in {config_file()} has settings billframes does not know: {', '.join(unknown)}."
-            f"{closest(unknown[0], known_options)}"
-        )
-    return name, chosen
-
-
-def _read_config(path: Path) -> dict[str, Any]:
-    """Return what the file holds, its credentials out of sight."""
-    try:
-        config = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        # The parser quotes no line, so no token can show here; its frames hold the text, and stay behind.
-        unreadable = f"{path} can't be read: {error}. Mend the file, or remove it."
-    else:
-        profiles = config.get("profiles", {})
-        if isinstance(profiles, dict) and all(isinstance(profile, dict) for profile in profiles.values()):
-            _hide_secrets(profiles, path)
-            return config
-        unreadable = f"{path}: a profile is a table, such as [profiles.firm]."
-        config = profiles = {}
-    raise ConfigError(unreadable)
-
-
-def _hide_secrets(profiles: Mapping[str, Any], path: Path) -> None:
-    for profile in profiles.values():
-        if "token" in profile:
-            profile["token"] = hidden(profile["token"])
-        if "headers" in profile:
-            profile["headers"] = hidden_headers(profile["headers"])
-    if any({"token", "headers"} & set(profile) for profile in profiles.values()):
-        _warn_where_others_can_read(path)
-
-
-def _warn_where_others_can_read(path: Path) -> None:
-    if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        warn(
-            f"{path} holds a credential, and others on this machine can read it: chmod 600 it, or keep the token in "
-            "the keyring with billframes login.",
-            BillframesWarning,
-        )
-
-
 def _from_keyring(account: str) -> Secret | None:
-    """Return the token the system's keyring holds, None where there is no keyring or no token."""
+    """Return the token in the system's keyring; None if there is no keyring or no token."""
     try:
         keyring = importlib.import_module("keyring")
     except ImportError:
@@ -272,7 +192,7 @@ def _from_keyring(account: str) -> Secret | None:
         return hidden(keyring.get_password(KEYRING_SERVICE, account))
     except keyring.errors.NoKeyringError:
         return None
-    except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which raise what they like
+    except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which may raise anything
         reason = type(error).__name__
     warn(
         f"The system's keyring could not be read ({reason}), so no token was taken from it. Unlock it, or give the "
@@ -283,24 +203,28 @@ def _from_keyring(account: str) -> Secret | None:
 
 
 def _checked_url(url: str, source: str) -> str:
-    # The address itself is not shown: a token given in its place would be.
+    # The address itself is not shown, because a token may have been given in its place.
     if "@" in url:
-        raise ConfigError("The address holds a user name or password; give the credential as token= or auth=.")
+        raise ConfigError("The address contains a user name or password; give the credential as token= or auth=.")
     if "?" in url or "#" in url:
-        raise ConfigError(f"The address (from {source}) has a query or fragment; leave out all from '?' or '#' on.")
+        raise ConfigError(
+            f"The address (from {source}) has a query or fragment; leave out '?' or '#' and what follows."
+        )
     parts = _parts(url)
     if parts is None:
-        raise ConfigError(f"The address (from {source}) is no URL; it should look like 'https://billing.example.com'.")
+        raise ConfigError(
+            f"The address (from {source}) is not a URL; it should look like 'https://billing.example.com'."
+        )
     scheme, host = parts
     if scheme == "http" and not is_loopback(host):
         raise ConfigError(
-            f"http:// is refused for {host}: credentials and client data would travel in the clear. Use https://."
+            f"http:// is refused for {host}: credentials and client data would be sent unencrypted. Use https://."
         )
     return url.rstrip("/")
 
 
 def _parts(url: str) -> tuple[str, str] | None:
-    """Return scheme and host; None where another reader of URLs might see another host."""
+    """Return scheme and host; None if another parser of URLs might read another host."""
     if not url.isprintable() or set(url) & set(" \\"):
         return None
     try:

@@ -1,0 +1,34 @@
+"""Write the tables of options in connecting.md from their declaration.
+
+`python docs/make_options.py` after an option has changed; a test compares the page with it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from billframes.client_options import OPTIONS, Option
+
+PAGE = Path(__file__).parent / "connecting.md"
+BEGIN, END = "<!-- options: begin (python docs/make_options.py) -->", "<!-- options: end -->"
+
+
+def page(text: str) -> str:
+    """Return the page with its generated part made anew."""
+    before, rest = text.split(BEGIN)
+    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{rest.split(END)[1]}"
+
+
+def table() -> str:
+    """Return a row for each option."""
+    head = ["| option | meaning | default | in a profile |", "| --- | --- | --- | --- |"]
+    return "\n".join([*head, *(_row(name, option) for name, option in OPTIONS.items())])
+
+
+def _row(name: str, option: Option) -> str:
+    default = "none" if option.default is None else f"`{option.default}`"
+    return f"| `{name}` | {option.meaning} | {default} | {'yes' if option.in_profile else ''} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,89 @@
+"""A client's options: declared once, shown by `?`, checked before anything is sent, and taken from the first source."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import pytest
+
+import billframes as bf
+from billframes.client_options import OPTIONS, PROFILE_OPTIONS
+from billframes.config.profiles import config_file
+
+URL = "https://billing.example.com"
+
+
+@pytest.fixture
+def profile():
+    """Write the settings of a profile."""
+
+    def write(text):
+        config_file().parent.mkdir(parents=True, exist_ok=True)
+        config_file().touch(mode=0o600)
+        config_file().write_text(f'[profiles.firm]\nbase_url = "{URL}"\n{text}', encoding="utf-8")
+
+    yield write
+    config_file().unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("call", [bf.connect, bf.Client], ids=["connect", "Client"])
+def test_connect_and_client_show_every_option_with_its_default_and_text(call, name):
+    parameter = inspect.signature(call).parameters[name]
+    assert (parameter.kind, parameter.default) == (parameter.KEYWORD_ONLY, OPTIONS[name].default)
+    text = " ".join(inspect.getdoc(call).split())
+    assert f"{name} : {OPTIONS[name].type}" in text
+    assert OPTIONS[name].meaning in text
+
+
+@pytest.mark.parametrize("call", [bf.connect, bf.Client], ids=["connect", "Client"])
+def test_connect_and_client_take_the_address_and_token_first(call):
+    assert list(inspect.signature(call).parameters) == ["base_url", "token", *OPTIONS]
+
+
+@pytest.mark.parametrize("call", ["connect", "Client"])
+@pytest.mark.parametrize(("wrong", "right"), [("timeot", "timeout"), ("pagesize", "page_size"), ("retry", "retries")])
+def test_a_wrong_name_is_answered_with_the_nearest_right_one(call, wrong, right):
+    with pytest.raises(TypeError) as raised:
+        getattr(bf, call)(URL, "t0ken", **{wrong: 1})
+    assert f"{call}() got an unexpected keyword argument {wrong!r}" in str(raised.value)
+    assert repr(right) in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "accepted"),
+    [
+        *[("timeout", value, "a number above 0") for value in (0, -1, "30", True, None)],
+        *[("retries", value, "a whole number of at least 0") for value in (-1, 1.5, "5", True)],
+        *[("concurrency", value, "a whole number of at least 1") for value in (0, 2.5, None)],
+        *[("page_size", value, "a whole number from 1 to 1000") for value in (0, 1001, "all", True)],
+        *[("rate_limit", value, "a number above 0") for value in (0, -1, "5")],
+    ],
+)
+def test_a_number_out_of_range_is_named_with_what_is_accepted(name, value, accepted):
+    with pytest.raises(bf.ParameterError) as raised:
+        bf.Client(URL, "t0ken", **{name: value})
+    assert str(raised.value) == f"{name}={value!r} is out of range; it takes {accepted}."
+
+
+def test_an_argument_takes_precedence_over_the_profile_and_the_profile_over_the_default(profile):
+    profile("page_size = 100\nretries = 2\ntimeout = 60")
+    with bf.Client(profile="firm", token="t0ken", page_size=1000, timeout=5, rate_limit=None) as client:
+        assert (client.page_size, client.options["retries"], client.options["timeout"]) == (1000, 2, 5)
+        assert client.options["concurrency"] == OPTIONS["concurrency"].default
+
+
+@pytest.mark.parametrize("name", sorted(OPTIONS.keys() - PROFILE_OPTIONS))
+def test_a_profile_holds_no_option_that_it_can_not_have(profile, name):
+    profile(f'{name} = "x"')
+    with pytest.raises(bf.ConfigError, match=name):
+        bf.Client(profile="firm", token="t0ken")
+
+
+def test_a_pickled_client_keeps_its_options():
+    with bf.Client(URL, "t0ken", page_size=7, timeout=3, select_names={"matters": "client"}) as client:
+        packed = pickle.dumps(client)
+    with pickle.loads(packed) as again:
+        assert again.options == {**client.options, "select_names": {"matters": ("client",)}}
+        assert again.page_size == 7
