@@ -80,9 +80,9 @@ def firms_seeded_once() -> Iterator[None]:
 
     from billframes.sandbox import server
 
-    seed_anew, seeded = server.plant, {}
+    seed_anew, seeded = server.seed_database, {}
 
-    def plant(connection: sqlite3.Connection, **firm: object) -> None:
+    def seed_database(connection: sqlite3.Connection, **firm: object) -> None:
         key = tuple(sorted(firm.items()))
         if key in seeded:
             connection.rollback()
@@ -94,7 +94,7 @@ def firms_seeded_once() -> Iterator[None]:
         connection.backup(seeded[key])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(server, "plant", plant)
+        patch.setattr(server, "seed_database", seed_database)
         yield
     for each in seeded.values():
         each.close()

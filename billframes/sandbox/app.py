@@ -30,7 +30,7 @@ from billframes.sandbox.endpoints import (
     single,
     writing,
 )
-from billframes.sandbox.fault_injection import Faulty, Trouble, TroubleMaker
+from billframes.sandbox.fault_injection import FaultInjector, FaultMiddleware, Trouble
 from billframes.sandbox.firm import (
     CUSTOM_FIELD_DEFINITIONS,
     FIRM_PRACTICE_AREAS,
@@ -91,9 +91,9 @@ def application(
     latency_ms : float
         Milliseconds every call takes longer.
     """
-    maker = TroubleMaker(trouble or Trouble())
+    injector = FaultInjector(trouble or Trouble())
     served = Starlette(
-        routes=_routes(store, balances, maker),
+        routes=_routes(store, balances, injector),
         exception_handlers={
             Problem: _answer_problem,
             HTTPException: _answer_http_exception,
@@ -102,8 +102,8 @@ def application(
     )
     served.router.redirect_slashes = False
     app: ASGIApp = served
-    if maker.trouble.faults:
-        app = Faulty(app, maker)
+    if injector.trouble.faults:
+        app = FaultMiddleware(app, injector)
     if throttle is not None:
         app = Throttled(app, throttle, free=frozenset({HEALTH_PATH, SCHEMA_PATH}))
     if latency_ms:
@@ -111,21 +111,21 @@ def application(
     return _SandboxDate(app, store.clock)
 
 
-def _routes(store: Store, balances: str, maker: TroubleMaker) -> list[Route]:
+def _routes(store: Store, balances: str, injector: FaultInjector) -> list[Route]:
     paths: dict[str, dict[str, Endpoint]] = {}
 
     def read(path: str, how: Read) -> None:
         paths.setdefault(path, {})["GET"] = reading(store, how)
 
     for each in _COLLECTIONS:
-        read(each.resource.path, listing(each, maker))
+        read(each.resource.path, listing(each, injector))
         if each.resource.detail:
             read(each.resource.path + "/{id}", single(each))
     read("/v2/clients/{id}/balances", _balances(store, balances))
     read("/v2/codes", lambda connection, _caller, _request: {"data": read_codes(connection)})
     turn = anyio.CapacityLimiter(1)
     for operation in WRITES:
-        paths.setdefault(operation.path, {})[operation.method] = writing(store, operation, maker, turn)
+        paths.setdefault(operation.path, {})[operation.method] = writing(store, operation, injector, turn)
     paths[HEALTH_PATH] = {"GET": _health}
     paths[SCHEMA_PATH] = {"GET": _fixed(document(_COLLECTIONS, WRITES, balances=balances))}
     return [Route(path, by_method(endpoints), methods=[*endpoints]) for path, endpoints in paths.items()]

@@ -18,14 +18,14 @@ from billframes.sandbox.writes.time_entries import TIME_ENTRY_WRITES
 if TYPE_CHECKING:
     from billframes.sandbox.fault_injection import Trouble
 
-__all__ = ["Colleague"]
+__all__ = ["BackgroundWriter"]
 
 _PATIENCE = 3.0
 
 _CREATE, _UPDATE, _DELETE = TIME_ENTRY_WRITES
 
 
-class Colleague:
+class BackgroundWriter:
     """
     A thread that works on time entries.
 
@@ -42,7 +42,7 @@ class Colleague:
         self._pause = 1 / trouble.writes_per_second
         self._random = random.Random(trouble.seed)  # noqa: S311 - decides what is written, keeps no secrets
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="billframes sandbox colleague", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="billframes sandbox background writer", daemon=True)
 
     def start(self) -> Self:
         """Begin."""

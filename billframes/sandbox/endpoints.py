@@ -19,7 +19,7 @@ from starlette.responses import Response
 
 from billframes.sandbox.clock import instant_text
 from billframes.sandbox.credentials import Caller, authenticate
-from billframes.sandbox.fault_injection import TroubleMaker
+from billframes.sandbox.fault_injection import FaultInjector
 from billframes.sandbox.parameters import read_id, read_list
 from billframes.sandbox.problems import Faults, Problem
 from billframes.sandbox.reading import Collection, Row, View, read_one, read_page
@@ -60,13 +60,13 @@ def reading(store: Store, read: Read) -> Endpoint:
     return endpoint
 
 
-def listing(collection: Collection, maker: TroubleMaker) -> Read:
+def listing(collection: Collection, injector: FaultInjector) -> Read:
     """Return what reads a page of a list."""
 
     def read(connection: sqlite3.Connection, caller: Caller, request: Request) -> Row:
-        served, always = maker.served(collection.resource, collection.always)
-        pairs = maker.parameters(request.query_params.multi_items(), served)
-        asked = maker.granted(read_list(served, pairs))
+        served, always = injector.served(collection.resource, collection.always)
+        pairs = injector.parameters(request.query_params.multi_items(), served)
+        asked = injector.granted(read_list(served, pairs))
         view = View(asked.select | always, rates=caller.sees_rates)
         records, total = read_page(connection, collection, asked, view)
         if not collection.resource.paginated:
@@ -87,19 +87,19 @@ def single(collection: Collection) -> Read:
     return read
 
 
-def writing(store: Store, operation: Operation, maker: TroubleMaker, turn: anyio.CapacityLimiter) -> Endpoint:
+def writing(store: Store, operation: Operation, injector: FaultInjector, turn: anyio.CapacityLimiter) -> Endpoint:
     """Return an endpoint that makes one change, whole or not at all."""
 
     def work(request: Request, raw: bytes, at: str | None) -> Response:
         with store.writing(at) as (connection, instant):
             edit = _edit(connection, operation, request, raw, instant)
-            edit.moves_date, edit.replaces = not maker.stands_still(), maker.trouble.replaced_objects
+            edit.moves_date, edit.replaces = not injector.stands_still(), injector.trouble.replaced_objects
             record = perform(operation, edit)
         return Response() if operation.answer is None else json_answer({"data": record})
 
     async def endpoint(request: Request) -> Response:
         raw, at = await _body(request), None
-        if lateness := maker.lateness():
+        if lateness := injector.lateness():
             at = instant_text(store.clock.now())
             await anyio.sleep(lateness)
         try:

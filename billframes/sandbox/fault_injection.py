@@ -19,7 +19,7 @@ from billframes.sandbox.parameters import ListRequest
 from billframes.sandbox.problems import Problem
 from billframes.schema.resources import Resource
 
-__all__ = ["FAULTS", "Faulty", "Trouble", "TroubleMaker"]
+__all__ = ["FAULTS", "FaultInjector", "FaultMiddleware", "Trouble"]
 
 OTHER_NAMES = ("", "strict", "lenient", "dropping")
 FAULTS = ("500", "502", "503", "504", "drop", "cut", "lost")
@@ -131,7 +131,7 @@ def _value(default: Any, name: str, text: str) -> Any:
 
 
 @dataclass(slots=True)
-class TroubleMaker:
+class FaultInjector:
     """Makes the trouble asked for, call by call."""
 
     trouble: Trouble
@@ -192,16 +192,16 @@ class TroubleMaker:
         return replace(asked, limit=limit, shuffled=self.trouble.shuffled_ties)
 
 
-class Faulty:
+class FaultMiddleware:
     """Lets calls fail, before or after they were worked on."""
 
-    def __init__(self, app: ASGIApp, maker: TroubleMaker) -> None:
+    def __init__(self, app: ASGIApp, injector: FaultInjector) -> None:
         self._app = app
-        self._maker = maker
+        self._injector = injector
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, well or badly."""
-        kind = self._maker.fault() if scope["type"] == "http" else None
+        kind = self._injector.fault() if scope["type"] == "http" else None
         if kind is None:
             await self._app(scope, receive, send)
         elif kind == "cut":
@@ -211,7 +211,7 @@ class Faulty:
             await _cut(send, _PROMISE, b"")
         elif kind == "lost":
             await self._worked_on(scope, receive)
-            await (_answer(send, 500) if self._maker.strikes(0.5) else _cut(send, _PROMISE, b""))
+            await (_answer(send, 500) if self._injector.strikes(0.5) else _cut(send, _PROMISE, b""))
         else:
             await _answer(send, int(kind))
 

@@ -20,9 +20,9 @@ from typing import Literal, Self
 
 from billframes.errors import ConfigError
 from billframes.sandbox.admin import Admin
-from billframes.sandbox.background_writer import Colleague
+from billframes.sandbox.background_writer import BackgroundWriter
 from billframes.sandbox.credentials import TOKENS
-from billframes.sandbox.seed import plant
+from billframes.sandbox.seed import seed_database
 from billframes.sandbox.store import Store
 
 try:
@@ -105,7 +105,7 @@ class Sandbox:
         self._throttle = throttle
         self._latency_ms = latency_ms
         self._audit = audit
-        self._colleague: Colleague | None = None
+        self._writer: BackgroundWriter | None = None
         self._store: Store | None = None
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
@@ -162,11 +162,11 @@ class Sandbox:
             return self
         listener = _listen(self._host, self._port)
         try:
-            self._store = Store(self._db, self._plant, audit=self._audit)
+            self._store = Store(self._db, self._seed_database, audit=self._audit)
             self._port = listener.getsockname()[1]
             self._serve(listener)
             if self._trouble.writes_per_second:
-                self._colleague = Colleague(self._store, self._trouble).start()
+                self._writer = BackgroundWriter(self._store, self._trouble).start()
         except BaseException:
             listener.close()
             self.stop()
@@ -179,11 +179,11 @@ class Sandbox:
 
         Requests being answered have three seconds to finish; those that do not are answered with 503.
         """
-        colleague, server, thread, store = self._colleague, self._server, self._thread, self._store
-        self._server = self._thread = self._store = self._colleague = None
+        writer, server, thread, store = self._writer, self._server, self._thread, self._store
+        self._server = self._thread = self._store = self._writer = None
         try:
-            if colleague is not None:
-                colleague.stop()
+            if writer is not None:
+                writer.stop()
             if server is not None and thread is not None:
                 server.should_exit = True
                 thread.join(_GRACE + _ENDING)
@@ -191,8 +191,8 @@ class Sandbox:
             if store is not None:
                 store.close()
 
-    def _plant(self, connection: sqlite3.Connection) -> None:
-        plant(connection, seed=self._seed, size=self._size)
+    def _seed_database(self, connection: sqlite3.Connection) -> None:
+        seed_database(connection, seed=self._seed, size=self._size)
 
     def _serve(self, listener: socket.socket) -> None:
         app = application(

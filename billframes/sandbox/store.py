@@ -28,9 +28,9 @@ from billframes.sandbox.clock import Clock, instant_text
 from billframes.sandbox.counting import CountingConnection
 from billframes.sandbox.schema import SCHEMA
 
-__all__ = ["Plant", "Store"]
+__all__ = ["Seed", "Store"]
 
-Plant = Callable[[sqlite3.Connection], object]
+Seed = Callable[[sqlite3.Connection], object]
 
 _PRAGMAS = ("foreign_keys = ON", "cache_size = -16384", "mmap_size = 1073741824")
 _CLOCK = "clock_offset_seconds"
@@ -49,9 +49,9 @@ class Store:
     Parameters
     ----------
     path : str or Path, optional
-        The SQLite file, made and planted where it does not exist. None makes a temporary one that `close`
+        The SQLite file, created and seeded if it does not exist. None makes a temporary one that `close`
         removes, or the end of the process.
-    plant : callable
+    seed : callable
         Fills the empty tables of a new database through the connection it is given.
     audit : bool
         Whether every change is kept in the table `audit`.
@@ -62,7 +62,7 @@ class Store:
         The file is something else, was left unfinished, or can't be created, read or written.
     """
 
-    def __init__(self, path: str | Path | None, plant: Plant, *, audit: bool = False) -> None:
+    def __init__(self, path: str | Path | None, seed: Seed, *, audit: bool = False) -> None:
         self._remove: Callable[[], object] | None = None
         if path is None:
             folder = _temporary_folder()
@@ -75,7 +75,7 @@ class Store:
         try:
             with _one_sentence(self.path):
                 if _is_new(self.path):
-                    _create(self.path, plant)
+                    _create(self.path, seed)
                 self.clock = _clock(self.path)
                 _check_writable(self.path)
                 if audit:
@@ -233,12 +233,12 @@ def _check_writable(path: Path) -> None:
         connection.close()
 
 
-def _create(path: Path, plant: Plant) -> None:
+def _create(path: Path, seed: Seed) -> None:
     """Build a new firm. If that fails, no file is left, or the empty file that was there before."""
     was_there = path.exists()
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        _build(path, plant)
+        _build(path, seed)
     except BaseException:
         for ending in ("-journal", "-wal", "-shm"):
             Path(f"{path}{ending}").unlink(missing_ok=True)
@@ -249,13 +249,13 @@ def _create(path: Path, plant: Plant) -> None:
         raise
 
 
-def _build(path: Path, plant: Plant) -> None:
+def _build(path: Path, seed: Seed) -> None:
     connection = connect(path)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(SCHEMA)
         connection.execute("BEGIN")
-        plant(connection)
+        seed(connection)
         if not connection.in_transaction:
             connection.execute("BEGIN")
         offset = Clock.starting().offset.total_seconds()

@@ -20,7 +20,7 @@ import httpx
 
 import billframes as bf
 from billframes.errors import PagingError
-from billframes.sandbox.seed import plant
+from billframes.sandbox.seed import seed_database
 from billframes.sandbox.store import Store
 from tests.live.judge import Audit, Verdict, Version, judge, rows_of_answer, rows_of_frame
 
@@ -46,7 +46,7 @@ Load = Callable[[], tuple[list[tuple[str, Version]], str, int]]
 
 def make_firm(path: Path, rows: int) -> None:
     """Leave this many time entries in a firm, the small one where there is none: fewer, or copies on no invoice."""
-    store = Store(path, plant)
+    store = Store(path, seed_database)
     with store.writing() as (connection, _):
         connection.create_function("new_id", 0, lambda: str(uuid.uuid4()))
         while (missing := rows - connection.execute("SELECT count(*) FROM time_entry").fetchone()[0]) > 0:

@@ -48,7 +48,7 @@ def path_of(path: str) -> str:
     return "/v2/" + "/".join(uid(each) if re.fullmatch(r"[0-9a-f]\d", each) else each for each in path.split("/"))
 
 
-def plant_by_hand(connection) -> None:
+def seed_by_hand(connection) -> None:
     sql = (Path(__file__).parent / "firm.sql").read_text(encoding="utf-8")
     connection.executescript(re.sub(r"\{([0-9a-f]\d)\}", lambda found: uid(found[1]), sql))
 
@@ -173,7 +173,7 @@ def _within(sent: Any, declared: Any) -> None:
 @pytest.fixture(scope="session")
 def sandbox(tmp_path_factory) -> Iterator[Sandbox]:
     path = tmp_path_factory.mktemp("sandbox") / "firm.db"
-    Store(path, plant_by_hand).close()
+    Store(path, seed_by_hand).close()
     with Sandbox(db=path) as running:
         yield running
 
@@ -188,7 +188,7 @@ def api(sandbox) -> Iterator[Api]:
 @pytest.fixture(scope="session")
 def firm(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("firm") / "firm.db"
-    Store(path, plant_by_hand).close()
+    Store(path, seed_by_hand).close()
     return path
 
 
@@ -212,4 +212,4 @@ def fresh(firm, changing) -> Api:
 
 @pytest.fixture(scope="session")
 def tools() -> SimpleNamespace:
-    return SimpleNamespace(Api=Api, plant_by_hand=plant_by_hand, as_declared=as_declared)
+    return SimpleNamespace(Api=Api, seed_by_hand=seed_by_hand, as_declared=as_declared)

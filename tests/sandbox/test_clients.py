@@ -78,7 +78,7 @@ def test_drafts_do_not_count(api):
 
 def test_balances_set_b(api, tools, tmp_path):
     """Set B: balance, overdue, overdue30 (overdue more than 30 days), overdue60, overdue90."""
-    Store(tmp_path / "firm.db", tools.plant_by_hand).close()
+    Store(tmp_path / "firm.db", tools.seed_by_hand).close()
     with Sandbox(db=tmp_path / "firm.db", balances="B") as sandbox:
         url = f"{sandbox.base_url}/v2/clients/{api.id('c1')}/balances"
         balances = httpx.get(url, headers={"Authorization": "Bearer sandbox-full"}).json()["data"]

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from billframes.sandbox.schema import SCALE, SCHEMA
-from billframes.sandbox.seed import plant
+from billframes.sandbox.seed import seed_database
 from billframes.sandbox.seed.data import read
 
 LAST = "2026-10-31T20:00:00.000000Z"
@@ -27,17 +27,17 @@ ITEMS = """
 """
 
 
-def planted(seed=0):
+def seeded_anew(seed=0):
     connection = sqlite3.connect(":memory:")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.executescript(SCHEMA)
-    plant(connection, seed=seed)
+    seed_database(connection, seed=seed)
     return connection
 
 
 @pytest.fixture(scope="module")
 def firm():
-    connection = planted()
+    connection = seeded_anew()
     yield connection
     connection.close()
 
@@ -60,13 +60,13 @@ def dump(connection):
 
 def test_same_seed_same_firm(firm):
     """The same seed plants the same rows, byte for byte."""
-    assert dump(planted()) == "\n".join(firm.iterdump())
+    assert dump(seeded_anew()) == "\n".join(firm.iterdump())
 
 
 @pytest.mark.parametrize("seed", [1, 7])
 def test_other_seed_other_firm(firm, number, seed):
     """Another seed plants another firm, in which everything still adds up."""
-    other = planted(seed)
+    other = seeded_anew(seed)
     assert other.execute("SELECT min(time_entry_id) FROM time_entry").fetchone()[0] != number(
         "SELECT min(time_entry_id) FROM time_entry"
     )
@@ -100,7 +100,7 @@ ORDER = {
 @pytest.mark.parametrize("seed", [0, 1, 7])
 def test_clients_come_before_matters_and_matters_before_work(firm, seed):
     """No matter is dated before its client, and no work or bill before its matter was opened and created."""
-    connection = planted(seed) if seed else firm
+    connection = seeded_anew(seed) if seed else firm
     found = {name: connection.execute(f"SELECT count(*) FROM {tables}").fetchone()[0] for name, tables in ORDER.items()}
     assert found == dict.fromkeys(ORDER, 0)
     assert connection.execute("SELECT count(*) FROM matter WHERE opened NOT NULL").fetchone()[0] > 150
@@ -127,7 +127,7 @@ def test_the_firms_people_and_texts_are_those_of_the_data_files(rows):
 def test_unknown_size_is_refused():
     """A size that is none of the three is refused, and the message names the three."""
     with pytest.raises(ValueError, match="small, medium, large"):
-        plant(sqlite3.connect(":memory:"), size="huge")
+        seed_database(sqlite3.connect(":memory:"), size="huge")
 
 
 def test_plants_within_an_open_transaction():
@@ -135,7 +135,7 @@ def test_plants_within_an_open_transaction():
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.executescript(SCHEMA)
     connection.execute("BEGIN")
-    plant(connection)
+    seed_database(connection)
     assert connection.in_transaction
     connection.execute("ROLLBACK")
     assert connection.execute("SELECT count(*) FROM client").fetchone()[0] == 0

@@ -34,7 +34,7 @@ def test_database_is_open_to_sql(api, sandbox):
 
 def test_a_kept_firm_goes_on(tools, tmp_path):
     """--db keeps writes across restarts, and the clock runs on."""
-    first = Store(tmp_path / "firm.db", tools.plant_by_hand)
+    first = Store(tmp_path / "firm.db", tools.seed_by_hand)
     first.close()
     second = Store(tmp_path / "firm.db", _never)
     second.close()
@@ -52,7 +52,7 @@ def test_clock_advances_with_real_time():
 
 def test_temporary_database_is_removed(tools):
     """Without a file the firm is gone afterwards."""
-    store = Store(None, tools.plant_by_hand)
+    store = Store(None, tools.seed_by_hand)
     assert store.path.exists()
     store.close()
     assert not store.path.parent.exists()
@@ -163,7 +163,7 @@ def test_an_unfinished_database_is_recognised(tmp_path):
 
 def test_stopped_sandbox_says_so(tmp_path, tools):
     """Stopping twice is fine; asking for the address afterwards is an error."""
-    Store(tmp_path / "firm.db", tools.plant_by_hand).close()
+    Store(tmp_path / "firm.db", tools.seed_by_hand).close()
     sandbox = Sandbox(db=tmp_path / "firm.db").start()
     url = sandbox.base_url
     sandbox.stop()
@@ -192,7 +192,7 @@ def test_hosts_beyond_this_machine(host, is_open):
 @pytest.mark.parametrize(("host", "start"), [("::1", "http://[::1]:"), ("0.0.0.0", "http://127.0.0.1:")])
 def test_other_addresses(tools, tmp_path, host, start):
     """`base_url` is an address that this machine can open."""
-    Store(tmp_path / "firm.db", tools.plant_by_hand).close()
+    Store(tmp_path / "firm.db", tools.seed_by_hand).close()
     with Sandbox(db=tmp_path / "firm.db", host=host) as sandbox:
         assert sandbox.base_url.startswith(start)
         assert httpx.get(sandbox.base_url + "/v2/health").status_code == 200
@@ -222,7 +222,7 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_command_prints_one_line_and_ends_cleanly(tools, tmp_path, number):
     """--json prints one line when it is ready; Ctrl-C, SIGTERM and SIGHUP end it with code 0."""
-    Store(tmp_path / "firm.db", tools.plant_by_hand).close()
+    Store(tmp_path / "firm.db", tools.seed_by_hand).close()
     arguments = [*COMMAND, "--json", "--db", str(tmp_path / "firm.db")]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         ready = json.loads(process.stdout.readline())

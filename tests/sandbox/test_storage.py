@@ -91,7 +91,7 @@ def test_modified_dates_strictly_increase(tools, tmp_path):
     real = [BEGINNING]
 
     def stamps(count):
-        store = Store(tmp_path / "firm.db", tools.plant_by_hand)
+        store = Store(tmp_path / "firm.db", tools.seed_by_hand)
         store.clock = Clock(BEGINNING - BEGINNING, real=lambda: real[0])
         for _ in range(count):
             with store.writing() as (_, at):
@@ -110,7 +110,7 @@ def test_modified_dates_strictly_increase(tools, tmp_path):
 
 def test_a_refused_write_leaves_no_trace(tools, tmp_path):
     """Anything raised in a write undoes it whole."""
-    store = Store(tmp_path / "firm.db", tools.plant_by_hand)
+    store = Store(tmp_path / "firm.db", tools.seed_by_hand)
 
     def fail():
         with store.writing() as (connection, _):
@@ -155,7 +155,7 @@ def test_pages_from_either_end(fresh):
 
 def test_durability_of_kept_firms(tools, tmp_path):
     """synchronous is FULL for a file that is kept; a temporary one need not reach the disk."""
-    kept, temporary = Store(tmp_path / "firm.db", tools.plant_by_hand), Store(None, tools.plant_by_hand)
+    kept, temporary = Store(tmp_path / "firm.db", tools.seed_by_hand), Store(None, tools.seed_by_hand)
     for store, expected in ((kept, 2), (temporary, 0)):
         with store.reading() as connection:
             assert connection.execute("PRAGMA synchronous").fetchone() == (expected,)

@@ -1,6 +1,6 @@
 """A firm that never was: its people, their clients, and thirty-four months of work and bills.
 
-`plant` fills an empty database. The months are lived in order, as at a firm: work is done, entered late,
+`seed_database` fills an empty database. The months are lived in order, as at a firm: work is done, entered late,
 billed early the next month, written down, and paid or not. The last day is 2026-10-31, so October 2026 is
 half billed and what is unpaid has every age. The same seed and size make the same firm, byte for byte.
 """
@@ -12,9 +12,9 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from billframes.sandbox.seed.basics import Dice
+from billframes.sandbox.seed.basics import SeededRandom
 
-__all__ = ["SIZES", "plant"]
+__all__ = ["SIZES", "seed_database"]
 
 SIZES = {"small": 1, "medium": 10, "large": 100}
 
@@ -23,7 +23,7 @@ _CACHE_KIB = 500_000
 _BUSY_TABLES = ("time_entry", "expense", "fixed_fee", "invoice")
 
 
-def plant(connection: sqlite3.Connection, *, seed: int = 0, size: str = "small") -> None:
+def seed_database(connection: sqlite3.Connection, *, seed: int = 0, size: str = "small") -> None:
     """
     Insert the whole firm into an empty database.
 
@@ -51,7 +51,7 @@ def plant(connection: sqlite3.Connection, *, seed: int = 0, size: str = "small")
         indexes = _drop_indexes(connection)
         # A time entry may be inserted before the fixed fee it is recorded under.
         connection.execute("PRAGMA defer_foreign_keys = ON")
-        Firm(Dice(seed), SIZES[size]).live(connection)
+        Firm(SeededRandom(seed), SIZES[size]).live(connection)
         for statement in indexes:
             connection.execute(statement)
 

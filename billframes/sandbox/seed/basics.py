@@ -1,7 +1,7 @@
 """Days, instants, money and ids: the few words every other module of the seed speaks in.
 
 A day is its proleptic ordinal (an int), because months of work are walked day by day; money, rates and hours
-are the schema's ten-thousandths. Everything random comes from one `Dice`, so a seed decides the whole firm.
+are the schema's ten-thousandths. Everything random comes from one `SeededRandom`, so a seed decides the whole firm.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = [
     "LAST_INSTANT",
     "LAST_MONTH",
     "SCALE",
-    "Dice",
+    "SeededRandom",
     "day",
     "instant",
     "iso",
@@ -131,7 +131,7 @@ def worth(hours: int, rate: int) -> int:
     return cents if hours >= 0 else -cents
 
 
-class Dice:
+class SeededRandom:
     """Everything random about the firm, from one seed."""
 
     __slots__ = ("chance", "random")

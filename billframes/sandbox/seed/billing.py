@@ -15,7 +15,7 @@ from billframes.sandbox.seed.basics import (
     CENT,
     END,
     LAST_MONTH,
-    Dice,
+    SeededRandom,
     day,
     instant,
     iso,
@@ -70,22 +70,24 @@ class Bill:
     fees: list[FixedFee] = field(default_factory=list)
 
 
-def month_end(by_client: list[tuple[Client, list[Matter]]], month: int, numbers: Numbers, dice: Dice) -> list[Bill]:
+def month_end(
+    by_client: list[tuple[Client, list[Matter]]], month: int, numbers: Numbers, rng: SeededRandom
+) -> list[Bill]:
     """Bill a month's due matters and return the invoices, numbered in the order of their dates."""
     bills: list[Bill] = []
     for client, matters in by_client:
-        for group in _groups(client, [matter for matter in matters if _due(matter, month, dice)]):
-            bills += _draw_up(client, group, month, dice)
+        for group in _groups(client, [matter for matter in matters if _due(matter, month, rng)]):
+            bills += _draw_up(client, group, month, rng)
     bills.sort(key=lambda bill: (bill.invoice.created_at, bill.invoice.invoice_id))
     for bill in bills:
         bill.invoice.invoice_number = numbers.next()
     return bills
 
 
-def _due(matter: Matter, month: int, dice: Dice) -> bool:
+def _due(matter: Matter, month: int, rng: SeededRandom) -> bool:
     if not (matter.times or matter.expenses or matter.fees):
         return False
-    if month == LAST_MONTH and dice.chance() < 0.4:
+    if month == LAST_MONTH and rng.chance() < 0.4:
         return False
     if matter.habit == "quarterly":
         return month % 3 == 2 or month >= matter.last
@@ -96,7 +98,7 @@ def _due(matter: Matter, month: int, dice: Dice) -> bool:
     if month in matter.haircuts:
         return True
     # Some months a responsible attorney sits on the prebill.
-    return matter.habit == "monthly" and dice.chance() > 0.04
+    return matter.habit == "monthly" and rng.chance() > 0.04
 
 
 def _groups(client: Client, due: list[Matter]) -> Iterator[list[Matter]]:
@@ -105,31 +107,31 @@ def _groups(client: Client, due: list[Matter]) -> Iterator[list[Matter]]:
         yield due[start : start + size]
 
 
-def _draw_up(client: Client, group: list[Matter], month: int, dice: Dice) -> Iterator[Bill]:
-    created, dated = _dates(month, dice)
+def _draw_up(client: Client, group: list[Matter], month: int, rng: SeededRandom) -> Iterator[Bill]:
+    created, dated = _dates(month, rng)
     worked = sum(entry.amount or 0 for matter in group for entry in matter.times if entry.created_at < created)
     costs = sum(item.amount for matter in group for item in matter.expenses if item.created_at < created)
     costs += sum(item.amount for matter in group for item in matter.fees if item.created_at < created)
     closing = all(month >= matter.last for matter in group)
     if worked < 0 or worked + costs <= 0 or (worked + costs < _LEAST and not closing):
         return
-    invoice = Invoice(dice.uuid(), client.client_id, "", iso(dated), "draft", None, 0, 0, created, created)
+    invoice = Invoice(rng.uuid(), client.client_id, "", iso(dated), "draft", None, 0, 0, created, created)
     bill = Bill(invoice, group)
     for matter in group:
         _take(bill, matter)
-    _total(bill, client, month, dice)
-    _finish(bill, client, month, dated, dice)
+    _total(bill, client, month, rng)
+    _finish(bill, client, month, dated, rng)
     yield bill
 
 
-def _dates(month: int, dice: Dice) -> tuple[str, int]:
+def _dates(month: int, rng: SeededRandom) -> tuple[str, int]:
     """Return when the invoice was drawn up and the date on it."""
     if month == LAST_MONTH:
-        run = END - dice.between(1, 2)
-        return instant(run, 64_800 + dice.below(18_000), dice.below(1_000_000)), END
-    first = working_days(month + 1)[dice.weighted((0, 1, 2, 3, 4, 6), (8, 22, 26, 20, 14, 10))]
-    dated = next_working_day(first + dice.weighted((0, 1, 2, 4, 7, 10), (20, 22, 22, 18, 12, 6)))
-    return instant(first, 50_400 + dice.below(28_000), dice.below(1_000_000)), dated
+        run = END - rng.between(1, 2)
+        return instant(run, 64_800 + rng.below(18_000), rng.below(1_000_000)), END
+    first = working_days(month + 1)[rng.weighted((0, 1, 2, 3, 4, 6), (8, 22, 26, 20, 14, 10))]
+    dated = next_working_day(first + rng.weighted((0, 1, 2, 4, 7, 10), (20, 22, 22, 18, 12, 6)))
+    return instant(first, 50_400 + rng.below(28_000), rng.below(1_000_000)), dated
 
 
 def _take(bill: Bill, matter: Matter) -> None:
@@ -150,67 +152,67 @@ def _take(bill: Bill, matter: Matter) -> None:
     matter.fees = [item for item in matter.fees if item.invoice_id is None]
 
 
-def _total(bill: Bill, client: Client, month: int, dice: Dice) -> None:
+def _total(bill: Bill, client: Client, month: int, rng: SeededRandom) -> None:
     worked = sum(entry.amount or 0 for entry in bill.times)
-    net = worked - _written_down(bill, client, worked, month, dice)
+    net = worked - _written_down(bill, client, worked, month, rng)
     bill.invoice.amount = net + sum(item.amount for item in bill.expenses) + sum(item.amount for item in bill.fees)
     bill.invoice.balance = bill.invoice.amount
 
 
-def _written_down(bill: Bill, client: Client, worked: int, month: int, dice: Dice) -> int:
+def _written_down(bill: Bill, client: Client, worked: int, month: int, rng: SeededRandom) -> int:
     """Return what is taken off the time: mostly something, often nothing, rarely less than nothing."""
     event = max(matter.haircuts.get(month, 0.0) for matter in bill.matters)
     mean = max(0.01, bill.matters[0].area.write_down + client.haircut)
-    chance = dice.chance()
+    chance = rng.chance()
     if chance < 0.025 and not event:
-        share = -0.005 - 0.025 * dice.chance()
+        share = -0.005 - 0.025 * rng.chance()
     elif chance < 0.36 and not event:
         share = 0.0
     else:
-        share = min(0.38, dice.random.gammavariate(2.2, mean / 1.4)) + event
+        share = min(0.38, rng.random.gammavariate(2.2, mean / 1.4)) + event
     cut = to_cents(round(worked * share))
     # People round what they take off; on small bills they do not bother.
     return round(cut / (500 * CENT)) * 500 * CENT if cut > 20_000 * CENT else cut
 
 
-def _finish(bill: Bill, client: Client, month: int, dated: int, dice: Dice) -> None:
+def _finish(bill: Bill, client: Client, month: int, dated: int, rng: SeededRandom) -> None:
     """Move the invoice as far as it has got by the last day."""
     invoice, ago = bill.invoice, LAST_MONTH - month
     if any(month in matter.haircuts for matter in bill.matters):
         # What an auditor cut has been through every review.
         ago = LAST_MONTH
-    state = dice.weighted(_STATES, _STATE_WEIGHTS[ago]) if ago in _STATE_WEIGHTS else "final"
+    state = rng.weighted(_STATES, _STATE_WEIGHTS[ago]) if ago in _STATE_WEIGHTS else "final"
     invoice.invoice_state = state
     if state == "final":
-        _settle(invoice, client, dated, dice)
+        _settle(invoice, client, dated, rng)
     elif state != "draft" and month < LAST_MONTH:
-        reviewed = min(dated + dice.below(6), END - 1)
-        invoice.modified_at = max(invoice.created_at, dice.office_hours(reviewed))
+        reviewed = min(dated + rng.below(6), END - 1)
+        invoice.modified_at = max(invoice.created_at, rng.office_hours(reviewed))
 
 
-def _settle(invoice: Invoice, client: Client, dated: int, dice: Dice) -> None:
+def _settle(invoice: Invoice, client: Client, dated: int, rng: SeededRandom) -> None:
     """Give a final invoice its due date, and the balance left after what the client has paid."""
     invoice.due_date = iso(dated + client.terms)
-    issued = dice.office_hours(min(dated, END - 1))
+    issued = rng.office_hours(min(dated, END - 1))
     invoice.modified_at = max(invoice.created_at, issued)
     if client.pays == "never":
-        _stop_paying(invoice, dated, dice)
+        _stop_paying(invoice, dated, rng)
         return
     quickest, slowest, disputed = _HABITS[client.pays]
-    paid = dated + dice.between(quickest, slowest) + max(0, client.terms - 30) // 2
-    partly = dice.chance() < disputed or (paid > END and client.pays == "dragging" and dice.chance() < 0.5)
+    paid = dated + rng.between(quickest, slowest) + max(0, client.terms - 30) // 2
+    partly = rng.chance() < disputed or (paid > END and client.pays == "dragging" and rng.chance() < 0.5)
     if paid <= END or (partly and dated < END - 20):
-        invoice.balance = _rest(invoice.amount, dice) if partly else 0
-        invoice.modified_at = max(invoice.modified_at, dice.office_hours(min(paid, END - 1)))
+        invoice.balance = _rest(invoice.amount, rng) if partly else 0
+        invoice.modified_at = max(invoice.modified_at, rng.office_hours(min(paid, END - 1)))
 
 
-def _rest(amount: int, dice: Dice) -> int:
+def _rest(amount: int, rng: SeededRandom) -> int:
     """Return what a partial payment leaves."""
-    return to_cents(round(amount * dice.pick((0.1, 0.25, 0.4, 0.5, 0.6))))
+    return to_cents(round(amount * rng.pick((0.1, 0.25, 0.4, 0.5, 0.6))))
 
 
-def _stop_paying(invoice: Invoice, dated: int, dice: Dice) -> None:
-    paid = dated + dice.between(30, 70)
+def _stop_paying(invoice: Invoice, dated: int, rng: SeededRandom) -> None:
+    paid = dated + rng.between(30, 70)
     if paid < _LAST_PAYMENT_OF_THE_BROKE:
         invoice.balance = 0
-        invoice.modified_at = dice.office_hours(paid)
+        invoice.modified_at = rng.office_hours(paid)

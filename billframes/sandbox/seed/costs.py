@@ -10,7 +10,7 @@ from billframes.sandbox.seed.basics import (
     END,
     LAST_INSTANT,
     LAST_MONTH,
-    Dice,
+    SeededRandom,
     instant,
     iso,
     money,
@@ -21,7 +21,7 @@ from billframes.sandbox.seed.data import Area, read
 from billframes.sandbox.seed.items import Expense, FixedFee
 from billframes.sandbox.seed.matters import Matter
 
-__all__ = ["Checkbook", "charge_fees", "lay_out"]
+__all__ = ["Checkbook", "charge_fees", "draw_expenses"]
 
 # description, code, lowest, highest amount, whether a person paid it, weight
 _Spend = tuple[str, str, float, float, bool, int]
@@ -43,33 +43,33 @@ class Checkbook:
         return str(self.number)
 
 
-def lay_out(matter: Matter, month: int, checks: Checkbook, dice: Dice) -> None:
+def draw_expenses(matter: Matter, month: int, checks: Checkbook, rng: SeededRandom) -> None:
     """Add the month's expenses to a matter with work."""
     chance = matter.area.spend * (0.55 + min(matter.pulse, 4) * 0.28)
     days = month_days(month)
-    while dice.chance() < chance and matter.kind != "internal":
+    while rng.chance() < chance and matter.kind != "internal":
         chance *= 0.62
-        expense = _expense(matter, next_working_day(days[dice.below(len(days))]), checks, dice)
+        expense = _expense(matter, next_working_day(days[rng.below(len(days))]), checks, rng)
         if expense.created_at <= LAST_INSTANT:
             matter.expenses.append(expense)
 
 
-def _expense(matter: Matter, ordinal: int, checks: Checkbook, dice: Dice) -> Expense:
+def _expense(matter: Matter, ordinal: int, checks: Checkbook, rng: SeededRandom) -> Expense:
     options = _menu(matter.area)
-    text, code, low, high, personal, _ = dice.weighted(options, [option[5] for option in options])
+    text, code, low, high, personal, _ = rng.weighted(options, [option[5] for option in options])
     ordinal = min(ordinal, END)
-    user = dice.pick(matter.team).user_id if personal and dice.chance() < 0.9 else None
-    check = checks.next() if user is None and dice.chance() < 0.45 else None
-    created = instant(ordinal + int(dice.random.expovariate(0.12)), 50_400 + dice.below(30_000), dice.below(1_000_000))
-    coded = matter.coded and dice.chance() < 0.97
+    user = rng.pick(matter.team).user_id if personal and rng.chance() < 0.9 else None
+    check = checks.next() if user is None and rng.chance() < 0.45 else None
+    created = instant(ordinal + int(rng.random.expovariate(0.12)), 50_400 + rng.below(30_000), rng.below(1_000_000))
+    coded = matter.coded and rng.chance() < 0.97
     return Expense(
         *(
-            dice.uuid(),
+            rng.uuid(),
             matter.matter_id,
             user,
             iso(ordinal),
             text,
-            money(low + (high - low) * dice.chance() ** 2),
+            money(low + (high - low) * rng.chance() ** 2),
         ),
         *(None, code if coded else None, check, created, created),
     )
@@ -79,19 +79,19 @@ def _menu(area: Area) -> tuple[_Spend, ...]:
     return _DISPUTES if area.code_set == "UTBMS-LIT" else _DEALS
 
 
-def charge_fees(matter: Matter, month: int, dice: Dice) -> None:
+def charge_fees(matter: Matter, month: int, rng: SeededRandom) -> None:
     """Add the month's fixed fee to a matter that has one: the retainer, or the next stage."""
     if matter.kind != "fixedFee" or not matter.first <= month <= matter.last:
         return
     if matter.retainer:
-        _charge(matter, month, f"Retainer for {_label(month)}", matter.retainer, dice)
+        _charge(matter, month, f"Retainer for {_label(month)}", matter.retainer, rng)
         return
     stages = _WORDS["stages"].get(matter.area.key, _WORDS["stages"]["estate"])
     due = matter.stages == 0 or (matter.stages == 1 and month == min(matter.last, LAST_MONTH))
-    if due or (matter.area.key == "ip" and matter.pulse and dice.chance() < 0.35):
+    if due or (matter.area.key == "ip" and matter.pulse and rng.chance() < 0.35):
         text, low, high = stages[min(matter.stages, 1)]
-        amount = dice.between(low // 50, high // 50) * 50
-        _charge(matter, month, text.format(name=matter.name), amount, dice)
+        amount = rng.between(low // 50, high // 50) * 50
+        _charge(matter, month, text.format(name=matter.name), amount, rng)
 
 
 def _label(month: int) -> str:
@@ -99,13 +99,13 @@ def _label(month: int) -> str:
     return f"{names.split()[month % 12]} {month // 12}"
 
 
-def _charge(matter: Matter, month: int, text: str, dollars: int, dice: Dice) -> None:
+def _charge(matter: Matter, month: int, text: str, dollars: int, rng: SeededRandom) -> None:
     ordinal = next_working_day(month_days(month)[0])
-    created = dice.office_hours(ordinal)
-    user = matter.responsible.user_id if matter.responsible and dice.chance() < 0.7 else None
+    created = rng.office_hours(ordinal)
+    user = matter.responsible.user_id if matter.responsible and rng.chance() < 0.7 else None
     codes = ("A106", matter.area.code_set == "UTBMS-COU" and "C300") if matter.coded else (None, None)
     fee = FixedFee(
-        *(dice.uuid(), matter.matter_id, user, iso(ordinal), text, money(dollars), None),
+        *(rng.uuid(), matter.matter_id, user, iso(ordinal), text, money(dollars), None),
         *(codes[0], codes[1] or None, created, created),
     )
     matter.fees.append(fee)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from billframes.sandbox.seed.basics import CENT, Dice, day, iso, money
+from billframes.sandbox.seed.basics import CENT, SeededRandom, day, iso, money
 from billframes.sandbox.seed.billing import Bill, Numbers
 from billframes.sandbox.seed.clients import Client
 from billframes.sandbox.seed.data import read
@@ -18,20 +18,22 @@ from billframes.sandbox.seed.showcase_matters import CARRIED_OVER
 __all__ = ["courtesy", "paid_twice", "standalone"]
 
 
-def standalone(matters: list[Matter], numbers: Numbers, dice: Dice) -> Iterator[Bill]:
+def standalone(matters: list[Matter], numbers: Numbers, rng: SeededRandom) -> Iterator[Bill]:
     """Yield the invoices without items: the balance carried over, and the credit notes."""
     carried = next(matter for matter in matters if matter.name == CARRIED_OVER)
-    yield _without_items(carried, "2024-01-02", 4_820.0, 1_320.0, numbers, dice)
+    yield _without_items(carried, "2024-01-02", 4_820.0, 1_320.0, numbers, rng)
     for start, date, amount, balance in read("clients")["credits"]:
         matter = next(each for each in matters if each.client.name.startswith(start))
-        yield _without_items(matter, date, amount, balance, numbers, dice)
+        yield _without_items(matter, date, amount, balance, numbers, rng)
 
 
-def _without_items(matter: Matter, date: str, amount: float, balance: float, numbers: Numbers, dice: Dice) -> Bill:
+def _without_items(
+    matter: Matter, date: str, amount: float, balance: float, numbers: Numbers, rng: SeededRandom
+) -> Bill:
     ordinal = day(date)
-    at = dice.office_hours(ordinal)
+    at = rng.office_hours(ordinal)
     due = iso(ordinal + matter.client.terms)
-    numbered = (dice.uuid(), matter.client.client_id, f"{'CN' if amount < 0 else 'OB'}-{numbers.next()}")
+    numbered = (rng.uuid(), matter.client.client_id, f"{'CN' if amount < 0 else 'OB'}-{numbers.next()}")
     return Bill(Invoice(*numbered, date, "final", due, money(amount), money(balance), at, at), [matter])
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from billframes.sandbox.seed.basics import END, FIRST_MONTH, LAST_MONTH, Dice, day, iso, month_days, month_of
+from billframes.sandbox.seed.basics import END, FIRST_MONTH, LAST_MONTH, SeededRandom, day, iso, month_days, month_of
 from billframes.sandbox.seed.clients import COMPANY_HEADS, Client
 from billframes.sandbox.seed.data import AREAS, Area, read
 from billframes.sandbox.seed.items import Expense, FixedFee, TimeEntry
@@ -91,16 +91,16 @@ class Staffing:
             self.leads[area.key] = leads or self.principals
             self.likely[area.key] = list(accumulate(_calling(lead, area) for lead in self.leads[area.key]))
 
-    def staff(self, matter: Matter, dice: Dice, *, big: bool = False) -> None:
+    def staff(self, matter: Matter, rng: SeededRandom, *, big: bool = False) -> None:
         """Put a responsible attorney, a team and originators on a matter."""
         key = matter.area.key
-        matter.responsible = dice.random.choices(self.leads[key], cum_weights=self.likely[key])[0]
-        lawyers = dice.sample(self.lawyers[key], 4 if big else dice.pick((1, 1, 2, 2, 3)))
-        support = dice.sample(self.support[key], 2 if big else dice.pick((0, 1, 1, 1)))
+        matter.responsible = rng.random.choices(self.leads[key], cum_weights=self.likely[key])[0]
+        lawyers = rng.sample(self.lawyers[key], 4 if big else rng.pick((1, 1, 2, 2, 3)))
+        support = rng.sample(self.support[key], 2 if big else rng.pick((0, 1, 1, 1)))
         matter.team = list(dict.fromkeys((matter.responsible, *lawyers, *support)))
-        count = dice.weighted((0, 1, 2, 3), (15, 62, 18, 5))
-        likely = list(dict.fromkeys((matter.responsible, *dice.sample(self.principals, 3))))
-        matter.originators = dice.sample(likely, count)
+        count = rng.weighted((0, 1, 2, 3), (15, 62, 18, 5))
+        likely = list(dict.fromkeys((matter.responsible, *rng.sample(self.principals, 3))))
+        matter.originators = rng.sample(likely, count)
 
 
 def _calling(lead: Person, area: Area) -> float:
@@ -108,37 +108,37 @@ def _calling(lead: Person, area: Area) -> float:
     return (3.0 if lead.role == "principal" else 1.0) * (2.0 if lead.areas[0] == area.key else 1.0)
 
 
-def draw_matter(dice: Dice, client: Client, staffing: Staffing, number: int) -> Matter:
+def draw_matter(rng: SeededRandom, client: Client, staffing: Staffing, number: int) -> Matter:
     """Return a matter like most: an area, a name, a life, a team, a habit of billing."""
-    area = _area_for(dice, client)
-    first, last = _life(dice, area)
-    other = dice.pick(LAST_NAMES) if area.key in {"family", "employment"} else dice.pick(COMPANY_HEADS)
-    matter = Matter(dice.uuid(), _name(dice, area, client, other, number), client, area, first, last, other=other)
-    matter.weight = min(6.0, dice.random.lognormvariate(0.0, 0.75))
-    matter.habit = dice.weighted(_HABITS, _HABIT_WEIGHTS)
-    matter.kind = _kind(dice, matter)
+    area = _area_for(rng, client)
+    first, last = _life(rng, area)
+    other = rng.pick(LAST_NAMES) if area.key in {"family", "employment"} else rng.pick(COMPANY_HEADS)
+    matter = Matter(rng.uuid(), _name(rng, area, client, other, number), client, area, first, last, other=other)
+    matter.weight = min(6.0, rng.random.lognormvariate(0.0, 0.75))
+    matter.habit = rng.weighted(_HABITS, _HABIT_WEIGHTS)
+    matter.kind = _kind(rng, matter)
     if matter.kind == "fixedFee":
         # What has a price is kept short.
-        matter.weight = 0.2 + 0.25 * dice.chance()
+        matter.weight = 0.2 + 0.25 * rng.chance()
     if client.person and matter.kind == "hourly":
         matter.weight *= 0.6
     if matter.habit == "never":
         matter.weight *= 0.15
     if matter.kind == "contingency":
         matter.habit = "never"
-    matter.coded = dice.chance() < 0.15
-    staffing.staff(matter, dice, big=matter.weight > 3)
-    _paper(dice, matter, number)
+    matter.coded = rng.chance() < 0.15
+    staffing.staff(matter, rng, big=matter.weight > 3)
+    _paper(rng, matter, number)
     return matter
 
 
-def _area_for(dice: Dice, client: Client) -> Area:
+def _area_for(rng: SeededRandom, client: Client) -> Area:
     suits = [area for area in AREAS if (area.key in {"estate", "family"}) == client.person]
-    return dice.weighted(suits, [area.share for area in suits])
+    return rng.weighted(suits, [area.share for area in suits])
 
 
-def _kind(dice: Dice, matter: Matter) -> str:
-    chance, area = dice.chance(), matter.area
+def _kind(rng: SeededRandom, matter: Matter) -> str:
+    chance, area = rng.chance(), matter.area
     if area.key == "estate":
         # Plans have a price; administering an estate or a trust takes what it takes.
         lasting = matter.name.startswith(("Estate of", "Administration"))
@@ -151,53 +151,53 @@ def _kind(dice: Dice, matter: Matter) -> str:
     return "fixedFee" if area.key == "ip" and chance < 0.15 else "hourly"
 
 
-def _life(dice: Dice, area: Area) -> tuple[int, int]:
-    months = dice.between(*area.months)
-    first = FIRST_MONTH - months + 1 + dice.below(LAST_MONTH - FIRST_MONTH + months)
+def _life(rng: SeededRandom, area: Area) -> tuple[int, int]:
+    months = rng.between(*area.months)
+    first = FIRST_MONTH - months + 1 + rng.below(LAST_MONTH - FIRST_MONTH + months)
     return first, first + months - 1
 
 
-def _name(dice: Dice, area: Area, client: Client, other: str, number: int) -> str:
+def _name(rng: SeededRandom, area: Area, client: Client, other: str, number: int) -> str:
     short = client.name.split(",")[0] if client.person else client.name.split(" ")[0]
-    return dice.pick(area.matters).format(
+    return rng.pick(area.matters).format(
         client=short,
         other=other,
-        place=dice.pick(_WORDS["places"]),
-        relative=dice.pick(_WORDS["relatives"]),
+        place=rng.pick(_WORDS["places"]),
+        relative=rng.pick(_WORDS["relatives"]),
         number=3100 + number,
     )
 
 
-def _paper(dice: Dice, matter: Matter, number: int) -> None:
+def _paper(rng: SeededRandom, matter: Matter, number: int) -> None:
     """Fill in what intake writes down, and what it forgets."""
     # Intake comes before the work.
-    opened = month_days(matter.first)[0] - 1 - dice.below(20)
+    opened = month_days(matter.first)[0] - 1 - rng.below(20)
     matter.created = opened
     matter.client.engaged_before(opened)
-    matter.opened = None if dice.chance() < 0.03 else opened
-    matter.listed_area = dice.chance() > 0.04
+    matter.opened = None if rng.chance() < 0.03 else opened
+    matter.listed_area = rng.chance() > 0.04
     client_reference = matter.client.reference or "9999"
-    matter.reference = None if dice.chance() < 0.08 else f"{client_reference}-{number % 1000:03d}"
-    matter.archived = matter.last < month_of(day("2026-07-01")) and dice.chance() < 0.75
-    if matter.area.key in {"litigation", "employment"} and dice.chance() < 0.12:
-        matter.ledes = (1, 1, 1, int(dice.chance() < 0.5))
+    matter.reference = None if rng.chance() < 0.08 else f"{client_reference}-{number % 1000:03d}"
+    matter.archived = matter.last < month_of(day("2026-07-01")) and rng.chance() < 0.75
+    if matter.area.key in {"litigation", "employment"} and rng.chance() < 0.12:
+        matter.ledes = (1, 1, 1, int(rng.chance() < 0.5))
         matter.coded = True
-    if dice.chance() < 0.22:
-        matter.instructions = dice.pick(_WORDS["instructions"])
-    if dice.chance() < 0.12:
-        matter.notes = dice.pick(_WORDS["notes"])
+    if rng.chance() < 0.22:
+        matter.instructions = rng.pick(_WORDS["instructions"])
+    if rng.chance() < 0.12:
+        matter.notes = rng.pick(_WORDS["notes"])
 
 
 Row = tuple[str | int | None, ...]
 
 
-def matter_rows(matters: list[Matter], areas: dict[str, str], dice: Dice) -> Iterator[Row]:
+def matter_rows(matters: list[Matter], areas: dict[str, str], rng: SeededRandom) -> Iterator[Row]:
     """Return the rows of the table `matter`; `areas` gives practice area ids by key."""
     for matter in matters:
         assert matter.responsible is not None  # noqa: S101 - every matter is staffed when it is made
-        modified = min(END - 1, matter.created + dice.below(60))
+        modified = min(END - 1, matter.created + rng.below(60))
         if matter.archived:
-            modified = min(END - 3, month_days(matter.last)[-1] + dice.between(20, 75))
+            modified = min(END - 3, month_days(matter.last)[-1] + rng.between(20, 75))
         area = areas[matter.area.key] if matter.listed_area else None
         opened = None if matter.opened is None else iso(matter.opened)
         yield (
@@ -209,8 +209,8 @@ def matter_rows(matters: list[Matter], areas: dict[str, str], dice: Dice) -> Ite
                 matter.responsible.user_id,
             ),
             *(int(matter.archived), matter.reference, area, opened, _conflict(matter), matter.instructions),
-            *(matter.notes, _referral(matter, dice), None, *matter.ledes, json.dumps(_code_sets(matter))),
-            *(dice.office_hours(matter.created), dice.office_hours(max(modified, matter.created + 1))),
+            *(matter.notes, _referral(matter, rng), None, *matter.ledes, json.dumps(_code_sets(matter))),
+            *(rng.office_hours(matter.created), rng.office_hours(max(modified, matter.created + 1))),
         )
 
 
@@ -233,8 +233,8 @@ def _conflict(matter: Matter) -> str | None:
     return json.dumps(found, ensure_ascii=False) if found else None
 
 
-def _referral(matter: Matter, dice: Dice) -> str | None:
-    return None if matter.internal or dice.chance() < 0.45 else dice.pick(_WORDS["referrals"])
+def _referral(matter: Matter, rng: SeededRandom) -> str | None:
+    return None if matter.internal or rng.chance() < 0.45 else rng.pick(_WORDS["referrals"])
 
 
 def originator_rows(matters: list[Matter]) -> Iterator[Row]:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from billframes.sandbox.seed.basics import END, SCALE, Dice, day, plain
+from billframes.sandbox.seed.basics import END, SCALE, SeededRandom, day, plain
 from billframes.sandbox.seed.data import AREAS, read
 
-__all__ = ["FIRST_NAMES", "LAST_NAMES", "Person", "hire", "person_rows"]
+__all__ = ["FIRST_NAMES", "LAST_NAMES", "Person", "draw_people", "person_rows"]
 
 _FIRM = read("people")
 FIRST_NAMES: tuple[str, ...] = _FIRM["first_names"]
@@ -67,53 +67,53 @@ def _hired(listed: Mapping[str, Any]) -> Person:
     return Person(**traits | {name: traits[name].toordinal() for name in ("start", "end") if name in traits})
 
 
-def hire(dice: Dice, scale: int) -> list[Person]:
+def draw_people(rng: SeededRandom, scale: int) -> list[Person]:
     """Return everyone who works at a firm `scale` times the small one."""
     people = [_hired(each) for each in _FIRM["staff"]]
-    people += [_drawn(dice) for _ in range((scale - 1) * len(people))]
+    people += [_drawn(rng) for _ in range((scale - 1) * len(people))]
     taken: set[str] = set()
     for person in people:
-        person.user_id = dice.uuid()
+        person.user_id = rng.uuid()
         person.email = _email(person, taken)
         person.initials = _initials(person.first, person.last)
-        person.leave = _leave(person, dice)
+        person.leave = _leave(person, rng)
     # One user has no initials, as the API allows.
     people[-1].initials = None
     return people
 
 
-def _drawn(dice: Dice) -> Person:
-    role = dice.weighted(
+def _drawn(rng: SeededRandom) -> Person:
+    role = rng.weighted(
         ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant"), (20, 42, 21, 4, 8, 5)
     )
-    first, last = dice.pick(FIRST_NAMES), dice.pick(LAST_NAMES)
+    first, last = rng.pick(FIRST_NAMES), rng.pick(LAST_NAMES)
     low, high, hours, office = {
         "principal": (470, 640, 4.7, 1.3),
         "attorney": (260, 430, 6.3, 0.5),
         "paralegal": (135, 180, 5.4, 0.6),
         "timekeeper": (110, 135, 4.6, 0.8),
     }.get(role, (0, 0, 0.0, 0.0))
-    areas = tuple(dict.fromkeys((_area(dice), _area(dice)))) if hours else ()
-    start = day("2012-01-02") + dice.below(4_200)
-    rate = dice.between(low // 5, high // 5) * 5
-    hours *= 0.85 + 0.3 * dice.chance()
+    areas = tuple(dict.fromkeys((_area(rng), _area(rng)))) if hours else ()
+    start = day("2012-01-02") + rng.below(4_200)
+    rate = rng.between(low // 5, high // 5) * 5
+    hours *= 0.85 + 0.3 * rng.chance()
     person = Person(
         *(first, last, role, areas, rate, hours, office, start),
-        raise_=dice.pick((0.03, 0.045, 0.06)),
-        days=(1, 2, 3, 4) if dice.chance() < 0.06 else (1, 2, 3, 4, 5),
-        weekend=dice.pick((0.0, 0.03, 0.06, 0.15)),
-        records_time=dice.chance() < 0.25,
-        prompt=0.4 + 0.5 * dice.chance(),
+        raise_=rng.pick((0.03, 0.045, 0.06)),
+        days=(1, 2, 3, 4) if rng.chance() < 0.06 else (1, 2, 3, 4, 5),
+        weekend=rng.pick((0.0, 0.03, 0.06, 0.15)),
+        records_time=rng.chance() < 0.25,
+        prompt=0.4 + 0.5 * rng.chance(),
     )
-    if dice.chance() < 0.12:
-        person.end = day("2024-06-30") + dice.below(800)
-    elif dice.chance() < 0.14:
-        person.start = day("2024-02-01") + dice.below(850)
+    if rng.chance() < 0.12:
+        person.end = day("2024-06-30") + rng.below(800)
+    elif rng.chance() < 0.14:
+        person.start = day("2024-02-01") + rng.below(850)
     return person
 
 
-def _area(dice: Dice) -> str:
-    return dice.weighted(_AREA_KEYS, _AREA_WEIGHTS)
+def _area(rng: SeededRandom) -> str:
+    return rng.weighted(_AREA_KEYS, _AREA_WEIGHTS)
 
 
 def _initials(first: str, last: str) -> str:
@@ -130,24 +130,24 @@ def _email(person: Person, taken: set[str]) -> str:
     return f"{name}@{_FIRM['domain']}"
 
 
-def _leave(person: Person, dice: Dice) -> set[int]:
+def _leave(person: Person, rng: SeededRandom) -> set[int]:
     """Return days off: a fortnight in summer, a week around Christmas, odd days through the year."""
     away: set[int] = set()
     for year in (2024, 2025, 2026):
-        summer = day(f"{year}-07-20") + dice.below(32)
-        away.update(range(summer, summer + dice.pick((7, 9, 12, 14))))
-        christmas = day(f"{year}-12-22") + dice.below(4)
-        away.update(range(christmas, christmas + dice.between(4, 10)))
-        spring = day(f"{year}-02-10") + dice.below(80)
-        away.update(range(spring, spring + dice.pick((2, 3, 5, 7))))
-        away.update(day(f"{year}-01-02") + dice.below(360) for _ in range(6))
+        summer = day(f"{year}-07-20") + rng.below(32)
+        away.update(range(summer, summer + rng.pick((7, 9, 12, 14))))
+        christmas = day(f"{year}-12-22") + rng.below(4)
+        away.update(range(christmas, christmas + rng.between(4, 10)))
+        spring = day(f"{year}-02-10") + rng.below(80)
+        away.update(range(spring, spring + rng.pick((2, 3, 5, 7))))
+        away.update(day(f"{year}-01-02") + rng.below(360) for _ in range(6))
     if person.last == "Marchetti":
         # A parental leave that October 2026 is compared without.
         away.update(range(day("2025-09-22"), day("2026-01-05")))
     return away
 
 
-def person_rows(people: list[Person], dice: Dice) -> Iterator[tuple[str | int | None, ...]]:
+def person_rows(people: list[Person], rng: SeededRandom) -> Iterator[tuple[str | int | None, ...]]:
     """Return the rows of the table `user`."""
     for person in people:
         created = max(person.start - 3, day("2016-01-04"))
@@ -155,5 +155,5 @@ def person_rows(people: list[Person], dice: Dice) -> Iterator[tuple[str | int | 
         modified = max(created, left)
         yield (
             *(person.user_id, person.first, person.last, person.role, person.email, person.initials),
-            *(person.rate_in(2026), dice.office_hours(created), dice.office_hours(modified + 1)),
+            *(person.rate_in(2026), rng.office_hours(created), rng.office_hours(modified + 1)),
         )

@@ -10,29 +10,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from billframes.sandbox.seed.basics import FIRST_MONTH, LAST_MONTH, Dice, month_days
+from billframes.sandbox.seed.basics import FIRST_MONTH, LAST_MONTH, SeededRandom, month_days
 from billframes.sandbox.seed.clients import FIRM_NAME, Client
 from billframes.sandbox.seed.data import AREA_BY_KEY, read
 from billframes.sandbox.seed.matters import Matter, Staffing
 from billframes.sandbox.seed.people import Person
 
-__all__ = ["CARRIED_OVER", "audit", "story_matters"]
+__all__ = ["CARRIED_OVER", "audit", "showcase_matters"]
 
 _WORDS = read("matters")
 CARRIED_OVER: str = _WORDS["carried_over"]
 
 
-def story_matters(dice: Dice, clients: list[Client], people: list[Person], staffing: Staffing) -> Iterator[Matter]:
+def showcase_matters(
+    rng: SeededRandom, clients: list[Client], people: list[Person], staffing: Staffing
+) -> Iterator[Matter]:
     """Yield the internal matters, then the ones with a story."""
-    yield from _internal(dice, clients[0], people)
+    yield from _internal(rng, clients[0], people)
     for number, story in enumerate(_WORDS["stories"], start=1):
         named = [each for each in clients[1:40] if each.name.startswith(story["client"])]
         client = named[story.get("which", 0)]
-        matter = Matter(dice.uuid(), client=client, **_told(story))
+        matter = Matter(rng.uuid(), client=client, **_told(story))
         matter.reference = f"{client.reference or '9999'}-{number:03d}"
         matter.created = matter.opened = month_days(min(matter.first, LAST_MONTH))[0] - 3
         client.engaged_before(matter.created)
-        staffing.staff(matter, dice, big=matter.weight >= 3)
+        staffing.staff(matter, rng, big=matter.weight >= 3)
         yield matter
 
 
@@ -60,10 +62,10 @@ def audit(matters: list[Matter]) -> None:
             matter.haircuts = write_downs
 
 
-def _internal(dice: Dice, firm: Client, people: list[Person]) -> Iterator[Matter]:
+def _internal(rng: SeededRandom, firm: Client, people: list[Person]) -> Iterator[Matter]:
     assert firm.name == FIRM_NAME  # noqa: S101 - the firm is its own first client
     for name, internal in _WORDS["internal"]:
-        matter = Matter(dice.uuid(), name, firm, AREA_BY_KEY["corporate"], FIRST_MONTH, LAST_MONTH)
+        matter = Matter(rng.uuid(), name, firm, AREA_BY_KEY["corporate"], FIRST_MONTH, LAST_MONTH)
         matter.kind, matter.habit, matter.internal = "internal", "never", internal
         matter.listed_area, matter.responsible = False, people[0]
         matter.created = matter.opened = month_days(FIRST_MONTH - 96)[0] + 4

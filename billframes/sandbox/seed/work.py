@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 from billframes.sandbox.seed.basics import (
     LAST_INSTANT,
     SCALE,
-    Dice,
+    SeededRandom,
     instant,
     iso,
     month_days,
@@ -59,13 +59,13 @@ _SUPPORT = {
 }
 
 
-def set_pulses(matters: list[Matter], month: int, dice: Dice) -> list[Matter]:
+def set_pulses(matters: list[Matter], month: int, rng: SeededRandom) -> list[Matter]:
     """Decide how busy each matter is this month and return those with work."""
     live = []
     for matter in matters:
         matter.pulse = 0.0
-        if matter.first <= month <= matter.last and (matter.weight >= 1.5 or dice.chance() < 0.8):
-            matter.pulse = matter.weight * matter.surges.get(month, 1.0) * (0.35 + 1.3 * dice.chance())
+        if matter.first <= month <= matter.last and (matter.weight >= 1.5 or rng.chance() < 0.8):
+            matter.pulse = matter.weight * matter.surges.get(month, 1.0) * (0.35 + 1.3 * rng.chance())
         if matter.pulse:
             live.append(matter)
     return live
@@ -86,7 +86,7 @@ class Workload:
 
     @classmethod
     def by_person(
-        cls, people: list[Person], month: int, live: list[Matter], internal: list[Matter], dice: Dice
+        cls, people: list[Person], month: int, live: list[Matter], internal: list[Matter], rng: SeededRandom
     ) -> Iterator[Workload]:
         """Give every person who bills the live matters they are on, and others' when those are few."""
         own: dict[str, list[Matter]] = {person.user_id: [] for person in people}
@@ -100,7 +100,7 @@ class Workload:
             if person.bills:
                 mine = own[person.user_id]
                 if len(mine) < 6:
-                    lent = [each for key in person.areas for each in dice.sample(by_area.get(key, []), 3)]
+                    lent = [each for key in person.areas for each in rng.sample(by_area.get(key, []), 3)]
                     mine = list(dict.fromkeys((*mine, *lent)))
                 yield cls(person, month, mine or live[:3], internal)
 
@@ -109,7 +109,7 @@ class Workload:
         return any(matter.surges.get(month, 1.0) > 3 for matter in self.matters)
 
 
-def month_of_work(load: Workload, month: int, dice: Dice) -> Iterator[tuple[Matter, TimeEntry]]:
+def month_of_work(load: Workload, month: int, rng: SeededRandom) -> Iterator[tuple[Matter, TimeEntry]]:
     """Yield a person's entries of a month with their matters, a day at a time."""
     person = load.person
     busy = person.hours * _SEASON[month % 12] * _TREND[month // 12]
@@ -121,58 +121,58 @@ def month_of_work(load: Workload, month: int, dice: Dice) -> Iterator[tuple[Matt
         if ordinal < person.start or ordinal > person.end or ordinal in person.leave:
             continue
         if ordinal in workdays and ordinal % 7 in person.days:
-            yield from _day(load, ordinal, busy * (0.72 + 0.56 * dice.chance()), dice)
-            yield from _office(load, ordinal, dice)
-        elif ordinal % 7 in (6, 0) and dice.chance() < weekend:
-            yield from _day(load, ordinal, 0.6 + 3.6 * dice.chance(), dice)
+            yield from _day(load, ordinal, busy * (0.72 + 0.56 * rng.chance()), rng)
+            yield from _office(load, ordinal, rng)
+        elif ordinal % 7 in (6, 0) and rng.chance() < weekend:
+            yield from _day(load, ordinal, 0.6 + 3.6 * rng.chance(), rng)
 
 
-def _day(load: Workload, ordinal: int, hours: float, dice: Dice) -> Iterator[tuple[Matter, TimeEntry]]:
+def _day(load: Workload, ordinal: int, hours: float, rng: SeededRandom) -> Iterator[tuple[Matter, TimeEntry]]:
     tenths = max(1, round(hours * 10))
-    count = min(tenths, max(1, round(tenths / (13 + 21 * dice.chance()))))
-    chosen = dice.random.choices(load.matters, cum_weights=load.weights, k=count)
-    start = _NEW_YORK_MORNING + dice.below(5) * 900
-    for matter, share in zip(chosen, _shares(tenths, count, dice), strict=True):
-        entry = _entry(load, matter, ordinal, share * TENTH, start, dice)
+    count = min(tenths, max(1, round(tenths / (13 + 21 * rng.chance()))))
+    chosen = rng.random.choices(load.matters, cum_weights=load.weights, k=count)
+    start = _NEW_YORK_MORNING + rng.below(5) * 900
+    for matter, share in zip(chosen, _shares(tenths, count, rng), strict=True):
+        entry = _entry(load, matter, ordinal, share * TENTH, start, rng)
         start += share * 360
         if entry.created_at <= LAST_INSTANT:
             yield matter, entry
-            if dice.chance() < 0.0025:
-                yield from _slip(matter, entry, dice)
+            if rng.chance() < 0.0025:
+                yield from _slip(matter, entry, rng)
 
 
-def _shares(tenths: int, count: int, dice: Dice) -> list[int]:
+def _shares(tenths: int, count: int, rng: SeededRandom) -> list[int]:
     """Return how many tenths of an hour each of a day's entries gets, at least one."""
     if count == 1:
         return [tenths]
-    bounds = list(accumulate(0.15 + dice.chance() for _ in range(count)))
+    bounds = list(accumulate(0.15 + rng.chance() for _ in range(count)))
     scale = (tenths - count) / bounds[-1]
     marks = [0, *(int(bound * scale) + place for place, bound in enumerate(bounds[:-1], start=1)), tenths]
     return [after - before for before, after in pairwise(marks)]
 
 
-def _entry(load: Workload, matter: Matter, ordinal: int, hours: int, start: int, dice: Dice) -> TimeEntry:
-    person, chance = load.person, dice.chance
-    text, activity, task = _narrative(dice, matter.area.key, support=load.support, other=matter.other)
+def _entry(load: Workload, matter: Matter, ordinal: int, hours: int, start: int, rng: SeededRandom) -> TimeEntry:
+    person, chance = load.person, rng.chance
+    text, activity, task = _narrative(rng, matter.area.key, support=load.support, other=matter.other)
     billing, rate, amount, fee = _BILLING[matter.kind], None, None, None
     if billing == "billable":
         if chance() < 0.022:
-            billing, text = "nonBillable", dice.pick(_WORDS["no_charge"])
+            billing, text = "nonBillable", rng.pick(_WORDS["no_charge"])
         else:
             rate = round(load.rate * matter.client.discount)
             amount = worth(hours, rate)
     elif billing == "fixedFee" and matter.fee and chance() < 0.88:
         fee = matter.fee.fixed_fee_id
-    created, modified = _written_down(person, ordinal, dice)
+    created, modified = _written_down(person, ordinal, rng)
     return TimeEntry(
-        *(dice.uuid(), matter.matter_id, person.user_id, iso(ordinal), _clock(person, start, dice), text),
+        *(rng.uuid(), matter.matter_id, person.user_id, iso(ordinal), _clock(person, start, rng), text),
         *(hours, billing, rate, amount, None, fee),
-        *_codes(matter, activity, task, dice),
+        *_codes(matter, activity, task, rng),
         *(created, modified),
     )
 
 
-def _narrative(dice: Dice, area: str, *, support: bool, other: str) -> _Narrative:
+def _narrative(rng: SeededRandom, area: str, *, support: bool, other: str) -> _Narrative:
     """
     Return a narrative for work in a practice area, by a lawyer or by support staff, with its codes.
 
@@ -180,7 +180,7 @@ def _narrative(dice: Dice, area: str, *, support: bool, other: str) -> _Narrativ
     kind people add ("confer with co-counsel re exhibits").
     """
     pool = (_SUPPORT if support else _BY_AREA)[area]
-    chance = dice.chance
+    chance = rng.chance
     text, activity, task = pool[int(chance() * len(pool))]
     if chance() < 0.38:
         text = f"{text}; {_CLAUSES[int(chance() * len(_CLAUSES))]}"
@@ -189,19 +189,19 @@ def _narrative(dice: Dice, area: str, *, support: bool, other: str) -> _Narrativ
     return text, activity, task
 
 
-def _clock(person: Person, start: int, dice: Dice) -> str | None:
+def _clock(person: Person, start: int, rng: SeededRandom) -> str | None:
     """Return the time of day in the office, for those who run a timer."""
-    if not person.records_time or dice.chance() < 0.25:
+    if not person.records_time or rng.chance() < 0.25:
         return None
     minutes = (start - 4 * 3600) // 60 % 1440
     return f"{minutes // 60:02d}:{minutes % 60:02d}:00"
 
 
-def _codes(matter: Matter, activity: str, task: str, dice: Dice) -> tuple[str | None, str | None]:
+def _codes(matter: Matter, activity: str, task: str, rng: SeededRandom) -> tuple[str | None, str | None]:
     """Return the codes put on an entry: on electronic bills nearly always, and now and then wrong."""
     if not matter.coded:
         return None, None
-    slip = dice.chance()
+    slip = rng.chance()
     if slip < 0.012:
         return activity, None
     if slip < 0.018:
@@ -211,13 +211,13 @@ def _codes(matter: Matter, activity: str, task: str, dice: Dice) -> tuple[str | 
     return activity, "C300" if slip < 0.028 else task
 
 
-def _written_down(person: Person, ordinal: int, dice: Dice) -> tuple[str, str]:
+def _written_down(person: Person, ordinal: int, rng: SeededRandom) -> tuple[str, str]:
     """Return when an entry was made and last edited: that day, within the week, or at month-end."""
-    chance = dice.chance
+    chance = rng.chance
     when, lag = chance(), 0
     if when > person.prompt:
         soon = when < person.prompt + (1 - person.prompt) * 0.55
-        lag = 1 + int(chance() * 3) if soon else 2 + int(dice.random.expovariate(0.16))
+        lag = 1 + int(chance() * 3) if soon else 2 + int(rng.random.expovariate(0.16))
     seconds = 46_800 + int(chance() * 39_000) if lag else 61_200 + int(chance() * 18_000)
     microseconds = int(chance() * 1_000_000)
     created = instant(ordinal + lag, seconds, microseconds)
@@ -227,31 +227,31 @@ def _written_down(person: Person, ordinal: int, dice: Dice) -> tuple[str, str]:
     return created, min(edited, LAST_INSTANT) if created <= LAST_INSTANT else edited
 
 
-def _slip(matter: Matter, entry: TimeEntry, dice: Dice) -> Iterator[tuple[Matter, TimeEntry]]:
+def _slip(matter: Matter, entry: TimeEntry, rng: SeededRandom) -> Iterator[tuple[Matter, TimeEntry]]:
     """Yield what follows a mistake: a negative entry that takes part of it back, or one of no hours."""
-    negative = dice.chance() < 0.5
-    hours = -min(entry.hours, dice.between(1, 8) * TENTH) if negative else 0
+    negative = rng.chance() < 0.5
+    hours = -min(entry.hours, rng.between(1, 8) * TENTH) if negative else 0
     text = f"Correction of entry of {entry.date}: time recorded twice" if negative else f"{entry.description} (no time)"
     yield (
         matter,
         TimeEntry(
-            *(dice.uuid(), entry.matter_id, entry.user_id, entry.date, None, text, hours, entry.billing_type),
+            *(rng.uuid(), entry.matter_id, entry.user_id, entry.date, None, text, hours, entry.billing_type),
             *(entry.rate, None if entry.rate is None else worth(hours, entry.rate), None, entry.fixed_fee_id),
             *(entry.activity_code, entry.task_code, entry.modified_at, entry.modified_at),
         ),
     )
 
 
-def _office(load: Workload, ordinal: int, dice: Dice) -> Iterator[tuple[Matter, TimeEntry]]:
+def _office(load: Workload, ordinal: int, rng: SeededRandom) -> Iterator[tuple[Matter, TimeEntry]]:
     """Yield a day's work for the firm itself, which most people write down once or twice a week."""
-    if dice.chance() > 0.22:
+    if rng.chance() > 0.22:
         return
     person = load.person
-    matter = load.internal[dice.weighted((0, 1, 2, 3), (40, 25, 28 if person.role == "principal" else 8, 4))]
-    tenths = min(40, max(3, round(person.office_hours * 44 * (0.4 + 1.2 * dice.chance()))))
-    text = dice.pick(_WORDS["internal"][matter.internal])
-    entry_id, date, hours = dice.uuid(), iso(ordinal), tenths * TENTH
-    created, modified = _written_down(person, ordinal, dice)
+    matter = load.internal[rng.weighted((0, 1, 2, 3), (40, 25, 28 if person.role == "principal" else 8, 4))]
+    tenths = min(40, max(3, round(person.office_hours * 44 * (0.4 + 1.2 * rng.chance()))))
+    text = rng.pick(_WORDS["internal"][matter.internal])
+    entry_id, date, hours = rng.uuid(), iso(ordinal), tenths * TENTH
+    created, modified = _written_down(person, ordinal, rng)
     if created <= LAST_INSTANT:
         whose = (entry_id, matter.matter_id, person.user_id)
         entry = TimeEntry(*whose, date, None, text, hours, "nonBillable", *_NO_WORTH, created, modified)

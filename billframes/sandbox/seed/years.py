@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from billframes.sandbox.seed.basics import FIRST_MONTH, LAST_MONTH, Dice
+from billframes.sandbox.seed.basics import FIRST_MONTH, LAST_MONTH, SeededRandom
 from billframes.sandbox.seed.billing import Bill, Numbers, month_end
-from billframes.sandbox.seed.clients import Client, client_rows, engage
-from billframes.sandbox.seed.costs import Checkbook, charge_fees, lay_out
+from billframes.sandbox.seed.clients import Client, client_rows, draw_clients
+from billframes.sandbox.seed.costs import Checkbook, charge_fees, draw_expenses
 from billframes.sandbox.seed.custom import field_rows, make_options, option_rows, value_rows
 from billframes.sandbox.seed.data import AREA_LABELS, code_rows, code_set_rows, read
 from billframes.sandbox.seed.edge_cases import courtesy, paid_twice, standalone
@@ -22,8 +22,8 @@ from billframes.sandbox.seed.matters import (
     matter_rows,
     originator_rows,
 )
-from billframes.sandbox.seed.people import hire, person_rows
-from billframes.sandbox.seed.showcase_matters import audit, story_matters
+from billframes.sandbox.seed.people import draw_people, person_rows
+from billframes.sandbox.seed.showcase_matters import audit, showcase_matters
 from billframes.sandbox.seed.work import Workload, month_of_work, set_pulses
 
 __all__ = ["Firm"]
@@ -34,15 +34,15 @@ MATTERS = 200
 class Firm:
     """The firm while it is lived: its people, clients and matters."""
 
-    def __init__(self, dice: Dice, scale: int) -> None:
-        self.dice = dice
-        self.people = hire(dice, scale)
-        self.clients = engage(dice, scale)
+    def __init__(self, rng: SeededRandom, scale: int) -> None:
+        self.rng = rng
+        self.people = draw_people(rng, scale)
+        self.clients = draw_clients(rng, scale)
         staffing = Staffing(self.people)
-        self.matters = list(story_matters(dice, self.clients, self.people, staffing))
+        self.matters = list(showcase_matters(rng, self.clients, self.people, staffing))
         self.internal = [matter for matter in self.matters if matter.internal]
         for client in self._next_clients(MATTERS * scale - len(self.matters)):
-            self.matters.append(draw_matter(dice, client, staffing, len(self.matters)))
+            self.matters.append(draw_matter(rng, client, staffing, len(self.matters)))
         audit(self.matters)
 
     def _next_clients(self, count: int) -> Iterator[Client]:
@@ -52,18 +52,18 @@ class Firm:
         new = [client for client in growing if client.client_id not in known]
         yield from new
         for _ in range(count - len(new)):
-            yield growing[int(len(growing) * self.dice.chance() ** 1.7)]
+            yield growing[int(len(growing) * self.rng.chance() ** 1.7)]
 
     def live(self, connection: sqlite3.Connection) -> None:
         """Insert everything, the months in order."""
         self._stand(connection)
         numbers, checks = Numbers(), Checkbook()
-        _insert_bills(connection, list(standalone(self.matters, numbers, self.dice)))
+        _insert_bills(connection, list(standalone(self.matters, numbers, self.rng)))
         by_client = _by_client(self.matters)
         seen: set[str] = set()
         for month in range(FIRST_MONTH, LAST_MONTH + 1):
             self._work(month, checks)
-            bills = month_end(by_client, month, numbers, self.dice)
+            bills = month_end(by_client, month, numbers, self.rng)
             courtesy(bills, seen)
             paid_twice(bills, seen)
             _insert_bills(connection, bills)
@@ -72,33 +72,33 @@ class Firm:
         _insert_items(connection, TimeEntry, (entry for matter in self.matters for entry in matter.times))
 
     def _work(self, month: int, checks: Checkbook) -> None:
-        live = set_pulses([matter for matter in self.matters if not matter.internal], month, self.dice)
+        live = set_pulses([matter for matter in self.matters if not matter.internal], month, self.rng)
         for matter in self.matters:
-            charge_fees(matter, month, self.dice)
+            charge_fees(matter, month, self.rng)
         for matter in live:
-            lay_out(matter, month, checks, self.dice)
-        for load in Workload.by_person(self.people, month, live, self.internal, self.dice):
-            for matter, entry in month_of_work(load, month, self.dice):
+            draw_expenses(matter, month, checks, self.rng)
+        for load in Workload.by_person(self.people, month, live, self.internal, self.rng):
+            for matter, entry in month_of_work(load, month, self.rng):
                 matter.times.append(entry)
 
     def _stand(self, connection: sqlite3.Connection) -> None:
         """Insert what stands before any work is done."""
-        dice, matters = self.dice, self.matters
-        areas = {key: dice.uuid() for key, _ in AREA_LABELS}
-        options = make_options(dice)
+        rng, matters = self.rng, self.matters
+        areas = {key: rng.uuid() for key, _ in AREA_LABELS}
+        options = make_options(rng)
         area_rows = [(areas[key], label, int(key == "litigation")) for key, label in AREA_LABELS]
         tables: tuple[tuple[str, Iterable[tuple[Any, ...]]], ...] = (
-            ("user", person_rows(self.people, dice)),
+            ("user", person_rows(self.people, rng)),
             ("credential", self._credentials()),
             ("practice_area", area_rows),
             ("code_set", code_set_rows()),
             ("code", code_rows()),
             ("custom_field", field_rows()),
             ("custom_field_option", option_rows(options)),
-            ("client", client_rows(self.clients, dice)),
-            ("matter", matter_rows(matters, areas, dice)),
+            ("client", client_rows(self.clients, rng)),
+            ("matter", matter_rows(matters, areas, rng)),
             ("matter_originator", originator_rows(matters)),
-            ("custom_value", value_rows(self.clients, matters, self.people, options, dice)),
+            ("custom_value", value_rows(self.clients, matters, self.people, options, rng)),
         )
         for table, rows in tables:
             _insert(connection, table, rows)
