@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import sqlite3
 
-from billframes.sandbox.embedded import custom_fields, ids_as_json
-from billframes.sandbox.reading import Collection, Row, View, rows_as_records
+from billframes.sandbox.reading import Collection, Row, View, custom_fields, ids_as_json, rows_as_records
 from billframes.sandbox.schema import SCALE
 from billframes.schema.resources import CUSTOM_FIELDS, PRACTICE_AREAS, USERS
 

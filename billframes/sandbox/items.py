@@ -10,8 +10,19 @@ import sqlite3
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from billframes.sandbox.embedded import CLIENT, FIXED_FEE, INVOICE, MATTER, USER, attach, put_meta
-from billframes.sandbox.reading import Collection, Render, Row, View
+from billframes.sandbox.reading import (
+    CLIENT,
+    FIXED_FEE,
+    INVOICE,
+    MATTER,
+    USER,
+    Collection,
+    Render,
+    Row,
+    View,
+    attach,
+    put_meta,
+)
 from billframes.sandbox.schema import SCALE
 from billframes.schema.resources import EXPENSES, FIXED_FEES, TIME_ENTRIES
 

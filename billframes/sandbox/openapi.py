@@ -16,10 +16,9 @@ from billframes.sandbox.parameters import MODIFIED_SINCE
 from billframes.sandbox.problems import ProblemBody
 from billframes.sandbox.reading import Collection
 from billframes.sandbox.served import as_served, balances_schema
-from billframes.sandbox.writes.bodies import MOST_BYTES, NEVER_EMPTY
+from billframes.sandbox.writes.bodies import BOUNDS, MOST_BYTES, NEVER_EMPTY
 from billframes.sandbox.writes.edits import Operation
 from billframes.sandbox.writes.time_entries import ACTING_USER
-from billframes.sandbox.writes.values import BOUNDS
 from billframes.schema import records as r
 from billframes.schema.resources import CODES, MAX_LIMIT, MAX_OFFSET, Filter, Resource
 

@@ -7,18 +7,20 @@ from types import MappingProxyType
 
 import msgspec
 
-from billframes.sandbox.embedded import (
+from billframes.sandbox.reading import (
     CLIENT,
     MATTER,
     PRACTICE_AREA,
     USER,
+    Collection,
+    Row,
+    View,
     attach,
     custom_fields,
     ids_as_json,
     lookup,
     put_meta,
 )
-from billframes.sandbox.reading import Collection, Row, View
 from billframes.sandbox.schema import SCALE
 from billframes.schema.resources import CLIENTS, INVOICES, MATTERS
 

@@ -1,14 +1,10 @@
-"""The sandbox's tables, as SQLite creates them.
-
-Money, rates and hours are whole ten-thousandths, so sums are exact and any amount with up to four decimals
-survives a round trip; `SCALE` is the factor. Dates are yyyy-MM-dd and instants yyyy-MM-ddTHH:mm:ss.ffffffZ,
-so text order is time order. What the API derives (client of an item, billed flag, custom field names) is not
-stored twice: an item's client is its matter's, it is billed when it is on an invoice.
-"""
+"""The sandbox's tables, and the triggers that record every change in the table `audit` on request."""
 
 from __future__ import annotations
 
-__all__ = ["SCALE", "SCHEMA"]
+import sqlite3
+
+__all__ = ["SCALE", "SCHEMA", "keep_audit"]
 
 SCALE = 10_000
 
@@ -154,3 +150,43 @@ CREATE INDEX time_entry_fixed_fee ON time_entry (fixed_fee_id);
 CREATE INDEX time_entry_billing_type ON time_entry (billing_type, date, time_entry_id, billed);
 CREATE INDEX time_entry_modified ON time_entry (modified_at);
 """
+
+_TABLES = ("client", "matter", "time_entry", "fixed_fee", "expense", "invoice")
+
+# `record` is the row after the change as JSON, null where it was deleted; `at` is sandbox time.
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS audit (
+    position INTEGER PRIMARY KEY, at TEXT NOT NULL, resource TEXT NOT NULL, id TEXT NOT NULL, record TEXT
+)
+"""
+_AT = """strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (
+    SELECT value FROM setting WHERE name = 'clock_offset_seconds') || ' seconds')"""
+
+
+def keep_audit(connection: sqlite3.Connection) -> None:
+    """
+    Have a database keep an audit from now on.
+
+    It belongs to the file: whoever opens it later keeps it too. Asking twice is fine.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        A sandbox database, outside a transaction.
+    """
+    connection.execute(_SCHEMA)
+    for table in _TABLES:
+        for event in ("INSERT", "UPDATE", "DELETE"):
+            connection.execute(_trigger(connection, table, event))
+
+
+def _trigger(connection: sqlite3.Connection, table: str, event: str) -> str:
+    """Return the statement that makes a trigger; names come from the schema."""
+    names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+    pairs = ", ".join(f"'{name}', NEW.{name}" for name in names)
+    changed, record = ("OLD", "NULL") if event == "DELETE" else ("NEW", f"json_object({pairs})")
+    return f"""
+        CREATE TRIGGER IF NOT EXISTS audit_{table}_{event} AFTER {event} ON {table} BEGIN
+            INSERT INTO audit (at, resource, id, record)
+            VALUES ({_AT}, '{table}', {changed}.{table}_id, {record});
+        END"""  # noqa: S608

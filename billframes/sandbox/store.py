@@ -1,11 +1,11 @@
-"""Where the sandbox keeps its firm: one SQLite file, and connections to it that never cross threads at work.
+"""Keep the firm in one SQLite file, and lend connections to it, each to one thread at a time.
 
-Readers see one moment and never wait; writers take turns, each with an instant of its own, later than any
-before it. A write that has been acknowledged is on the disk, unless the file is a temporary one.
+Readers see one moment and never wait. Writers take turns; each gets an instant later than any before it. An
+acknowledged write is on the disk, unless the file is a temporary one.
 
-The file is complete or it isn't there: tables are filled in one transaction that ends by recording the clock.
-A build that fails removes the file it created, and one that was killed is recognised when the file is next opened.
-A path that can't hold a firm (a folder, a device, a read-only place) is refused before anything is written there.
+The file is complete or does not exist: tables are filled in one transaction that ends by recording the clock. A build
+that fails removes the file it created; one that was killed is recognised when the file is next opened. A path that
+can't hold a database (a folder, a device, a read-only place) is refused before anything is written there.
 """
 
 from __future__ import annotations
@@ -17,18 +17,53 @@ import sqlite3
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
+from typing import Any
 
 from billframes.errors import ConfigError
-from billframes.sandbox.audit import keep_audit
 from billframes.sandbox.clock import Clock, instant_text
-from billframes.sandbox.counting import CountingConnection
-from billframes.sandbox.schema import SCHEMA
+from billframes.sandbox.schema import SCHEMA, keep_audit
 
-__all__ = ["Seed", "Store"]
+__all__ = ["CountingConnection", "Seed", "Store", "count"]
+
+_MOST = 1_000
+
+
+class CountingConnection(sqlite3.Connection):
+    """A connection that remembers totals."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._version = 0
+        self._totals: dict[Hashable, int] = {}
+
+    def forget(self) -> None:
+        """Forget every total, after a write of this connection's own."""
+        self._totals.clear()
+
+    def count(self, sql: str, values: Mapping[str, Any]) -> int:
+        """Return a query's one number, as of this transaction's moment."""
+        # Inside a transaction this also settles which moment that is.
+        version = self.execute("PRAGMA data_version").fetchone()[0]
+        if version != self._version or len(self._totals) >= _MOST:
+            self._totals.clear()
+            self._version = version
+        key = (sql, *sorted(values.items()))
+        if key not in self._totals:
+            self._totals[key] = self.execute(sql, values).fetchone()[0]
+        return self._totals[key]
+
+
+def count(connection: sqlite3.Connection, sql: str, values: Mapping[str, Any]) -> int:
+    """Return a query's one number, remembered where the connection can."""
+    if isinstance(connection, CountingConnection):
+        return connection.count(sql, values)
+    total: int = connection.execute(sql, values).fetchone()[0]
+    return total
+
 
 Seed = Callable[[sqlite3.Connection], object]
 

@@ -1,7 +1,7 @@
-"""Days, instants, money and ids: the few words every other module of the seed speaks in.
+"""Days, money, seeded random choices, and the dataclasses of the rows that seeding inserts.
 
-A day is its proleptic ordinal (an int), because months of work are walked day by day; money, rates and hours
-are the schema's ten-thousandths. Everything random comes from one `SeededRandom`, so a seed decides the whole firm.
+Days are ordinals, hours and money the schema's ten-thousandths. All random choices come from one `SeededRandom`, so
+the seed alone decides the whole firm.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import datetime as dt
 import random
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import TypeVar
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from billframes.sandbox.schema import SCALE
 
@@ -23,8 +25,13 @@ __all__ = [
     "LAST_INSTANT",
     "LAST_MONTH",
     "SCALE",
+    "Expense",
+    "FixedFee",
+    "Invoice",
     "SeededRandom",
+    "TimeEntry",
     "day",
+    "insert_statement",
     "instant",
     "iso",
     "money",
@@ -32,6 +39,7 @@ __all__ = [
     "month_of",
     "next_working_day",
     "plain",
+    "row_of",
     "to_cents",
     "working_days",
     "worth",
@@ -168,3 +176,86 @@ class SeededRandom:
     def office_hours(self, ordinal: int) -> str:
         """Return an instant of that day between nine and seven in New York."""
         return instant(ordinal, 50_400 + int(self.chance() * 36_000), int(self.chance() * 1_000_000))
+
+
+@dataclass(slots=True, eq=False)
+class TimeEntry:
+    """A row of the table `time_entry`."""
+
+    time_entry_id: str
+    matter_id: str
+    user_id: str
+    date: str
+    time: str | None
+    description: str
+    hours: int
+    billing_type: str
+    rate: int | None
+    amount: int | None
+    invoice_id: str | None
+    fixed_fee_id: str | None
+    activity_code: str | None
+    task_code: str | None
+    created_at: str
+    modified_at: str
+
+
+@dataclass(slots=True, eq=False)
+class Expense:
+    """A row of the table `expense`."""
+
+    expense_id: str
+    matter_id: str
+    user_id: str | None
+    date: str
+    description: str
+    amount: int
+    invoice_id: str | None
+    expense_code: str | None
+    check_number: str | None
+    created_at: str
+    modified_at: str
+
+
+@dataclass(slots=True, eq=False)
+class FixedFee:
+    """A row of the table `fixed_fee`."""
+
+    fixed_fee_id: str
+    matter_id: str
+    user_id: str | None
+    date: str
+    description: str
+    amount: int
+    invoice_id: str | None
+    activity_code: str | None
+    task_code: str | None
+    created_at: str
+    modified_at: str
+
+
+@dataclass(slots=True, eq=False)
+class Invoice:
+    """A row of the table `invoice`."""
+
+    invoice_id: str
+    client_id: str
+    invoice_number: str
+    invoice_date: str
+    invoice_state: str
+    due_date: str | None
+    amount: int
+    balance: int
+    created_at: str
+    modified_at: str
+
+
+def row_of(kind: type[Any]) -> Callable[[Any], tuple[str | int | None, ...]]:
+    """Return the function that makes a record of this kind a row."""
+    getter: Callable[[Any], tuple[str | int | None, ...]] = attrgetter(*(each.name for each in fields(kind)))
+    return getter
+
+
+def insert_statement(table: str, columns: int) -> str:
+    """Return the SQL that inserts whole rows."""
+    return f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})"  # noqa: S608 - the table is ours

@@ -15,7 +15,11 @@ from billframes.sandbox.seed.basics import (
     CENT,
     END,
     LAST_MONTH,
+    Expense,
+    FixedFee,
+    Invoice,
     SeededRandom,
+    TimeEntry,
     day,
     instant,
     iso,
@@ -24,7 +28,6 @@ from billframes.sandbox.seed.basics import (
     working_days,
 )
 from billframes.sandbox.seed.clients import Client
-from billframes.sandbox.seed.items import Expense, FixedFee, Invoice, TimeEntry
 from billframes.sandbox.seed.matters import Matter
 
 __all__ = ["Bill", "Numbers", "month_end"]

@@ -10,6 +10,8 @@ from billframes.sandbox.seed.basics import (
     END,
     LAST_INSTANT,
     LAST_MONTH,
+    Expense,
+    FixedFee,
     SeededRandom,
     instant,
     iso,
@@ -18,7 +20,6 @@ from billframes.sandbox.seed.basics import (
     next_working_day,
 )
 from billframes.sandbox.seed.data import Area, read
-from billframes.sandbox.seed.items import Expense, FixedFee
 from billframes.sandbox.seed.matters import Matter
 
 __all__ = ["Checkbook", "charge_fees", "draw_expenses"]

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from billframes.sandbox.seed.basics import CENT, SeededRandom, day, iso, money
+from billframes.sandbox.seed.basics import CENT, Invoice, SeededRandom, day, iso, money
 from billframes.sandbox.seed.billing import Bill, Numbers
 from billframes.sandbox.seed.clients import Client
 from billframes.sandbox.seed.data import read
-from billframes.sandbox.seed.items import Invoice
 from billframes.sandbox.seed.matters import Matter
 from billframes.sandbox.seed.showcase_matters import CARRIED_OVER
 

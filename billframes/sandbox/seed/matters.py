@@ -11,10 +11,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from billframes.sandbox.seed.basics import END, FIRST_MONTH, LAST_MONTH, SeededRandom, day, iso, month_days, month_of
+from billframes.sandbox.seed.basics import (
+    END,
+    FIRST_MONTH,
+    LAST_MONTH,
+    Expense,
+    FixedFee,
+    SeededRandom,
+    TimeEntry,
+    day,
+    iso,
+    month_days,
+    month_of,
+)
 from billframes.sandbox.seed.clients import COMPANY_HEADS, Client
 from billframes.sandbox.seed.data import AREAS, Area, read
-from billframes.sandbox.seed.items import Expense, FixedFee, TimeEntry
 from billframes.sandbox.seed.people import LAST_NAMES, Person
 
 __all__ = ["Matter", "Staffing", "draw_matter", "matter_rows", "originator_rows"]

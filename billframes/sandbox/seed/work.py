@@ -13,6 +13,7 @@ from billframes.sandbox.seed.basics import (
     LAST_INSTANT,
     SCALE,
     SeededRandom,
+    TimeEntry,
     instant,
     iso,
     month_days,
@@ -20,7 +21,6 @@ from billframes.sandbox.seed.basics import (
     worth,
 )
 from billframes.sandbox.seed.data import AREAS, read
-from billframes.sandbox.seed.items import TimeEntry
 from billframes.sandbox.seed.matters import Matter
 from billframes.sandbox.seed.people import Person
 

@@ -7,14 +7,23 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from billframes.sandbox.seed.basics import FIRST_MONTH, LAST_MONTH, SeededRandom
+from billframes.sandbox.seed.basics import (
+    FIRST_MONTH,
+    LAST_MONTH,
+    Expense,
+    FixedFee,
+    Invoice,
+    SeededRandom,
+    TimeEntry,
+    insert_statement,
+    row_of,
+)
 from billframes.sandbox.seed.billing import Bill, Numbers, month_end
 from billframes.sandbox.seed.clients import Client, client_rows, draw_clients
 from billframes.sandbox.seed.costs import Checkbook, charge_fees, draw_expenses
 from billframes.sandbox.seed.custom import field_rows, make_options, option_rows, value_rows
 from billframes.sandbox.seed.data import AREA_LABELS, code_rows, code_set_rows, read
 from billframes.sandbox.seed.edge_cases import courtesy, paid_twice, standalone
-from billframes.sandbox.seed.items import Expense, FixedFee, Invoice, TimeEntry, insert_statement, row_of
 from billframes.sandbox.seed.matters import (
     Matter,
     Staffing,

@@ -1,25 +1,158 @@
-"""From the bytes of a body to checked values, by the request records' own declarations.
-
-A body comes out as the properties that were sent, under their wire names: ids in lower case, money and hours
-in the tables' ten-thousandths, dates and times as text the tables sort by. What is wrong is noted with its
-JSON pointer and left out, so that everything wrong is said in one answer. Undeclared properties are ignored.
-"""
+"""Request bodies: read against the description, value by value, with every fault noted at its JSON pointer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import datetime as dt
+import re
+import sqlite3
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 from msgspec import inspect
 
+from billframes.sandbox.parameters import read_date, read_uuid
 from billframes.sandbox.problems import Faults, Problem, shown
-from billframes.sandbox.writes.values import READERS, read_scalar, read_text
+from billframes.sandbox.schema import SCALE
 from billframes.schema import records as r
+from billframes.schema.resources import ALL_ZERO_ID
 
-__all__ = ["MOST_BYTES", "NEVER_EMPTY", "Property", "properties", "read_body"]
+__all__ = [
+    "BOUNDS",
+    "MOST_BYTES",
+    "NEVER_EMPTY",
+    "READERS",
+    "REMOVABLE",
+    "Property",
+    "check_references",
+    "properties",
+    "read_body",
+    "read_scalar",
+    "read_text",
+]
+
+# The description gives no bounds; these keep every product and any invoice's sum exact in 64 bits.
+BOUNDS = {
+    "money": (-1_000_000_000, 1_000_000_000),
+    "hours": (-100_000, 100_000),
+    "rate": (0, 100_000),
+}
+
+_HUGE = 10**300
+_TIME = re.compile(r"([0-9]{2}:[0-9]{2})(:[0-9]{2})?([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})?", re.IGNORECASE)
+
+
+def read_text(value: Any, least: int = 0) -> str:
+    """Return text of at least so many characters."""
+    if not isinstance(value, str):
+        raise ValueError(f"is {shown(value)}, and takes text")  # noqa: TRY004 - noted as a fault
+    if len(value) < least:
+        raise ValueError("is empty, and takes text")
+    return value
+
+
+def read_scalar(value: Any) -> str | float | bool:
+    """Return a value that is neither an object nor an array."""
+    if isinstance(value, (str, bool, float)):
+        return value
+    if isinstance(value, int) and abs(value) < _HUGE:
+        return float(value)
+    raise ValueError(f"is {shown(value)}, and takes text, a number, true or false")
+
+
+def _text_reader(read: Callable[[str], str]) -> Callable[[Any], str]:
+    return lambda value: read(read_text(value))
+
+
+def _number_reader(kind: str) -> Callable[[Any], int]:
+    """Return a reader of numbers in ten-thousandths; what is finer is rounded, halves away from zero."""
+    least, most = BOUNDS[kind]
+
+    def read(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ValueError(f"is {shown(value)}, and takes a number")  # noqa: TRY004 - noted as a fault
+        if not least <= value <= most:
+            raise ValueError(f"is {shown(value)}, and takes a number from {least} to {most}")
+        return int((Decimal(repr(value)) * SCALE).to_integral_value(ROUND_HALF_UP))
+
+    return read
+
+
+def _read_time(text: str) -> str:
+    """Return a time of day. An offset is accepted and has no say: the time is on the entry's own day."""
+    found = _TIME.fullmatch(text)
+    try:
+        if found:
+            fraction = (found[3] or "")[:7]
+            return dt.time.fromisoformat(found[1] + (found[2] or ":00") + fraction).isoformat()
+    except ValueError:
+        pass
+    raise ValueError(f"is {shown(text)}, and takes a time as HH:mm:ss")
+
+
+def _read_flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"is {shown(value)}, and takes true or false")  # noqa: TRY004 - noted as a fault
+    return value
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "id": _text_reader(read_uuid),
+    "date": _text_reader(read_date),
+    "time": _text_reader(_read_time),
+    "flag": _read_flag,
+    **{kind: _number_reader(kind) for kind in BOUNDS},
+}
+
+# Property to table and key, and what a sentence calls it.
+_TABLES = MappingProxyType(
+    {
+        "clientId": ("client", "client"),
+        "fixedFeeId": ("fixed_fee", "fixed fee"),
+        "matterId": ("matter", "matter"),
+        "originatorId": ("user", "user"),
+        "practiceAreaId": ("practice_area", "practice area"),
+        "responsibleId": ("user", "user"),
+        "userId": ("user", "user"),
+    }
+)
+_CODES = MappingProxyType({"activityCode": "activity", "taskCode": "task", "expenseCode": "expense"})
+
+# What the all-zero UUID takes away.
+REMOVABLE = frozenset({"fixedFeeId", "practiceAreaId"})
+
+
+def check_references(connection: sqlite3.Connection, sent: Mapping[str, Any], faults: Faults) -> None:
+    """Note every id of no record, and every code that is unknown or may not be assigned."""
+    for name, value in sent.items():
+        if value is None:
+            continue
+        if name in _TABLES and not (value == ALL_ZERO_ID and name in REMOVABLE):
+            _check_id(connection, name, value, faults)
+        elif name in _CODES:
+            _check_code(connection, name, value, faults)
+
+
+def _check_id(connection: sqlite3.Connection, name: str, value: str, faults: Faults) -> None:
+    table, kind = _TABLES[name]
+    sql = f"SELECT 1 FROM {table} WHERE {table}_id = ?"  # noqa: S608
+    if connection.execute(sql, [value]).fetchone() is None:
+        faults.body(f"#/{name}", f"is {shown(value)}, and there is no {kind} with this id")
+
+
+def _check_code(connection: sqlite3.Connection, name: str, value: str, faults: Faults) -> None:
+    kind = _CODES[name]
+    sql = "SELECT max(selectable) FROM code WHERE kind = ? AND code = ?"
+    selectable = connection.execute(sql, [kind, value]).fetchone()[0]
+    if selectable is None:
+        faults.body(f"#/{name}", f"is {shown(value)}, and there is no such {kind} code")
+    elif not selectable:
+        faults.body(f"#/{name}", f"is {shown(value)}, a heading, which is not valid for assigning")
+
 
 MOST_BYTES = 1_000_000
 # Updates declare these without a least length, but the records they change have one.

@@ -16,7 +16,7 @@ import msgspec
 
 from billframes.sandbox.parameters import read_date
 from billframes.sandbox.problems import Faults, shown
-from billframes.sandbox.writes.values import read_text
+from billframes.sandbox.writes.bodies import read_text
 
 __all__ = ["FieldChange", "read_changes", "write_changes"]
 

@@ -15,8 +15,8 @@ from typing import Any
 from billframes.sandbox.credentials import Caller
 from billframes.sandbox.problems import Faults, Problem
 from billframes.sandbox.reading import Collection, Row, View, read_one
+from billframes.sandbox.writes.bodies import REMOVABLE, check_references
 from billframes.sandbox.writes.custom import read_changes
-from billframes.sandbox.writes.references import REMOVABLE, check_references
 from billframes.schema import records as r
 from billframes.schema.resources import ALL_ZERO_ID
 
