@@ -1,7 +1,7 @@
-"""The reference server: the whole API over HTTP, on SQLite, with a seeded firm. Knows nothing of the client.
+"""The reference server: the whole API over HTTP, on SQLite, with a seeded firm. It does not import the client.
 
-Needs the extra `billframes[sandbox]`; only `Sandbox` itself does, so the tables, the seed and the command's
-arguments can be imported without it.
+`Sandbox` needs the extra `billframes[sandbox]`; the tables, the seed and the command's arguments can be imported
+without it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the firm's bookkeeping does and the public API does not: invoices drawn up, moved on, paid and voided.
+"""Create, move, pay and void invoices, as the firm's bookkeeper does; the public API only lists them.
 
-An invoice goes from draft to review to approved to final. Drawing one up takes everything unbilled along, so
-those items are billed from the draft on; voiding it gives them back. Only final invoices have a due date,
-count towards balances and can be paid.
+An invoice goes from draft to review to approved to final. A new draft takes all unbilled items, which are billed from
+then on; voiding the invoice makes them unbilled again. Only final invoices have a due date, count towards balances
+and can be paid.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Admin:
     """
     The bookkeeper of a sandbox.
 
-    Every method makes its change at once, whole or not at all, beside whoever is calling the API.
+    Every method makes its change in one transaction, while others call the API.
 
     Parameters
     ----------
@@ -59,20 +59,20 @@ class Admin:
         write_down: float = 0.0,
     ) -> Row:
         """
-        Draw up a draft of everything unbilled.
+        Create a draft invoice of everything unbilled.
 
         Parameters
         ----------
         client_id : str
-            Whose it is.
+            The client to bill.
         matter_ids : iterable of str, optional
-            Which matters of the client; all of them where not given. The first is the one the API shows.
+            Which of the client's matters; all of them if omitted. The API shows the first.
         through : date or str, optional
-            Items dated up to this day, inclusive; all of them where not given.
+            Bill items dated up to this day, inclusive; all of them if omitted.
         invoice_date : date or str, optional
-            Sandbox time's today where not given.
+            If omitted, today in sandbox time.
         write_down : float
-            Taken off the total.
+            Amount to take off the total.
 
         Returns
         -------
@@ -109,14 +109,14 @@ class Admin:
         invoice_id : str
             Which invoice.
         state : {"draft", "review", "approved", "final"}
-            Where to.
+            The new state.
         due_date : date or str, optional
-            For "final": when payment is due, 30 days after the invoice's date where not given.
+            For "final": when payment is due; if omitted, 30 days after the invoice's date.
 
         Raises
         ------
         ParameterError
-            The invoice is final already, which only `void` undoes, or there is no such invoice or state.
+            The invoice is final already (only `void` undoes that), or there is no such invoice or state.
         """
         if state not in _STATES:
             raise ParameterError(f"state is {state!r}; expected one of {', '.join(_STATES)}.")
@@ -131,9 +131,9 @@ class Admin:
 
     def pay(self, invoice_id: str, amount: float | None = None) -> Row:
         """
-        Take a payment on a final invoice; the whole balance where no amount is given.
+        Record a payment on a final invoice; if `amount` is omitted, of the whole balance.
 
-        More than the balance leaves a credit. A negative amount takes a payment back.
+        Paying more than the balance leaves a credit. A negative amount reverses a payment.
         """
         with self._store.writing() as (connection, at):
             invoice = _shown(connection, invoice_id)
@@ -145,7 +145,7 @@ class Admin:
             return _shown(connection, invoice_id)
 
     def void(self, invoice_id: str) -> None:
-        """Take an invoice back, whatever its state: it is gone, and its items are unbilled again."""
+        """Delete an invoice in any state, and make its items unbilled again."""
         with self._store.writing() as (connection, at):
             _shown(connection, invoice_id)
             for table in _ITEMS:
@@ -181,7 +181,7 @@ _UNBILLED = "WHERE matter_id = ? AND date <= ? AND invoice_id IS NULL"
 
 
 def _total(connection: sqlite3.Connection, matter_id: str, last: str) -> int:
-    """Return what a matter's unbilled items come to; time that is not billable has no amount."""
+    """Return the total of a matter's unbilled items; time that is not billable has no amount."""
     total = 0
     for table in _ITEMS:
         sql = f"SELECT coalesce(sum(amount), 0) FROM {table} {_UNBILLED}"  # noqa: S608
@@ -196,7 +196,7 @@ def _take(connection: sqlite3.Connection, invoice_id: str, matter_id: str, last:
 
 
 def _next_number(connection: sqlite3.Connection) -> str:
-    """Return the number after the highest, prefixes such as CN- aside."""
+    """Return the highest number plus one, ignoring prefixes such as CN-."""
     numbers = (row[0].rpartition("-")[2] for row in connection.execute("SELECT invoice_number FROM invoice"))
     return str(max((int(each) for each in numbers if each.isdecimal()), default=1000) + 1)
 

@@ -1,6 +1,6 @@
-"""The sandbox as a web application: routes from the API's declaration, answers from the tables.
+"""The sandbox's web application: routes from the API's declaration, responses from the tables.
 
-Every answer is JSON, every refusal a problem, and every one carries sandbox time in its `Date`.
+Every response is JSON, every error is a problem document, and `Date` headers carry sandbox time.
 """
 
 from __future__ import annotations
@@ -81,13 +81,13 @@ def application(
     Parameters
     ----------
     store : Store
-        The firm. Stays the caller's to close.
+        The open database; the caller closes it.
     balances : {"A", "B"}
         Which of the two described field sets client balances come in.
     trouble : Trouble, optional
-        What goes wrong on purpose.
+        The faults to inject.
     throttle : Throttle, optional
-        How many calls are taken.
+        The rate limits.
     latency_ms : float
         Milliseconds every call takes longer.
     """
@@ -161,7 +161,7 @@ def _answer_problem(_request: Request, error: Exception) -> Response:
 
 
 def _answer_http_exception(request: Request, error: Exception) -> Response:
-    """Answer what the router refuses: an unknown path, or a method the path does not take."""
+    """Respond to an unknown path, or a method that the path does not accept."""
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 405:
         allowed = ", ".join(sorted((error.headers or {}).get("Allow", "GET").replace(" ", "").split(",")))
@@ -175,7 +175,7 @@ def _answer_failure(_request: Request, _error: Exception) -> Response:
 
 
 class _SandboxDate:
-    """Puts sandbox time into every answer's `Date` header, in place of the real time."""
+    """Set every response's `Date` header to sandbox time."""
 
     def __init__(self, app: ASGIApp, clock: Clock) -> None:
         self._app = app
@@ -192,19 +192,19 @@ class _SandboxDate:
 
 
 class Unfinished:
-    """Knows the requests at work, and ends them with 503 when the server can't wait for them any longer."""
+    """Track requests in progress, and end them with 503 when the server stops."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._tasks: set[asyncio.Task[object]] = set()
 
     def end(self) -> None:
-        """Cancel every request that is still being worked on."""
+        """Cancel every request in progress."""
         for task in tuple(self._tasks):
             task.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer; a request that is cancelled is told so, unless its answer has begun."""
+        """Handle a request; if it is cancelled before its response has begun, respond with 503."""
         begun = False
 
         async def send_noted(message: Message) -> None:

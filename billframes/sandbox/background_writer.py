@@ -1,4 +1,7 @@
-"""Somebody else at work: creates, changes and deletes unbilled time entries at a given rate, off the network."""
+"""Create, change and delete unbilled time entries at a given rate, as a colleague of the caller would.
+
+The changes go to the database directly, not over HTTP.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ _CREATE, _UPDATE, _DELETE = TIME_ENTRY_WRITES
 
 class BackgroundWriter:
     """
-    A thread that works on time entries.
+    A thread that changes time entries.
 
     Parameters
     ----------
@@ -45,23 +48,23 @@ class BackgroundWriter:
         self._thread = threading.Thread(target=self._work, name="billframes sandbox background writer", daemon=True)
 
     def start(self) -> Self:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """Stop after the change at hand. A change that waits for a lock is given up."""
+        """Stop after the current change; give up one that waits for a lock."""
         self._end.set()
         self._thread.join(_PATIENCE)
 
     def _work(self) -> None:
         while not self._end.wait(self._pause):
-            # Someone else, with the file open, holds the lock, or the database has been closed.
+            # Another process holds the lock, or the database has been closed.
             with suppress(sqlite3.OperationalError):
                 self.write()
 
     def write(self) -> None:
-        """Make one change: mostly a new entry or a new text, now and then a deletion."""
+        """Make one change: usually a new entry or a new description, sometimes a deletion."""
         kind = self._random.choices((_CREATE, _UPDATE, _DELETE), (5, 4, 1))[0]
         with self._store.writing() as (connection, at):
             matter = connection.execute(*self._some("matter", "TRUE", "matter_id, responsible_id")).fetchone()
@@ -86,7 +89,7 @@ class BackgroundWriter:
         return {"description": f"A colleague's change {self._random.randint(1, 10**6)}", "hours": hours}
 
     def _some(self, table: str, where: str, columns: str) -> tuple[str, list[str]]:
-        """Return the query of one record from somewhere among the ids."""
+        """Return a query for one record at a random place among the ids."""
         start = str(uuid.UUID(int=self._random.getrandbits(128)))
         key = f"{table}_id"
         sql = f"SELECT {columns} FROM {table} WHERE {where} ORDER BY {key} < ?, {key} LIMIT 1"  # noqa: S608

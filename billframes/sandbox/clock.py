@@ -1,8 +1,8 @@
-"""Sandbox time: it begins at a seeded month-end and then runs as fast as ours.
+"""Sandbox time: it starts at the end of the seeded months and runs at the speed of real time.
 
-A firm seeded up to 2026-10-31 would look stale, and a different kind of stale every day, if the server told
-today's date. So a new database starts at the evening of that day; the distance to real time is kept in the
-database and a server started on it again goes on from there.
+A firm seeded up to 2026-10-31 would look more out of date every day if the server used today's date. So a new database
+starts on the evening of that day. The offset to real time is stored in the database, and a later server on the same
+file continues from it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _real_now() -> dt.datetime:
 
 def instant_text(instant: dt.datetime) -> str:
     """
-    Write an instant as the tables hold it.
+    Return an instant in the tables' format.
 
     Examples
     --------
@@ -36,14 +36,14 @@ def instant_text(instant: dt.datetime) -> str:
 @dataclass(frozen=True, slots=True)
 class Clock:
     """
-    What time it is in the sandbox.
+    The current time in the sandbox.
 
     Parameters
     ----------
     offset : timedelta
         Sandbox time less real time.
     real : callable
-        Where real time comes from; tests stop it.
+        Returns the real time; tests replace it.
     """
 
     offset: dt.timedelta
@@ -51,17 +51,17 @@ class Clock:
 
     @classmethod
     def starting(cls, instant: dt.datetime = BEGINNING) -> Clock:
-        """Return a clock at which it is `instant` now."""
+        """Return a clock that now shows `instant`."""
         return cls(instant - _real_now())
 
     def now(self) -> dt.datetime:
-        """Return the instant, in UTC."""
+        """Return the current time, in UTC."""
         return self.real() + self.offset
 
     def today(self) -> dt.date:
-        """Return the day, in UTC."""
+        """Return the current date, in UTC."""
         return self.now().date()
 
     def http_date(self) -> str:
-        """Return the instant as the `Date` header has it."""
+        """Return the current time in the format of the `Date` header."""
         return format_datetime(self.now(), usegmt=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run", "signals_interrupt"]
 
 _STDERR = 2
-# A pipe that has room has room for this much, and takes it whole.
+# A pipe that is ready for writing takes this many bytes in one piece.
 _ROOM = 512
 
 
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="about 25,000, 250,000 or 2,500,000 time entries (default: %(default)s)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="which firm (default: %(default)s)")
-    parser.add_argument("--latency-ms", type=float, default=0, metavar="N", help="let every call take longer")
+    parser.add_argument("--latency-ms", type=float, default=0, metavar="N", help="delay every call by N milliseconds")
     parser.add_argument(
         "--throttle",
         metavar="LIMITS",
@@ -47,11 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trouble",
         metavar="KINDS",
-        help="go wrong on purpose: faults=SHARE,fault_kinds=503+drop,shuffled_ties,late_commits=SHARE,late_seconds=N,"
+        help="inject faults: faults=SHARE,fault_kinds=503+drop,shuffled_ties,late_commits=SHARE,late_seconds=N,"
         "still_edits=SHARE,most_granted=N,ignored=NAME+NAME,writes_per_second=N,seed=N, or some of these",
     )
-    parser.add_argument("--audit", action="store_true", help="keep every change in the database's table audit")
-    parser.add_argument("--json", action="store_true", help="say where it is as one line of JSON")
+    parser.add_argument("--audit", action="store_true", help="record every change in the database's table audit")
+    parser.add_argument("--json", action="store_true", help="print the address and tokens as one line of JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -94,7 +94,7 @@ def _ready(server: Sandbox, *, as_json: bool) -> str:
 @contextmanager
 def signals_interrupt() -> Iterator[None]:
     """
-    Make SIGTERM and SIGHUP interrupt the block as Ctrl-C does, and SIGINT even where a shell had it ignored.
+    Make SIGTERM and SIGHUP interrupt the block as Ctrl-C does, and SIGINT even if a shell set it to be ignored.
 
     A SIGHUP that is ignored stays ignored: that is what `nohup` asks for.
     """
@@ -111,7 +111,7 @@ def signals_interrupt() -> Iterator[None]:
 
 
 class _UnblockedLog(logging.Handler):
-    """Writes to stderr what there is room for: a server must not stop because nobody reads its log."""
+    """Write to stderr only as much as the pipe has room for: an unread log must not block the server."""
 
     def emit(self, record: logging.LogRecord) -> None:
         text = f"{self.format(record)}\n".encode(errors="replace")
@@ -124,7 +124,7 @@ class _UnblockedLog(logging.Handler):
 
 @contextmanager
 def _logging() -> Iterator[None]:
-    """Let the server's log go to stderr. Only POSIX can tell whether a pipe has room."""
+    """Send the server's log to stderr. Only POSIX can tell whether a pipe has room."""
     handler = _UnblockedLog() if os.name == "posix" else logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
     logging.getLogger().addHandler(handler)

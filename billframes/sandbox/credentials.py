@@ -1,7 +1,6 @@
-"""Who is calling: bearer tokens, each of a user or of none, each with scopes.
+"""Bearer tokens: the user each belongs to, if any, and its scopes.
 
-How a credential is presented is not shown by the API's description; `Authorization: Bearer` is the documented
-assumption.
+The API's description does not show how a credential is sent; `Authorization: Bearer` is the documented assumption.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from billframes.sandbox.problems import Problem
 
 __all__ = ["TOKENS", "Caller", "authenticate"]
 
-# The seed plants: a principal who sees rates, a user who does not, and a service that is no user and does.
+# The seed has these: a principal who sees rates, a user who does not, and a service without a user who does.
 TOKENS = {"full": "sandbox-full", "norates": "sandbox-norates", "service": "sandbox-service"}
 
 _REALM = 'Bearer realm="billframes sandbox"'
@@ -34,16 +33,16 @@ class Caller:
 
 def authenticate(connection: sqlite3.Connection, authorization: str | None) -> Caller:
     """
-    Return who presents this `Authorization` header.
+    Return the caller that this `Authorization` header identifies.
 
     Raises
     ------
     Problem
-        401, without repeating what was presented.
+        401, without repeating the credential.
     """
     scheme, _, token = (authorization or "").strip().partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        detail = "Present a credential as 'Authorization: Bearer <token>'."
+        detail = "Send a credential as 'Authorization: Bearer <token>'."
         raise Problem(401, detail, headers={"WWW-Authenticate": _REALM})
     sql = "SELECT user_id, scopes FROM credential WHERE token = ?"
     found = connection.execute(sql, [token.strip()]).fetchone()

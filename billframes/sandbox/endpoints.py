@@ -1,7 +1,7 @@
-"""From a request to an answer: what each kind of operation does between the two.
+"""Endpoints that read lists, read single records, and write.
 
-Reading works in a thread at one moment of the database. Writing waits its turn without holding a thread, so
-that however many write, readers go on.
+A read runs in a thread, on one snapshot of the database. A write waits its turn without holding a thread, so writers
+never block readers.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ __all__ = ["Endpoint", "Read", "by_method", "found", "json_answer", "listing", "
 Endpoint = Callable[[Request], Awaitable[Response]]
 Read = Callable[[sqlite3.Connection, Caller, Request], Any]
 
-# What is sent beyond the limit is read and dropped up to here, so that the caller gets to see the refusal.
+# A longer body is read up to here and dropped, so that the caller receives the error.
 _MOST_DRAINED = 32 * MOST_BYTES
 
 
 def by_method(endpoints: dict[str, Endpoint]) -> Endpoint:
-    """Return one endpoint for all of a path's methods, so that a refusal can name them all."""
+    """Return one endpoint for all of a path's methods, so that an error can name them all."""
 
     async def endpoint(request: Request) -> Response:
         return await endpoints["GET" if request.method == "HEAD" else request.method](request)
@@ -47,7 +47,7 @@ def by_method(endpoints: dict[str, Endpoint]) -> Endpoint:
 
 
 def reading(store: Store, read: Read) -> Endpoint:
-    """Return an endpoint that reads for a known caller at one moment of the database."""
+    """Return an endpoint that authenticates the caller and reads one snapshot of the database."""
 
     def work(request: Request) -> Response:
         with store.reading() as connection:
@@ -61,7 +61,7 @@ def reading(store: Store, read: Read) -> Endpoint:
 
 
 def listing(collection: Collection, injector: FaultInjector) -> Read:
-    """Return what reads a page of a list."""
+    """Return a function that reads a page of a list."""
 
     def read(connection: sqlite3.Connection, caller: Caller, request: Request) -> Row:
         served, always = injector.served(collection.resource, collection.always)
@@ -78,7 +78,7 @@ def listing(collection: Collection, injector: FaultInjector) -> Read:
 
 
 def single(collection: Collection) -> Read:
-    """Return what reads the record the path names, with all its details."""
+    """Return a function that reads the path's record with all its details."""
 
     def read(connection: sqlite3.Connection, caller: Caller, request: Request) -> Row:
         view = View(detail=True, rates=caller.sees_rates)
@@ -88,7 +88,7 @@ def single(collection: Collection) -> Read:
 
 
 def writing(store: Store, operation: Operation, injector: FaultInjector, turn: anyio.CapacityLimiter) -> Endpoint:
-    """Return an endpoint that makes one change, whole or not at all."""
+    """Return an endpoint that makes one change in one transaction."""
 
     def work(request: Request, raw: bytes, at: str | None) -> Response:
         with store.writing(at) as (connection, instant):
@@ -105,7 +105,7 @@ def writing(store: Store, operation: Operation, injector: FaultInjector, turn: a
         try:
             return await anyio.to_thread.run_sync(work, request, raw, at, limiter=turn)
         except sqlite3.OperationalError as error:
-            # Somebody else, with the file open, holds the lock.
+            # Another process holds the lock.
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                 raise
             raise Problem(503, "The database is busy. Try again.", headers={"Retry-After": "1"}) from None
@@ -114,7 +114,7 @@ def writing(store: Store, operation: Operation, injector: FaultInjector, turn: a
 
 
 def found(connection: sqlite3.Connection, collection: Collection, request: Request, view: View) -> Row:
-    """Return the record the path names. What is no UUID names no record."""
+    """Return the path's record; raise 404 if there is none, or the id is not a UUID."""
     id_ = read_id(request.path_params["id"])
     record = read_one(connection, collection, id_, view) if id_ else None
     if record is None:

@@ -1,7 +1,7 @@
-"""Trouble on purpose: for trying one's own error handling, and off unless asked for.
+"""Inject faults, to try one's own error handling; off by default.
 
-Each kind is legal for a server, or at least common. All are drawn from one seeded source, so that the same
-calls in the same order meet the same trouble.
+Each kind of fault is legal for a server, or at least common. All are drawn from one seeded generator, so the same calls
+in the same order get the same faults.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FAULTS = ("500", "502", "503", "504", "drop", "cut", "lost")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
     """
-    Which trouble a sandbox makes. The default makes none.
+    The faults a sandbox injects. The default injects none.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class Trouble:
     @classmethod
     def read(cls, text: str) -> Trouble:
         """
-        Read the command line's form: `name=value` with commas between; several words with `+` between.
+        Parse the command line's form: `name=value` separated by commas; several words separated by `+`.
 
         Examples
         --------
@@ -120,7 +120,7 @@ class Trouble:
 
 
 def _value(default: Any, name: str, text: str) -> Any:
-    """Return a setting's value, of the kind its default is of."""
+    """Return a setting's value, converted to the type of its default."""
     if isinstance(default, bool):
         return {"": True, "true": True, "yes": True, "false": False, "no": False}.get(text.lower(), bool(text))
     if isinstance(default, tuple):
@@ -132,7 +132,7 @@ def _value(default: Any, name: str, text: str) -> Any:
 
 @dataclass(slots=True)
 class FaultInjector:
-    """Makes the trouble asked for, call by call."""
+    """Decide for each call which fault happens."""
 
     trouble: Trouble
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -142,23 +142,23 @@ class FaultInjector:
         self._random = random.Random(self.trouble.seed)  # noqa: S311 - trouble keeps no secrets
 
     def strikes(self, share: float) -> bool:
-        """Tell whether something that happens in this share of cases happens now."""
+        """Return True in this share of calls."""
         with self._lock:
             return share > 0 and self._random.random() < share
 
     def fault(self) -> str | None:
-        """Return how this call fails; None where it does not."""
+        """Return how this call fails; None if it does not."""
         if not self.strikes(self.trouble.faults):
             return None
         with self._lock:
             return self._random.choice(self.trouble.fault_kinds)
 
     def lateness(self) -> float:
-        """Return the seconds from a write's instant to its commit."""
+        """Return the seconds between a write's instant and its commit."""
         return self.trouble.late_seconds if self.strikes(self.trouble.late_commits) else 0.0
 
     def stands_still(self) -> bool:
-        """Tell whether this update leaves the modified date alone."""
+        """Tell whether this update leaves the modified date unchanged."""
         return self.strikes(self.trouble.still_edits)
 
     def parameters(self, pairs: list[tuple[str, str]], served: Resource) -> list[tuple[str, str]]:
@@ -169,13 +169,13 @@ class FaultInjector:
         return [(name, self._select(value, served) if name == "select" else value) for name, value in kept]
 
     def _select(self, text: str, served: Resource) -> str:
-        """Return what is left of a `select` clause where unknown names are not refused."""
+        """Return the `select` names that are used if unknown names are not refused."""
         words = [word.strip() for word in text.split(",") if word.strip()]
         known = [word for word in words if word.removeprefix("-") in served.select]
         return ",".join([] if self.trouble.other_names == "dropping" and known != words else known)
 
     def served(self, resource: Resource, always: frozenset[str]) -> tuple[Resource, frozenset[str]]:
-        """Return a resource in the names it is served under, and the details that come without being asked for."""
+        """Return a resource with the names it is served under, and the details that are always sent."""
         if not self.trouble.other_names:
             return resource, always
         replaced = {each.described for each in resource.alternates}
@@ -186,21 +186,21 @@ class FaultInjector:
         return replace(resource, select=tuple(names), filters=filters), always - brought
 
     def granted(self, asked: ListRequest) -> ListRequest:
-        """Return the request with the limit that is granted, and ties as they fall."""
+        """Return the request with the granted limit, and with ties shuffled if configured."""
         most = self.trouble.most_granted
         limit = asked.limit if most is None else min(asked.limit, most)
         return replace(asked, limit=limit, shuffled=self.trouble.shuffled_ties)
 
 
 class FaultMiddleware:
-    """Lets calls fail, before or after they were worked on."""
+    """Make calls fail, before or after they are processed."""
 
     def __init__(self, app: ASGIApp, injector: FaultInjector) -> None:
         self._app = app
         self._injector = injector
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, well or badly."""
+        """Handle a call, or inject a fault."""
         kind = self._injector.fault() if scope["type"] == "http" else None
         if kind is None:
             await self._app(scope, receive, send)
@@ -216,7 +216,7 @@ class FaultMiddleware:
             await _answer(send, int(kind))
 
     async def _worked_on(self, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
-        """Have the call worked on and return its answer, which nobody has seen yet."""
+        """Process the call and return its response without sending it."""
         messages: list[Message] = []
 
         async def keep(message: Message) -> None:
@@ -230,13 +230,13 @@ _PROMISE: Message = {"type": "http.response.start", "status": 200, "headers": [(
 
 
 async def _cut(send: Send, start: Message, body: bytes) -> None:
-    """Send less than the headers promise; the server then ends the connection."""
+    """Send fewer bytes than the headers promise; the server then closes the connection."""
     await send(start)
     await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
 async def _answer(send: Send, status: int) -> None:
-    problem = Problem(status, "Trouble, as asked for.")
+    problem = Problem(status, "A fault the sandbox was told to inject.")
     headers = [(b"content-type", b"application/problem+json")]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": problem.body()})

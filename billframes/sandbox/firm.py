@@ -1,4 +1,4 @@
-"""The firm itself, as the tables have it: users, practice areas, custom fields, codes and balances."""
+"""Read users, practice areas, custom fields, codes and balances from the tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _render_practice_area(_connection: sqlite3.Connection, records: list[Row], _
 
 
 def _render_definition(connection: sqlite3.Connection, records: list[Row], _view: View) -> None:
-    """Put the options of enum fields in, in display order."""
+    """Add the options of enum fields, in display order."""
     sql = """
         SELECT custom_field_id, option_id AS "optionId", label FROM custom_field_option
         WHERE custom_field_id IN (SELECT value FROM json_each(:ids)) ORDER BY position, option_id

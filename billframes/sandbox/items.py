@@ -1,4 +1,4 @@
-"""What gets billed, as the tables have it: time entries, fixed fees and expenses.
+"""Read time entries, fixed fees and expenses from the tables.
 
 An item's client is its matter's, and it is billed when it is on an invoice in any state. The invoice
 reference always comes with a billed item; the other references come when selected, and with a single record.
@@ -36,7 +36,7 @@ _WHERE: Mapping[str, str | Mapping[bool, str]] = MappingProxyType(
         "userId": "user_id = :userId",
         "matterId": "matter_id = :matterId",
         "clientId": "{}matter_id IN (SELECT matter_id FROM matter WHERE client_id = :clientId)",
-        # Servers with other names know it, the API's description does not.
+        # Servers with other `select` names have it; the API's description does not.
         "invoiceId": "invoice_id = :invoiceId",
         "billed": _BILLED,
         "modifiedSince": "{}modified_at > :modifiedSince",
@@ -83,7 +83,7 @@ def _render_time_entry(connection: sqlite3.Connection, records: list[Row], view:
 
 
 def _render_with_codes(*names: str) -> Render:
-    """Return a renderer for items whose codes come with the single record only."""
+    """Return a renderer for items whose codes are only part of the single record."""
 
     def render(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
         _render_item(connection, records, view)

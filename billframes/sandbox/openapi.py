@@ -1,7 +1,7 @@
-"""The sandbox described by itself: OpenAPI 3.1, generated from the API's declaration.
+"""The sandbox's OpenAPI 3.1 document, generated from the API's declaration.
 
-Paths and parameters come from the resources, schemas from the record structs; `served` says what the sandbox promises
-beyond what billframes needs in order to decode an answer.
+Paths and parameters come from the resources, schemas from the record structs; `served` adds what the sandbox promises
+beyond what billframes needs to decode a response.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def _filter(declared: Filter) -> _Json:
 
 
 def _common(resource: Resource) -> list[_Json]:
-    """Return the parameters every paginated list takes, and `select` where there is something to select."""
+    """Return the parameters of every paginated list, with `select` if the list has details to select."""
     parameters = []
     if resource.select:
         parameters.append(_names("select", "Details to include; `-` before a name excludes it.", resource.select))
@@ -262,7 +262,7 @@ def _components(resources: Iterable[Resource], bodies: Iterable[type[r.Request]]
 
 
 def _bound(schema: _Json) -> None:
-    """Put the bounds into a body's schema that the sandbox holds numbers and names to."""
+    """Add the sandbox's bounds of numbers and names to a body's schema."""
     for name, property_ in schema["properties"].items():
         least, most = BOUNDS[name if name in BOUNDS else "money"]
         for each in _alternatives(property_):
@@ -273,7 +273,7 @@ def _bound(schema: _Json) -> None:
 
 
 def _localize(schema: _Json) -> None:
-    """Say of times of day that they have no offset, which JSON Schema's own `time` asks for."""
+    """Describe times of day without an offset, which JSON Schema's own `time` requires."""
     for property_ in schema.get("properties", {}).values():
         for each in _alternatives(property_):
             if each.get("format") == "time":

@@ -1,7 +1,7 @@
-"""From a query string to a checked request for part of a list.
+"""Read and check the query parameters of a list.
 
-Everything wrong is collected before anything is said, so a caller mends a request in one go. Parameters the
-API does not declare are ignored: servers and clients of different ages must get on.
+All faults are reported at once, so a caller can correct a request in one go. Undeclared parameters are ignored, because
+servers and clients of different versions must work together.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 @dataclass(frozen=True, slots=True)
 class ListRequest:
     """
-    What a caller wants of a list.
+    A caller's request for part of a list.
 
-    `filters` maps parameter names to values as the tables hold them; `sort` has (name, descending) pairs;
-    `shuffled` leaves the order of equals to chance, where ids settle it otherwise.
+    `filters` maps parameter names to values in the tables' format; `sort` has (name, descending) pairs;
+    `shuffled` orders equal rows at random instead of by id.
     """
 
     filters: dict[str, Any] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class ListRequest:
 
     @property
     def sort_text(self) -> str | None:
-        """The sort as a caller writes it; None without any."""
+        """The sort in the form a caller writes it; None if there is none."""
         return ",".join(("-" if descending else "") + name for name, descending in self.sort) or None
 
 
@@ -82,12 +82,12 @@ def read_list(resource: Resource, pairs: Iterable[tuple[str, str]]) -> ListReque
 
 
 def read_id(text: str) -> str | None:
-    """Return a UUID as the tables hold it; None where `text` is no UUID."""
+    """Return a UUID in the tables' format; None if `text` is not a UUID."""
     return text.lower() if _ID.fullmatch(text) else None
 
 
 class _Reader:
-    """The values of a query string, and what is wrong with them."""
+    """The values of a query string, and their faults."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._values: dict[str, list[str]] = {}
@@ -96,7 +96,7 @@ class _Reader:
             self._values.setdefault(name, []).append(value)
 
     def read(self, name: str, convert: Callable[[str], _T], default: _T) -> _T:
-        """Return a parameter's value, or `default` where it is missing or wrong."""
+        """Return a parameter's value, or `default` if it is missing or wrong."""
         values = self._values.get(name)
         if not values:
             return default
@@ -119,7 +119,7 @@ def _names(text: str) -> list[str]:
 
 
 def _select(resource: Resource, text: str) -> frozenset[str]:
-    """Return the names to include: those named, less those named with `-`."""
+    """Return the names to include: the given names, without those given with `-`."""
     names = _names(text)
     _known({name.removeprefix("-") for name in names}, resource.select)
     excluded = {name[1:] for name in names if name.startswith("-")}
@@ -127,7 +127,7 @@ def _select(resource: Resource, text: str) -> frozenset[str]:
 
 
 def _sort(resource: Resource, text: str) -> tuple[tuple[str, bool], ...]:
-    """Return the sort; a field named again has no say, as its first mention has decided already."""
+    """Return the sort; if a field is given twice, the first counts."""
     names = _names(text)
     _known({name.removeprefix("-") for name in names}, resource.sort)
     decided: dict[str, bool] = {}
@@ -150,14 +150,14 @@ def _integer(text: str, least: int, most: int) -> int:
 
 
 def read_uuid(text: str) -> str:
-    """Return a UUID as the tables hold it; ValueError says what is wrong."""
+    """Return a UUID in the tables' format; raise ValueError with the fault."""
     if (found := read_id(text)) is None:
         raise ValueError(f"is {shown(text)}, and takes a UUID")
     return found
 
 
 def read_date(text: str) -> str:
-    """Return a date as the tables hold it; ValueError says what is wrong."""
+    """Return a date in the tables' format; raise ValueError with the fault."""
     try:
         if _DATE.fullmatch(text):
             return dt.date.fromisoformat(text).isoformat()
@@ -167,7 +167,7 @@ def read_date(text: str) -> str:
 
 
 def _read_instant(text: str) -> str:
-    """Return an instant as the tables hold it. Without an offset it is UTC: the description does not say."""
+    """Return an instant in the tables' format. Without an offset it is UTC; the description does not say."""
     try:
         if _DATE.fullmatch(text[:10]) and text[10:11] in {"T", "t", " "} and _TIME.fullmatch(text[11:]):
             instant = dt.datetime.fromisoformat(text.upper())

@@ -1,4 +1,4 @@
-"""Clients, matters and invoices, as the tables have them."""
+"""Read clients, matters and invoices from the tables."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _render_client(connection: sqlite3.Connection, records: list[Row], view: Vie
             record["contact"] = msgspec.json.decode(contact)
         if view.detail:
             record["notes"] = notes
-    # A client's custom fields come inside its metadata, so asking for them brings the metadata too.
+    # A client's custom fields are part of its metadata, so selecting them selects the metadata.
     put_meta(records, shown=view.shows("meta") or view.shows("customFields"))
     if view.shows("customFields"):
         values = custom_fields(connection, [record["clientId"] for record in records])
@@ -198,7 +198,7 @@ INVOICE_PARTIES = Collection(
     columns={
         "invoiceId": "invoice_id",
         "clientId": "client_id",
-        # An invoice over several matters shows its first.
+        # An invoice for several matters shows the first.
         "matterId": "(SELECT matter_id FROM invoice_matter m WHERE m.invoice_id = invoice.invoice_id"
         " ORDER BY position LIMIT 1)",
         "invoiceNumber": "invoice_number",

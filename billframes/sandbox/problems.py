@@ -1,7 +1,7 @@
-"""Answers that say no, as RFC 9457 `application/problem+json`.
+"""Error responses, as RFC 9457 `application/problem+json`.
 
-The API's description shows no error bodies; this is the documented assumption. `errors` lists everything
-wrong with a request at once, each with the parameter, or the place in the body, it is about.
+The API's description shows no error bodies; this is the documented assumption. `errors` lists every fault of a request,
+each with its parameter or its place in the body.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ __all__ = ["Fault", "Faults", "Problem", "ProblemBody", "shown"]
 
 _LONGEST = 80
 _MOST_TOLD = 50
-# More than anybody mends by hand; keeps the answer to a senseless body from growing beyond the body.
+# More than anybody corrects by hand; keeps the response to a nonsensical body from outgrowing the body.
 _MOST_LISTED = 1_000
 
 
 class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing wrong with a request: with a parameter or header, or at a JSON pointer into the body."""
+    """A fault of a request: of a parameter or header, or at a JSON pointer into the body."""
 
     detail: str
     parameter: str | None = None
@@ -28,7 +28,7 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ProblemBody(msgspec.Struct, omit_defaults=True):
-    """The body of an answer that says no."""
+    """The body of an error response."""
 
     type: str
     title: str
@@ -39,7 +39,7 @@ class ProblemBody(msgspec.Struct, omit_defaults=True):
 
 class Problem(Exception):  # noqa: N818
     """
-    A request that is answered with a problem.
+    An error response to a request.
 
     Parameters
     ----------
@@ -75,25 +75,25 @@ class Problem(Exception):  # noqa: N818
 
 
 class Faults:
-    """What is found wrong with a request, until everything has been looked at."""
+    """Collects a request's faults until all of it has been checked."""
 
     def __init__(self) -> None:
         self._found: list[Fault] = []
 
     def parameter(self, name: str, detail: str) -> None:
-        """Note what is wrong with a query parameter or header."""
+        """Add a fault of a query parameter or header."""
         self._found.append(Fault(detail, parameter=name))
 
     def body(self, pointer: str, detail: str) -> None:
-        """Note what is wrong in the body; `pointer` is a JSON pointer such as `#/customFields/0/value`."""
+        """Add a fault of the body; `pointer` is a JSON pointer such as `#/customFields/0/value`."""
         self._found.append(Fault(detail, pointer=pointer))
 
     def about(self, pointer: str) -> bool:
-        """Tell whether something is wrong at this place of the body already."""
+        """Tell whether this place of the body has a fault already."""
         return any(each.pointer == pointer for each in self._found)
 
     def check(self) -> None:
-        """Raise a problem that lists every fault, if there is any."""
+        """Raise a problem that lists all faults, if there are any."""
         if self._found:
             told = self._found[:_MOST_TOLD]
             detail = "; ".join(f"{each.parameter or each.pointer} {each.detail}" for each in told)
@@ -102,7 +102,7 @@ class Faults:
 
 
 def shown(value: object) -> str:
-    """Return a value as a sentence quotes it, cut where it is long."""
+    """Return a value quoted for a message, shortened if it is long."""
     try:
         text = repr(value)
     except RecursionError:

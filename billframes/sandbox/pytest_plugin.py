@@ -25,7 +25,7 @@ class SandboxForTests:
     """
     A fresh server on a fresh copy of the small seeded firm.
 
-    Everything of `Sandbox` can be used: `base_url`, `tokens`, `admin`, `database`.
+    It has all of `Sandbox`: `base_url`, `tokens`, `admin`, `database`.
     """
 
     def __init__(self, sandbox: Sandbox) -> None:
@@ -52,7 +52,7 @@ class SandboxForTests:
 
 @pytest.fixture(scope="session")
 def _billframes_firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the seeded firm's file, made once a session; every test works on a copy."""
+    """Return the seeded firm's file, made once per session; each test gets a copy."""
     from billframes.sandbox.seed import seed_database
     from billframes.sandbox.store import Store
 
@@ -66,7 +66,7 @@ def billframes_sandbox(_billframes_firm: Path, tmp_path: Path) -> Iterator[Sandb
     """
     Give a fresh server of the whole API and, at `.client`, a connected client.
 
-    What a test writes is gone after it.
+    A test's changes are gone after the test.
     """
     import shutil
 

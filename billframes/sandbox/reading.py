@@ -1,6 +1,8 @@
 """Read records from the tables: single ones and pages of lists, with the records embedded in them.
 
-Each kind of embedded record is looked up once for a whole page, by its distinct ids.
+A page takes three queries inside one transaction: the number of matches, the ids on the page, and those rows in order.
+The second starts from the nearer end of the list, so the last page is as quick as the first. Each kind of embedded
+record is looked up once for the page. SQL text only has fragments of this source; callers' values are always bound.
 """
 
 from __future__ import annotations
@@ -47,10 +49,10 @@ _FEW = 5 * MAX_LIMIT
 @dataclass(frozen=True, slots=True)
 class View:
     """
-    How much of a record the answer shows.
+    How much of a record the response shows.
 
-    `select` are the additional details asked for, `detail` is True for a single record, which shows them all,
-    and `rates` tells whether the credential may see rates.
+    `select` has the selected details, `detail` is True for a single record, which has all of them, and `rates`
+    tells whether the credential may see rates.
     """
 
     select: frozenset[str] = frozenset()
@@ -58,7 +60,7 @@ class View:
     rates: bool = False
 
     def shows(self, name: str) -> bool:
-        """Tell whether a detail that a list shows on request is in the answer."""
+        """Tell whether the response has a detail that lists only show if selected."""
         return self.detail or name in self.select
 
 
@@ -68,7 +70,7 @@ Render = Callable[[sqlite3.Connection, list[Row], View], None]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
     """
-    One resource as the tables have it.
+    How one resource is read from the tables.
 
     Parameters
     ----------
@@ -105,7 +107,7 @@ class Collection:
 def read_page(
     connection: sqlite3.Connection, collection: Collection, request: ListRequest, view: View
 ) -> tuple[list[Row], int]:
-    """Return one page's records and how many match in all."""
+    """Return one page's records and the number of matches."""
     where, values = _where(collection, request.filters), _bound(request.filters)
     counting = f"SELECT count(*) FROM {collection.table}"  # noqa: S608
     total = count(connection, counting + where, values if where else {})
@@ -138,16 +140,16 @@ def _page(
 
 def _few(total: int, size: int, wanted: int) -> bool:
     """
-    Tell whether sorting all that match is quicker than walking the sort's index until enough of it matches.
+    Tell whether sorting all matches is quicker than walking the sort's index until enough rows match.
 
-    The walk passes over `size / total` rows for each that matches. What is not few is walked, which SQLite
-    would not do by itself where the filter has an index.
+    The walk passes `size / total` rows for each match. SQLite would not choose the walk by itself if the filter has
+    an index.
     """
     return total <= _FEW or total * total < size * wanted
 
 
 def read_one(connection: sqlite3.Connection, collection: Collection, id_: str, view: View) -> Row | None:
-    """Return the record with this id; None without one."""
+    """Return the record with this id, or None."""
     return next(iter(_read(connection, collection, [id_], view)), None)
 
 
@@ -160,7 +162,7 @@ def rows_as_records(connection: sqlite3.Connection, sql: str, values: Mapping[st
 
 def _read(connection: sqlite3.Connection, collection: Collection, ids: Iterable[str], view: View) -> list[Row]:
     columns = ", ".join(f'{sql} AS "{name}"' for name, sql in collection.columns.items())
-    # CROSS JOIN keeps SQLite to this order of loops: the page's few ids first.
+    # CROSS JOIN makes SQLite loop over the page's few ids first.
     fetching = (
         f"SELECT {columns} FROM json_each(:ids) AS page CROSS JOIN {collection.table}"  # noqa: S608
         f" ON {collection.table}.{collection.key} = page.value ORDER BY page.key"
@@ -171,7 +173,7 @@ def _read(connection: sqlite3.Connection, collection: Collection, ids: Iterable[
 
 
 def _bound(filters: Mapping[str, Any]) -> dict[str, Any]:
-    # `query` reads queryFullMatch whether it was sent or not.
+    # `query` needs queryFullMatch even if it was not sent.
     return {"queryFullMatch": False, **filters}
 
 
@@ -186,10 +188,10 @@ def _where(collection: Collection, filters: Mapping[str, Any], *, walking: bool 
 
 def _order(collection: Collection, request: ListRequest, *, backwards: bool, few: bool) -> str:
     """
-    Return the order, ties by id.
+    Return the ORDER BY clause, with ties ordered by id.
 
-    Left to itself SQLite walks the sort's index through a long table to find the few rows a filter leaves. The
-    unary plus keeps it from that index, so that it goes by the filter's and sorts what it finds.
+    By default SQLite walks the sort's index through a long table to find the few rows that match a filter. The unary
+    plus keeps it from using that index, so it uses the filter's and sorts the matches.
     """
     asked = [(collection.sort[name], descending) for name, descending in request.sort]
     terms = [*(asked or [(each, False) for each in collection.order]), (collection.key, False)]
@@ -201,7 +203,7 @@ def _order(collection: Collection, request: ListRequest, *, backwards: bool, few
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What of a table's rows is embedded in other records."""
+    """The columns of a table's rows that other records embed."""
 
     table: str
     key: str
@@ -258,7 +260,7 @@ def lookup(connection: sqlite3.Connection, shape: Shape, ids: Iterable[str | Non
 
 
 def attach(connection: sqlite3.Connection, records: list[Row], name: str, shape: Shape, by: str) -> None:
-    """Put the embedded form of the id in property `by` into property `name`, where there is an id."""
+    """Set property `name` to the embedded form of the id in property `by`, if it has one."""
     found = lookup(connection, shape, (record[by] for record in records))
     for record in records:
         if (key := record[by]) is not None:
@@ -266,7 +268,7 @@ def attach(connection: sqlite3.Connection, records: list[Row], name: str, shape:
 
 
 def put_meta(records: list[Row], *, shown: bool) -> None:
-    """Turn the columns createdAt and modifiedAt into `meta`, or take them away."""
+    """Turn the columns createdAt and modifiedAt into `meta`, or remove them."""
     for record in records:
         meta = {"createdAt": record.pop("createdAt"), "modifiedAt": record.pop("modifiedAt")}
         if shown:
@@ -299,7 +301,7 @@ def _custom_rows(
 
 
 def _custom_value(stored: str | None, label: str | None, row: Row) -> dict[str, Any]:
-    """Return the value; an enum's is its option's label, and only enums keep their option id."""
+    """Return the value; an enum's value is its option's label, and only enums keep their option id."""
     if row["valueType"] == "enum":
         return {"value": label}
     del row["optionId"]

@@ -1,4 +1,13 @@
-"""The sandbox's tables, and the triggers that record every change in the table `audit` on request."""
+"""The sandbox's tables, and the triggers that record every change in the table `audit` if configured.
+
+Money, rates and hours are whole ten-thousandths (`SCALE`), so sums are exact and any amount with up to four decimals
+survives a round trip. Dates are yyyy-MM-dd and instants yyyy-MM-ddTHH:mm:ss.ffffffZ, so text order is time order.
+Derived values (client of an item, billed flag, custom field names) are not stored twice: an item's client is its
+matter's, and it is billed if it is on an invoice.
+
+The audit triggers run inside the transaction that makes the change, and writers take turns, so the order of positions
+is the order of commits.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the sandbox's answers look like, for its OpenAPI document.
+"""Schemas of the sandbox's responses, for its OpenAPI document.
 
-The records that billframes decodes are lenient: a field that a server may leave out has a default there. The
-sandbox promises more: which properties are required and which may be null is as the API's description has it, and
-only what it really sends is declared. This module turns the schemas of the decoded records into that promise.
+The records that billframes decodes are lenient: a field that a server may omit has a default. The sandbox promises
+more: its required and nullable properties are those of the API's description, and only properties that it sends are
+declared. This module tightens the schemas of the decoded records accordingly.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _Json = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class _Shape:
     """
-    What is promised of a record.
+    What the sandbox promises of a record.
 
-    `required` and `nullable` are names with blanks between; any other property may be left out and is never null.
-    `never` are properties that are decoded but not sent. `more` is put over the properties' own schemas.
+    `required` and `nullable` are names separated by blanks; any other property may be omitted and is never null.
+    `never` has properties that are decoded but not sent. `more` overrides the properties' own schemas.
     """
 
     required: str = ""
@@ -46,7 +46,7 @@ _CONTACT = (
 _TIME_NULLS = "time rate amount invoiceId fixedFeeId activityCode taskCode"
 _MATTER_NULLS = "reference opened originators practiceAreaId customFields"
 
-# The embedded user and practice area, and the fields of `version`, are not shown; these are what the sandbox sends.
+# The description does not show the embedded user and practice area, nor the fields of `version`.
 _USER = {"initials": {"description": "Initials.", "anyOf": [{"type": "string"}, {"type": "null"}]}}
 _VERSION = {"properties": {"api": {"type": "string"}, "sandbox": {"type": "string"}}, "required": ["api", "sandbox"]}
 
@@ -93,7 +93,7 @@ _SHAPES: Mapping[str, _Shape] = MappingProxyType(
         "TimeEntryList": _Shape(f"timeEntryId userId {_ITEM} hours billingType", _TIME_NULLS),
         "UserList": _Shape("userId name firstName lastName role email", "initials customFields"),
         "UserReference": _Shape("userId name firstName lastName", "initials", more=_USER),
-        # What creates take: only what differs from the declared bodies.
+        # Bodies of creates: only what differs from the declared bodies.
         "CreateMatter": _Shape(
             "name clientId responsibleId",
             "reference originatorId opened billingInstructions notes referralSources practiceAreaId rateGroupId"
@@ -110,12 +110,12 @@ _BALANCES = {
 
 
 def as_served(schemas: Mapping[str, _Json]) -> dict[str, _Json]:
-    """Return the schemas with what the sandbox promises of each; a body's schema stays as it is declared."""
+    """Return the schemas tightened to the sandbox's promises; request bodies stay as declared."""
     return {name: _promised(_SHAPES[name], schema) if name in _SHAPES else schema for name, schema in schemas.items()}
 
 
 def balances_schema(schema: _Json, field_set: str) -> _Json:
-    """Return the schema of client balances with the one field set that is served."""
+    """Return the schema of client balances with the served field set only."""
     names = _BALANCES[field_set]
     others = " ".join(name for name in schema["properties"] if name not in names.split())
     return _promised(_Shape(names, never=others), schema)
@@ -133,7 +133,7 @@ def _promised(shape: _Shape, schema: _Json) -> _Json:
 
 
 def _property(declared: _Json, *, nullable: bool) -> _Json:
-    """Return a property without the default of its decoding and, unless it may be null, without the null."""
+    """Return a property without its default and, unless it is nullable, without null."""
     schema = {name: value for name, value in declared.items() if name != "default"}
     valued = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     if nullable or len(valued) == len(schema.get("anyOf", ())):

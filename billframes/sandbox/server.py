@@ -1,4 +1,4 @@
-"""The sandbox as a running server: a real one, over HTTP, in a thread of this process.
+"""Run the sandbox as an HTTP server in a thread of this process.
 
 >>> from billframes.sandbox import Sandbox
 >>> with Sandbox(seed=7) as sandbox:  # doctest: +SKIP
@@ -39,14 +39,14 @@ except ModuleNotFoundError as error:
 __all__ = ["Sandbox"]
 
 _PATIENCE = 30.0
-# Seconds that requests at work have to finish once the sandbox stops, and that the server has to end after that.
+# Seconds for requests in progress to finish once the sandbox stops, and for the server to end after that.
 _GRACE = 3.0
 _ENDING = 5.0
 
 
 class Sandbox:
     """
-    A law firm behind the whole API, for demos, notebooks and tests.
+    A server of the whole API with a made-up law firm, for demos, notebooks and tests.
 
     Parameters
     ----------
@@ -55,22 +55,22 @@ class Sandbox:
     seed : int
         The same seed and size give the same firm.
     db : str or Path, optional
-        A SQLite file to keep the firm in. One that exists is used as it is, whatever `size` and `seed` say.
-        None keeps it in a temporary file until `stop`.
+        The SQLite file of the firm. If it exists, it is used as it is, and `size` and `seed` are ignored.
+        None uses a temporary file, which `stop` removes.
     host : str
-        Where to listen. Anything but loopback opens the sandbox, whose tokens are public, to the network.
+        The address to listen on. Any other than loopback opens the sandbox, whose tokens are public, to the network.
     port : int
-        0 takes any free port.
+        The port to listen on; 0 takes any free port.
     balances : {"A", "B"}
-        Which of the two described field sets client balances come in.
+        Which of the two described field sets client balances have.
     trouble : Trouble, optional
-        What goes wrong on purpose, for trying one's error handling.
+        The faults to inject, for trying one's error handling.
     throttle : Throttle, optional
-        How many calls are taken before 429.
+        The rate limits, beyond which calls get 429.
     latency_ms : float
-        Milliseconds every call takes longer, 0 or more.
+        Milliseconds to delay every call by, 0 or more.
     audit : bool
-        Whether every change of a record is kept, in the order of commits, in the database's table `audit`.
+        Whether to record every change, in the order of commits, in the database's table `audit`.
 
     Raises
     ------
@@ -123,41 +123,41 @@ class Sandbox:
 
     @property
     def base_url(self) -> str:
-        """Where the server is, without a slash at the end."""
+        """The server's address, without a slash at the end."""
         self._running()
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)  # noqa: S104
         return f"http://[{host}]:{self._port}" if ":" in host else f"http://{host}:{self._port}"
 
     @property
     def tokens(self) -> dict[str, str]:
-        """The credentials: `full` and `service` see rates, `norates` doesn't; `service` is no user."""
+        """The credentials: `full` and `service` see rates, `norates` doesn't; `service` has no user."""
         return dict(TOKENS)
 
     @property
     def health_path(self) -> str:
-        """Path of the health check, which the API's description does not show."""
+        """The path of the health check, which the API's description does not show."""
         return HEALTH_PATH
 
     @property
     def database(self) -> Path:
-        """The SQLite file, for checking numbers by SQL."""
+        """The path of the SQLite file, for checking figures by SQL."""
         return self._running().path
 
     @property
     def admin(self) -> Admin:
-        """Moves invoices, which the public API only lists."""
+        """Creates, moves, pays and voids invoices, which the public API only lists."""
         return Admin(self._running())
 
     @property
     def is_open_to_network(self) -> bool:
-        """Whether other machines may reach the sandbox."""
+        """Whether other machines can reach the sandbox."""
         try:
             return not ip_address(self._host).is_loopback
         except ValueError:
             return self._host != "localhost"
 
     def start(self) -> Self:
-        """Make the firm where there is none, listen, and return when the first request can be answered."""
+        """Create the firm if the file does not exist, and listen; return when the server is ready."""
         if self._store is not None:
             return self
         listener = _listen(self._host, self._port)
@@ -175,9 +175,9 @@ class Sandbox:
 
     def stop(self) -> None:
         """
-        Stop listening and close the database. Stopping twice is fine.
+        Stop listening and close the database. Stopping twice does nothing.
 
-        Requests being answered have three seconds to finish; those that do not are answered with 503.
+        Requests in progress have three seconds to finish; those that do not get 503.
         """
         writer, server, thread, store = self._writer, self._server, self._thread, self._store
         self._server = self._thread = self._store = self._writer = None
@@ -205,9 +205,9 @@ class Sandbox:
         requests = Unfinished(app)
         config = uvicorn.Config(
             requests,
-            # A library leaves the logging of its process as it is.
+            # A library does not change its process's logging.
             log_config=None,
-            # Answers cut short on purpose are no news.
+            # Responses that are cut on purpose need no log line.
             log_level="critical" if self._trouble.faults else "warning",
             access_log=False,
             lifespan="off",
@@ -223,7 +223,7 @@ class Sandbox:
         deadline = time.monotonic() + _PATIENCE
         while not server.started:
             if not self._thread.is_alive() or time.monotonic() > deadline:
-                raise ConfigError("The sandbox's server did not start; its log says why.")
+                raise ConfigError("The sandbox's server did not start; see its log.")
             time.sleep(0.005)
 
     def _running(self) -> Store:
@@ -233,7 +233,7 @@ class Sandbox:
 
 
 class _Server(uvicorn.Server):
-    """A web server that ends unfinished requests itself: uvicorn prints a traceback for each one it cancels."""
+    """A web server that ends unfinished requests itself, because uvicorn prints a traceback for each one it cancels."""
 
     def __init__(self, config: uvicorn.Config, requests: Unfinished) -> None:
         super().__init__(config)
@@ -242,7 +242,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         loop = asyncio.get_running_loop()
         loop.call_later(_GRACE, self._requests.end)
-        # Callers who do not read their answers keep their connections open for good.
+        # Callers who do not read their responses would keep their connections open forever.
         loop.call_later(_GRACE + 1, self._disconnect)
         await super().shutdown(sockets)
 
@@ -254,7 +254,7 @@ class _Server(uvicorn.Server):
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio turns Nagle's algorithm off only where the protocol is named; with it small answers take 40 ms.
+    # asyncio only turns Nagle's algorithm off if the protocol is named; with it, small responses take 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -33,7 +33,11 @@ _MOST = 1_000
 
 
 class CountingConnection(sqlite3.Connection):
-    """A connection that remembers totals."""
+    """A connection that caches totals until something is written.
+
+    Every page of a list gives the total, and counting a long list takes longer than reading a page of it. `PRAGMA
+    data_version` tells a connection that another has committed; it forgets after its own commits.
+    """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -41,12 +45,12 @@ class CountingConnection(sqlite3.Connection):
         self._totals: dict[Hashable, int] = {}
 
     def forget(self) -> None:
-        """Forget every total, after a write of this connection's own."""
+        """Clear the cache, after a write by this connection."""
         self._totals.clear()
 
     def count(self, sql: str, values: Mapping[str, Any]) -> int:
-        """Return a query's one number, as of this transaction's moment."""
-        # Inside a transaction this also settles which moment that is.
+        """Return a query's number, as of this transaction's snapshot."""
+        # Inside a transaction this also fixes the snapshot.
         version = self.execute("PRAGMA data_version").fetchone()[0]
         if version != self._version or len(self._totals) >= _MOST:
             self._totals.clear()
@@ -58,7 +62,7 @@ class CountingConnection(sqlite3.Connection):
 
 
 def count(connection: sqlite3.Connection, sql: str, values: Mapping[str, Any]) -> int:
-    """Return a query's one number, remembered where the connection can."""
+    """Return a query's number, cached if the connection can."""
     if isinstance(connection, CountingConnection):
         return connection.count(sql, values)
     total: int = connection.execute(sql, values).fetchone()[0]
@@ -70,10 +74,10 @@ Seed = Callable[[sqlite3.Connection], object]
 _PRAGMAS = ("foreign_keys = ON", "cache_size = -16384", "mmap_size = 1073741824")
 _CLOCK = "clock_offset_seconds"
 _LAST = "last_instant"
-# No table `setting`, no database, or a damaged one.
+# The table `setting` is missing, or the file is damaged or not a database.
 _NO_SANDBOX = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT})
 _ELSEWHERE = "Name a file in a folder that you can write to."
-# Seconds to wait for a lock that somebody outside this process holds.
+# Seconds to wait for a lock that another process holds.
 _PATIENCE = 30.0
 
 
@@ -89,7 +93,7 @@ class Store:
     seed : callable
         Fills the empty tables of a new database through the connection it is given.
     audit : bool
-        Whether every change is kept in the table `audit`.
+        Whether to record every change in the table `audit`.
 
     Raises
     ------
@@ -128,7 +132,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection inside a read transaction, so that everything read is of one moment."""
+        """Lend a connection inside a read transaction, so that all reads see one snapshot."""
         connection = self._borrow()
         try:
             connection.execute("BEGIN")
@@ -140,9 +144,9 @@ class Store:
     @contextmanager
     def writing(self, at: str | None = None) -> Iterator[tuple[sqlite3.Connection, str]]:
         """
-        Lend a connection inside a write transaction, and the instant to date its changes by.
+        Lend a connection inside a write transaction, with the instant of its changes.
 
-        Committed at the end; anything raised in it undoes it whole. `at` dates it otherwise.
+        The transaction is committed at the end and rolled back if anything is raised. `at` overrides the instant.
         """
         connection = self._borrow()
         try:
@@ -152,7 +156,7 @@ class Store:
             self._give_back(connection)
 
     def _instant(self, connection: sqlite3.Connection) -> str:
-        """Return now, or the least instant after the last write's where the clock has not moved on."""
+        """Return the current time, or if the clock has not moved on, a microsecond after the last write's instant."""
         now = instant_text(self.clock.now())
         found = connection.execute("SELECT value FROM setting WHERE name = ?", (_LAST,)).fetchone()
         if found and found[0] >= now:
@@ -161,7 +165,7 @@ class Store:
         return now
 
     def close(self) -> None:
-        """Close the connections, those at work when they are done; remove the file if it was temporary."""
+        """Close the connections, those in use when they are returned; remove the file if it is temporary."""
         self._closed = True
         with suppress(Empty):
             while True:
@@ -195,7 +199,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def connect(path: Path, *, durable: bool = True) -> sqlite3.Connection:
     """Return a connection in autocommit mode that waits for writers and knows the sandbox's SQL functions."""
-    # The pool lends a connection to one thread at a time, which SQLite allows and the check does not see.
+    # The pool lends a connection to one thread at a time, which SQLite allows but its check can't see.
     connection = sqlite3.connect(
         path, isolation_level=None, timeout=_PATIENCE, check_same_thread=False, factory=CountingConnection
     )
@@ -211,7 +215,7 @@ def connect(path: Path, *, durable: bool = True) -> sqlite3.Connection:
 
 
 def _matches(field: str | None, text: str, whole: int) -> bool:
-    """Tell whether `field` holds `text` anywhere, or is all of it, without regard to case."""
+    """Tell whether `field` contains `text`, or equals it if `whole`, ignoring case."""
     if field is None:
         return False
     field, text = field.casefold(), text.casefold()
@@ -220,7 +224,7 @@ def _matches(field: str | None, text: str, whole: int) -> bool:
 
 @contextmanager
 def _one_sentence(path: Path) -> Iterator[None]:
-    """Turn the system's refusals of a place, and files that are no sandbox database, into a `ConfigError`."""
+    """Raise a `ConfigError` for paths the system refuses and files that are not a sandbox database."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -240,13 +244,13 @@ def _temporary_folder() -> Path:
 
 
 def _remove_folder(folder: Path, owner: int) -> None:
-    """Remove the temporary firm, unless this process is only a fork of the one that made it."""
+    """Remove the temporary file, unless this process is a fork of the one that created it."""
     if os.getpid() == owner:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_new(path: Path) -> bool:
-    """Tell whether a firm is to be created at this path."""
+    """Tell whether a new firm must be created at this path."""
     if path.is_dir():
         raise ConfigError(f"{path} is a folder. Name a file in it, such as {path / 'firm.db'}.")
     if path.exists() and not path.is_file():
@@ -255,7 +259,7 @@ def _is_new(path: Path) -> bool:
 
 
 def _check_writable(path: Path) -> None:
-    """Begin a write, so that a read-only file or folder is refused now and not at the first create."""
+    """Begin a write, so that a read-only file or folder is refused now, not at the first create."""
     connection = connect(path)
     try:
         connection.execute("PRAGMA busy_timeout = 0")
@@ -269,7 +273,7 @@ def _check_writable(path: Path) -> None:
 
 
 def _create(path: Path, seed: Seed) -> None:
-    """Build a new firm. If that fails, no file is left, or the empty file that was there before."""
+    """Create a new firm. If that fails, remove the file, or empty it if it existed."""
     was_there = path.exists()
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -302,7 +306,7 @@ def _build(path: Path, seed: Seed) -> None:
 
 
 def _clock(path: Path) -> Clock:
-    """Read the clock, which only a complete database has."""
+    """Read the clock, which only complete databases have."""
     connection = connect(path)
     try:
         found = connection.execute("SELECT value FROM setting WHERE name = ?", (_CLOCK,)).fetchone()

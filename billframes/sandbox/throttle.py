@@ -1,7 +1,6 @@
-"""A limit on calls, as servers have them: so many a minute, so many at once, so many a day, then 429.
+"""Rate limits per minute, at once and per day, beyond which calls get 429.
 
-The description shows no rate limits, so there are none unless asked for. The health check and the schema
-do not count.
+The description shows no rate limits, so there are none by default. The health check and the schema do not count.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _DAY = 86_400.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throttle:
     """
-    How many calls the sandbox takes. None takes any number.
+    The sandbox's rate limits. None is no limit.
 
     Parameters
     ----------
@@ -55,7 +54,7 @@ class Throttle:
     @classmethod
     def read(cls, text: str) -> Throttle:
         """
-        Read the command line's form: `name=number` with commas between.
+        Parse the command line's form: `name=number` separated by commas.
 
         Examples
         --------
@@ -73,7 +72,7 @@ class Throttle:
 
 
 class Throttled:
-    """Answers 429 with `Retry-After` to the calls beyond the limits."""
+    """Respond with 429 and `Retry-After` to calls beyond the limits."""
 
     def __init__(
         self, app: ASGIApp, throttle: Throttle, *, free: frozenset[str], now: Callable[[], float] = time.monotonic
@@ -86,7 +85,7 @@ class Throttled:
         self._working = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or refuse."""
+        """Handle a call, or respond with 429."""
         if scope["type"] != "http" or scope["path"] in self._free:
             await self._app(scope, receive, send)
             return
@@ -102,7 +101,7 @@ class Throttled:
             self._working -= 1
 
     def _refusal(self) -> tuple[str, float] | None:
-        """Return which limit is reached and in how many seconds there is room again."""
+        """Return the limit that is reached and the seconds until a call is allowed again."""
         now = self._now()
         while self._calls and self._calls[0] <= now - _DAY:
             self._calls.popleft()
@@ -118,14 +117,14 @@ class Throttled:
 
 
 class Delayed:
-    """Waits before every call, as a server far away does."""
+    """Delay every call, as a distant server does."""
 
     def __init__(self, app: ASGIApp, milliseconds: float) -> None:
         self._app = app
         self._seconds = milliseconds / 1000
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Wait, then answer."""
+        """Wait, then handle the call."""
         await asyncio.sleep(self._seconds)
         await self._app(scope, receive, send)
 

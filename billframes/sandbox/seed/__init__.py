@@ -1,8 +1,8 @@
-"""A firm that never was: its people, their clients, and thirty-four months of work and bills.
+"""A made-up firm: its people, their clients, and thirty-four months of work and bills.
 
-`seed_database` fills an empty database. The months are lived in order, as at a firm: work is done, entered late,
-billed early the next month, written down, and paid or not. The last day is 2026-10-31, so October 2026 is
-half billed and what is unpaid has every age. The same seed and size make the same firm, byte for byte.
+`seed_database` fills an empty database. The months are simulated in order: work is done, entered late, billed
+early the next month, written down, and paid or not. The last day is 2026-10-31, so October 2026 is half billed and the
+unpaid invoices are of every age. The same seed and size make the same firm, byte for byte.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def seed_database(connection: sqlite3.Connection, *, seed: int = 0, size: str = 
     ValueError
         The size is none of the three.
     """
-    # The data files are read when a firm is made, not when a kept one is opened.
+    # The data files are only read when a firm is created.
     from billframes.sandbox.seed.years import Firm
 
     if size not in SIZES:
@@ -58,7 +58,7 @@ def seed_database(connection: sqlite3.Connection, *, seed: int = 0, size: str = 
 
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing, within the caller's transaction if there is one."""
+    """Run the block in one transaction, the caller's if one is open."""
     if connection.in_transaction:
         yield
         return
@@ -73,7 +73,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def _room_to_work(connection: sqlite3.Connection) -> Iterator[None]:
-    """Keep pages in memory, sort indexes on several threads, and keep the collector off what holds no cycles."""
+    """Keep pages in memory, sort indexes on several threads, and pause the garbage collector."""
     (cached,) = connection.execute("PRAGMA cache_size").fetchone()
     (threads,) = connection.execute("PRAGMA threads").fetchone()
     collecting = gc.isenabled()
@@ -90,7 +90,7 @@ def _room_to_work(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _drop_indexes(connection: sqlite3.Connection) -> list[str]:
-    """Drop the indexes of the busy tables and return what makes them again, which is faster afterwards."""
+    """Drop the indexes of the large tables and return the statements that recreate them, which is faster at the end."""
     marks = ", ".join("?" * len(_BUSY_TABLES))
     query = f"SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql NOT NULL AND tbl_name IN ({marks})"  # noqa: S608
     indexes = connection.execute(query, _BUSY_TABLES).fetchall()

@@ -65,7 +65,7 @@ _ISO = tuple(dt.date.fromordinal(ordinal).isoformat() for ordinal in range(_BASE
 FIRST_MONTH = 2024 * 12
 LAST_MONTH = 2026 * 12 + 9
 
-# Federal holidays as observed, and the day after Thanksgiving and Christmas Eve as the firm keeps them.
+# Federal holidays as observed, and the firm's own: the day after Thanksgiving, and Christmas Eve.
 HOLIDAYS = frozenset(
     day(text)
     for text in (
@@ -90,14 +90,14 @@ def instant(ordinal: int, seconds: int, microseconds: int = 0) -> str:
 
 
 def month_of(ordinal: int) -> int:
-    """Return the month a day is in."""
+    """Return the month of a day."""
     date = dt.date.fromordinal(ordinal)
     return date.year * 12 + date.month - 1
 
 
 @cache
 def month_days(month: int) -> range:
-    """Return the days of a month, up to the last day the firm has seen."""
+    """Return the days of a month, up to the seed's last day."""
     first = dt.date(month // 12, month % 12 + 1, 1).toordinal()
     after = dt.date((month + 1) // 12, (month + 1) % 12 + 1, 1).toordinal()
     return range(first, min(after, END + 1))
@@ -105,7 +105,7 @@ def month_days(month: int) -> range:
 
 @cache
 def working_days(month: int) -> tuple[int, ...]:
-    """Return a month's Mondays to Fridays less holidays."""
+    """Return a month's Mondays to Fridays without holidays."""
     return tuple(each for each in month_days(month) if each % 7 not in (6, 0) and each not in HOLIDAYS)
 
 
@@ -127,7 +127,7 @@ def to_cents(amount: int) -> int:
 
 
 def plain(name: str) -> str:
-    """Return a name in lower-case ASCII letters and dots, as it stands in an e-mail address."""
+    """Return a name in lower-case ASCII letters and dots, for an e-mail address."""
     letters = unicodedata.normalize("NFKD", name).lower()
     return "".join(each for each in letters if each in "abcdefghijklmnopqrstuvwxyz.")
 
@@ -140,7 +140,7 @@ def worth(hours: int, rate: int) -> int:
 
 
 class SeededRandom:
-    """Everything random about the firm, from one seed."""
+    """The random choices of a firm, all from one seed."""
 
     __slots__ = ("chance", "random")
 
@@ -251,7 +251,7 @@ class Invoice:
 
 
 def row_of(kind: type[Any]) -> Callable[[Any], tuple[str | int | None, ...]]:
-    """Return the function that makes a record of this kind a row."""
+    """Return a function that turns a record of this class into a row."""
     getter: Callable[[Any], tuple[str | int | None, ...]] = attrgetter(*(each.name for each in fields(kind)))
     return getter
 

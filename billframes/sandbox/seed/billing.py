@@ -1,8 +1,8 @@
-"""Month-end: what is due goes on invoices, gets written down, and is paid or not.
+"""Month-end: due work is put on invoices, written down, and paid or not.
 
 An invoice's amount is its net time fees, its expenses and its fixed fees. Net fees are the time at its rates
-less what the responsible attorney took off, rarely plus something. The month's invoices are drawn up in the
-first days of the next; October 2026's, whose next month has not come, are drafts, in review or approved. Most
+less the responsible attorney's write-down, which is rarely negative. The month's invoices are created in the first
+days of the next month; those of October 2026, the last month, are drafts, in review or approved. Most
 clients pay within two months, slow ones later and some of it, and one has not paid since March 2025.
 """
 
@@ -32,7 +32,7 @@ from billframes.sandbox.seed.matters import Matter
 
 __all__ = ["Bill", "Numbers", "month_end"]
 
-# Shares of final, approved, review and draft by how many months before the last the work was done.
+# Shares of final, approved, review and draft, by the number of months between the work and the last month.
 _STATES = ("final", "approved", "review", "draft")
 _STATE_WEIGHTS = {0: (0, 10, 28, 62), 1: (83, 6, 7, 4), 2: (97, 0, 2, 1)}
 
@@ -51,7 +51,7 @@ _LEAST = 15_000 * CENT
 
 
 class Numbers:
-    """Invoice numbers, in the order invoices are drawn up."""
+    """Invoice numbers, in the order the invoices are created."""
 
     def __init__(self) -> None:
         self.last = 10_411
@@ -64,7 +64,7 @@ class Numbers:
 
 @dataclass(slots=True)
 class Bill:
-    """An invoice with everything on it."""
+    """An invoice with all its items."""
 
     invoice: Invoice
     matters: list[Matter]
@@ -100,7 +100,7 @@ def _due(matter: Matter, month: int, rng: SeededRandom) -> bool:
         return month % 12 == 5 and month < LAST_MONTH - 7
     if month in matter.haircuts:
         return True
-    # Some months a responsible attorney sits on the prebill.
+    # In some months a responsible attorney does not release the prebill.
     return matter.habit == "monthly" and rng.chance() > 0.04
 
 
@@ -128,7 +128,7 @@ def _draw_up(client: Client, group: list[Matter], month: int, rng: SeededRandom)
 
 
 def _dates(month: int, rng: SeededRandom) -> tuple[str, int]:
-    """Return when the invoice was drawn up and the date on it."""
+    """Return the instant of the invoice's creation, and its date."""
     if month == LAST_MONTH:
         run = END - rng.between(1, 2)
         return instant(run, 64_800 + rng.below(18_000), rng.below(1_000_000)), END
@@ -138,7 +138,7 @@ def _dates(month: int, rng: SeededRandom) -> tuple[str, int]:
 
 
 def _take(bill: Bill, matter: Matter) -> None:
-    """Move what was entered in time from the matter to the bill; the rest waits."""
+    """Move the items entered in time from the matter to the bill; the others stay unbilled."""
     created, number = bill.invoice.created_at, bill.invoice.invoice_id
     late = [entry for entry in matter.times if entry.created_at >= created]
     for pending, taken in (
@@ -163,7 +163,7 @@ def _total(bill: Bill, client: Client, month: int, rng: SeededRandom) -> None:
 
 
 def _written_down(bill: Bill, client: Client, worked: int, month: int, rng: SeededRandom) -> int:
-    """Return what is taken off the time: mostly something, often nothing, rarely less than nothing."""
+    """Return the write-down of time: mostly positive, often zero, rarely negative."""
     event = max(matter.haircuts.get(month, 0.0) for matter in bill.matters)
     mean = max(0.01, bill.matters[0].area.write_down + client.haircut)
     chance = rng.chance()
@@ -174,15 +174,15 @@ def _written_down(bill: Bill, client: Client, worked: int, month: int, rng: Seed
     else:
         share = min(0.38, rng.random.gammavariate(2.2, mean / 1.4)) + event
     cut = to_cents(round(worked * share))
-    # People round what they take off; on small bills they do not bother.
+    # Write-downs are rounded; small bills have none.
     return round(cut / (500 * CENT)) * 500 * CENT if cut > 20_000 * CENT else cut
 
 
 def _finish(bill: Bill, client: Client, month: int, dated: int, rng: SeededRandom) -> None:
-    """Move the invoice as far as it has got by the last day."""
+    """Set the invoice to the state it has on the last day."""
     invoice, ago = bill.invoice, LAST_MONTH - month
     if any(month in matter.haircuts for matter in bill.matters):
-        # What an auditor cut has been through every review.
+        # An invoice an auditor cut has passed every review.
         ago = LAST_MONTH
     state = rng.weighted(_STATES, _STATE_WEIGHTS[ago]) if ago in _STATE_WEIGHTS else "final"
     invoice.invoice_state = state
@@ -194,7 +194,7 @@ def _finish(bill: Bill, client: Client, month: int, dated: int, rng: SeededRando
 
 
 def _settle(invoice: Invoice, client: Client, dated: int, rng: SeededRandom) -> None:
-    """Give a final invoice its due date, and the balance left after what the client has paid."""
+    """Set a final invoice's due date, and its balance after the client's payments."""
     invoice.due_date = iso(dated + client.terms)
     issued = rng.office_hours(min(dated, END - 1))
     invoice.modified_at = max(invoice.created_at, issued)
@@ -210,7 +210,7 @@ def _settle(invoice: Invoice, client: Client, dated: int, rng: SeededRandom) -> 
 
 
 def _rest(amount: int, rng: SeededRandom) -> int:
-    """Return what a partial payment leaves."""
+    """Return the balance after a partial payment."""
     return to_cents(round(amount * rng.pick((0.1, 0.25, 0.4, 0.5, 0.6))))
 
 

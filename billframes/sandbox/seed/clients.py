@@ -1,7 +1,7 @@
-"""The clients: companies and people, how they are reached, and how they pay.
+"""Clients: companies and people, their contacts, and how they pay.
 
-How a client pays is no field of the API; it shows in due dates, balances and write-downs, so it is kept here
-beside the record for whoever makes the invoices.
+The API has no field for how a client pays: it shows in due dates, balances and write-downs. It is kept beside the
+record, for creating the invoices.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COMPANY_HEADS: tuple[str, ...] = _WORDS["company_heads"]
 
 @dataclass(slots=True, eq=False)
 class Client:
-    """A client as recorded, and its habits."""
+    """A client's record, and its habits of paying."""
 
     name: str
     reference: str | None = None
@@ -43,7 +43,7 @@ class Client:
     since: int = 0
 
     def engaged_before(self, ordinal: int) -> None:
-        """Have the client recorded before this day, on which one of its matters is opened."""
+        """Move the client's creation before this day, on which one of its matters is opened."""
         self.since = min(self.since, ordinal - 1)
 
 

@@ -1,7 +1,7 @@
-"""Money besides time: expenses the firm or its people lay out, and fees agreed in advance.
+"""Expenses that the firm or its people pay, and fixed fees.
 
-Fixed-fee matters charge in stages, half on engagement and half when the documents are signed; a retainer
-charges every month. Expenses paid by the firm name no user, and those paid by check carry its number.
+Fixed-fee matters charge half on engagement and half when the documents are signed; a retainer charges every month.
+Expenses paid by the firm have no user, and those paid by check have its number.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DEALS: tuple[_Spend, ...] = _WORDS["deals"]
 
 
 class Checkbook:
-    """The firm's checks, numbered as they are written."""
+    """The numbers of the firm's checks, in order."""
 
     def __init__(self) -> None:
         self.number = 20_410

@@ -1,6 +1,6 @@
-"""Custom fields: what this firm added to clients, matters and users, and how thoroughly it filled them in.
+"""Custom fields of clients, matters and users, and their values.
 
-All five types are here, a field nobody has filled in, and options nobody has chosen.
+There are all five types, a field without values, and options that nobody chose.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Options", "field_rows", "make_options", "option_rows", "value_rows"]
 
 _WORDS = read("custom_fields")
 
-# Option ids by field and label, without the mark of the unchosen.
+# Option ids by field and label, without the mark of options nobody chooses.
 Options = dict[str, dict[str, str]]
 
 
@@ -48,7 +48,7 @@ ValueRow = tuple[str, str, str | None, str | None]
 def value_rows(
     clients: list[Client], matters: list[Matter], people: list[Person], options: Options, rng: SeededRandom
 ) -> Iterator[ValueRow]:
-    """Return the rows of the table `custom_value`: what was filled in."""
+    """Return the rows of the table `custom_value`."""
     records: tuple[tuple[list[Any], str, Callable[[Any, SeededRandom], dict[str, Any]]], ...] = (
         (clients[1:], "client_id", _of_client),
         ([matter for matter in matters if not matter.internal], "matter_id", _of_matter),
@@ -72,7 +72,7 @@ def _perhaps(rng: SeededRandom, share: float, value: Any) -> Any:
 
 
 def _chosen(field: str) -> list[str]:
-    """Return the options of a field that are chosen at all."""
+    """Return the options of a field that records may have."""
     options = next(each["options"] for each in _WORDS["fields"] if each["id"] == field)
     return [label for label in options if not label.startswith("-")]
 

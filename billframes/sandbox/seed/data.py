@@ -1,7 +1,7 @@
-"""The firm's texts, people and codes, from the TOML files beside this module.
+"""Read the firm's texts, people and codes from the TOML files beside this module.
 
-Whoever wants another narrative, client or custom field edits those files. Each is read once, when the first firm of
-the process is made; the order of what is in them decides what is drawn.
+To change a narrative, client or custom field, edit those files. Each is read once per process, when the first firm is
+created; the order of its entries decides which are drawn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["AREAS", "AREA_BY_KEY", "AREA_LABELS", "Area", "code_rows", "code_set
 @cache
 def read(name: str) -> dict[str, Any]:
     """
-    Return what is in one of the TOML files, with tuples in place of lists.
+    Return the content of a TOML file, with tuples in place of lists.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def _fixed(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """What the matters of a practice area have in common."""
+    """The common properties of a practice area's matters."""
 
     key: str
     label: str
@@ -76,9 +76,9 @@ def code_set_rows() -> tuple[tuple[str, str, str], ...]:
 
 def code_rows() -> Iterator[CodeRow]:
     """
-    Return the rows of the table `code`: what a litigation department or an insurer's auditor expects on a bill.
+    Return the rows of the table `code`: those a litigation department or an insurer's auditor expects on a bill.
 
-    Headings (L100, P200) show how tasks are grouped and can't be put on an entry. Each code belongs to one set;
+    Headings (L100, P200) group tasks and can't be put on an entry. Each code belongs to one set;
     activity and expense codes have sets of their own.
     """
     for group in read("codes")["codes"]:
@@ -90,6 +90,6 @@ def code_rows() -> Iterator[CodeRow]:
 
 
 def _parent(kind: str, code: str, codes: list[str]) -> str | None:
-    """Return the heading a task stands under: L210 under L200; C200 and A103 stand by themselves."""
+    """Return a task's heading: L200 for L210; C200 and A103 have none."""
     heading = code[:2] + "00"
     return heading if kind == "task" and heading != code and heading in codes else None

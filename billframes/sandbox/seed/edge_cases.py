@@ -1,6 +1,6 @@
-"""What the API allows and bookkeeping sometimes holds: credits, overpayments, invoices without work.
+"""Edge cases of bookkeeping that the API allows: credits, overpayments, invoices without work.
 
-Each is an invoice a person in the accounts department would recognize; none follows from the month's work.
+An accounts department would recognize each of them; none follows from the month's work.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _without_items(
 
 
 def courtesy(bills: list[Bill], seen: set[str]) -> None:
-    """Write one client's first hourly invoice off whole: a final invoice of nothing, with its work on it."""
+    """Write off one client's first hourly invoice completely: a final invoice of zero, with its work on it."""
     for bill in bills:
         client = bill.matters[0].client
         if _is_courtesy(client, bill) and client.client_id not in seen:
@@ -51,7 +51,7 @@ def _is_courtesy(client: Client, bill: Bill) -> bool:
 
 
 def paid_twice(bills: list[Bill], seen: set[str]) -> None:
-    """Leave on one invoice what a client paid twice: a balance below zero."""
+    """Let a client pay one invoice twice, which leaves a negative balance."""
     for bill in bills:
         invoice, client = bill.invoice, bill.matters[0].client
         theirs = client.name.startswith("Quillfeather Media") and invoice.invoice_date >= "2026-02"

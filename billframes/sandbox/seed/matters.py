@@ -1,7 +1,7 @@
-"""The matters: what the firm is engaged to do, for whom, by which team, and how it gets billed.
+"""Matters: their client, team, originators and billing.
 
-The matters with a story (the trial, the contingency case, the retainer) come from `stories`; the
-rest are drawn from their practice area's moulds until there are enough.
+The showcase matters (the trial, the contingency case, the retainer) are in `showcase_matters`; the others are drawn
+from their practice area's templates.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _HABIT_WEIGHTS = (83, 9, 4, 2, 2)
 
 @dataclass(slots=True, eq=False)
 class Matter:
-    """A matter as recorded, how it runs, and what on it waits to be billed."""
+    """A matter's record, its course, and its unbilled items."""
 
     matter_id: str
     name: str
@@ -85,7 +85,7 @@ class Matter:
 
 
 class Staffing:
-    """Who can be put on a matter of a practice area."""
+    """The people who can work on a matter of a practice area."""
 
     def __init__(self, people: list[Person]) -> None:
         self.principals = [person for person in people if person.role == "principal" and person.bills]
@@ -103,7 +103,7 @@ class Staffing:
             self.likely[area.key] = list(accumulate(_calling(lead, area) for lead in self.leads[area.key]))
 
     def staff(self, matter: Matter, rng: SeededRandom, *, big: bool = False) -> None:
-        """Put a responsible attorney, a team and originators on a matter."""
+        """Choose a matter's responsible attorney, team and originators."""
         key = matter.area.key
         matter.responsible = rng.random.choices(self.leads[key], cum_weights=self.likely[key])[0]
         lawyers = rng.sample(self.lawyers[key], 4 if big else rng.pick((1, 1, 2, 2, 3)))
@@ -115,12 +115,12 @@ class Staffing:
 
 
 def _calling(lead: Person, area: Area) -> float:
-    """Return how likely a lead is made responsible: principals first, those of the area before others."""
+    """Return the weight of a lead as the responsible attorney: highest for principals, and for those of the area."""
     return (3.0 if lead.role == "principal" else 1.0) * (2.0 if lead.areas[0] == area.key else 1.0)
 
 
 def draw_matter(rng: SeededRandom, client: Client, staffing: Staffing, number: int) -> Matter:
-    """Return a matter like most: an area, a name, a life, a team, a habit of billing."""
+    """Return a matter drawn at random: its area, name, dates, team and billing."""
     area = _area_for(rng, client)
     first, last = _life(rng, area)
     other = rng.pick(LAST_NAMES) if area.key in {"family", "employment"} else rng.pick(COMPANY_HEADS)
@@ -129,7 +129,7 @@ def draw_matter(rng: SeededRandom, client: Client, staffing: Staffing, number: i
     matter.habit = rng.weighted(_HABITS, _HABIT_WEIGHTS)
     matter.kind = _kind(rng, matter)
     if matter.kind == "fixedFee":
-        # What has a price is kept short.
+        # Fixed-fee matters are short.
         matter.weight = 0.2 + 0.25 * rng.chance()
     if client.person and matter.kind == "hourly":
         matter.weight *= 0.6
@@ -151,7 +151,7 @@ def _area_for(rng: SeededRandom, client: Client) -> Area:
 def _kind(rng: SeededRandom, matter: Matter) -> str:
     chance, area = rng.chance(), matter.area
     if area.key == "estate":
-        # Plans have a price; administering an estate or a trust takes what it takes.
+        # Plans have a fixed fee; administering an estate or a trust does not.
         lasting = matter.name.startswith(("Estate of", "Administration"))
         matter.last += 10 if lasting else 0
         return "hourly" if lasting else "fixedFee"
@@ -180,8 +180,8 @@ def _name(rng: SeededRandom, area: Area, client: Client, other: str, number: int
 
 
 def _paper(rng: SeededRandom, matter: Matter, number: int) -> None:
-    """Fill in what intake writes down, and what it forgets."""
-    # Intake comes before the work.
+    """Fill in the fields that intake records, leaving some empty."""
+    # Intake is before the work.
     opened = month_days(matter.first)[0] - 1 - rng.below(20)
     matter.created = opened
     matter.client.engaged_before(opened)

@@ -1,7 +1,7 @@
-"""The people: who bills, at what rate, how hard they work, and who only runs the office.
+"""People: timekeepers with their rates and hours, and the staff who record no time.
 
-The small firm's people are in `people.toml`; bigger ones add people drawn from the same moulds. A person's hours a
-day are client hours on a full ordinary day; seasons, leave, part time and chance do the rest.
+The small firm's people are in `people.toml`; larger firms add people drawn from the same templates. A person's hours
+per day are client hours on a full ordinary day; seasons, leave, part time and chance change them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LAST_NAMES: tuple[str, ...] = _FIRM["last_names"]
 
 @dataclass(slots=True, eq=False)
 class Person:
-    """Someone who can log in; those with `hours` record time."""
+    """A user of the firm; those with `hours` record time."""
 
     first: str
     last: str
@@ -62,13 +62,13 @@ _AREA_WEIGHTS = tuple(area.people for area in AREAS)
 
 
 def _hired(listed: Mapping[str, Any]) -> Person:
-    """Return a person of the data file, whose days are dates there."""
+    """Return a person of the data file, with dates converted to days."""
     traits = {{"raise": "raise_"}.get(name, name): value for name, value in listed.items()}
     return Person(**traits | {name: traits[name].toordinal() for name in ("start", "end") if name in traits})
 
 
 def draw_people(rng: SeededRandom, scale: int) -> list[Person]:
-    """Return everyone who works at a firm `scale` times the small one."""
+    """Return the people of a firm `scale` times the small one."""
     people = [_hired(each) for each in _FIRM["staff"]]
     people += [_drawn(rng) for _ in range((scale - 1) * len(people))]
     taken: set[str] = set()
@@ -131,7 +131,7 @@ def _email(person: Person, taken: set[str]) -> str:
 
 
 def _leave(person: Person, rng: SeededRandom) -> set[int]:
-    """Return days off: a fortnight in summer, a week around Christmas, odd days through the year."""
+    """Return days off: two weeks in summer, a week around Christmas, and single days through the year."""
     away: set[int] = set()
     for year in (2024, 2025, 2026):
         summer = day(f"{year}-07-20") + rng.below(32)
@@ -142,7 +142,7 @@ def _leave(person: Person, rng: SeededRandom) -> set[int]:
         away.update(range(spring, spring + rng.pick((2, 3, 5, 7))))
         away.update(day(f"{year}-01-02") + rng.below(360) for _ in range(6))
     if person.last == "Marchetti":
-        # A parental leave that October 2026 is compared without.
+        # A parental leave, so that October 2026 has an absence to compare.
         away.update(range(day("2025-09-22"), day("2026-01-05")))
     return away
 

@@ -1,8 +1,8 @@
-"""The matters with a story, which make the firm's figures worth asking about.
+"""Matters with a story, which give the firm's figures something to show.
 
-The insurer's trial fills October 2026; the contingency case piles up time nobody has billed; the hotel group
-stopped paying; the biotech wants three matters on one invoice. Some are here because the API allows them and
-software trips over them: a matter with nothing but an invoice, and one with nothing at all.
+The insurer's trial fills October 2026; the contingency case accumulates unbilled time; the hotel group stopped
+paying; the biotech wants three matters on one invoice. Some are edge cases for software: a matter with an invoice only,
+and one with nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def showcase_matters(
 
 
 def _told(story: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a story's arguments of `Matter`, with its area and its months as the seed counts them."""
+    """Return a story's arguments of `Matter`, with its area, and its months as ordinals."""
     told = {name: value for name, value in story.items() if name not in {"client", "which"}}
     months = {name: _month(story[name]) for name in ("first", "last")}
     return told | months | {"area": AREA_BY_KEY[story["area"]], "surges": _by_month(story.get("surges", {}))}
@@ -55,7 +55,7 @@ def _month(text: str) -> int:
 
 
 def audit(matters: list[Matter]) -> None:
-    """Let the insurer's auditor at all of its matters."""
+    """Apply the auditor's write-downs to all of the insurer's matters."""
     write_downs = _by_month(_WORDS["audit"]["write_downs"])
     for matter in matters:
         if matter.client.name.startswith(_WORDS["audit"]["client"]):

@@ -1,7 +1,7 @@
-"""A month of work: who worked on what, for how long, and when they got around to writing it down.
+"""A month of work: the time entries of each person, and when they were entered.
 
-Each person fills each working day with a handful of entries on the matters they are on, the busier matters
-more often. Seasons, leave and weekends shape the days; the pulse of a matter shapes the month.
+Each person has a few entries each working day, more of them on the busier matters of their teams. Seasons, leave and
+weekends change the hours of a day; a matter's pulse changes its share of the month.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Workload", "month_of_work", "set_pulses"]
 TENTH = SCALE // 10
 _NEW_YORK_MORNING = 46_800
 
-# How full a month's days are: August and December are slow, March, October and November are not.
+# How busy each month is: August and December are slow; March, October and November are busy.
 _SEASON = (0.97, 1.0, 1.05, 1.0, 1.01, 1.0, 0.93, 0.86, 1.0, 1.05, 1.02, 0.84)
 # The firm gets busier: a little each year, and busiest in the autumn of 2026.
 _TREND = {2024: 0.95, 2025: 0.98, 2026: 1.02}
@@ -42,7 +42,7 @@ _BILLING = {
     "internal": "nonBillable",
 }
 
-# Rate, amount, invoice, fixed fee and codes of an entry for the firm itself.
+# Rate, amount, invoice, fixed fee and codes of an internal entry.
 _NO_WORTH = (None, None, None, None, None, None)
 
 _NOT_A_CODE_FOR_ENTRIES = "L100"
@@ -60,7 +60,7 @@ _SUPPORT = {
 
 
 def set_pulses(matters: list[Matter], month: int, rng: SeededRandom) -> list[Matter]:
-    """Decide how busy each matter is this month and return those with work."""
+    """Set how busy each matter is this month, and return those with work."""
     live = []
     for matter in matters:
         matter.pulse = 0.0
@@ -72,7 +72,7 @@ def set_pulses(matters: list[Matter], month: int, rng: SeededRandom) -> list[Mat
 
 
 class Workload:
-    """What one person has to choose from in a month: matters and how often each comes up."""
+    """A person's matters of a month, with their weights."""
 
     __slots__ = ("internal", "matters", "person", "rate", "support", "weights")
 
@@ -88,7 +88,7 @@ class Workload:
     def by_person(
         cls, people: list[Person], month: int, live: list[Matter], internal: list[Matter], rng: SeededRandom
     ) -> Iterator[Workload]:
-        """Give every person who bills the live matters they are on, and others' when those are few."""
+        """Yield each timekeeper's workload: the live matters of their teams, with others' if those are few."""
         own: dict[str, list[Matter]] = {person.user_id: [] for person in people}
         by_area: dict[str, list[Matter]] = {}
         for matter in live:
@@ -110,7 +110,7 @@ class Workload:
 
 
 def month_of_work(load: Workload, month: int, rng: SeededRandom) -> Iterator[tuple[Matter, TimeEntry]]:
-    """Yield a person's entries of a month with their matters, a day at a time."""
+    """Yield a person's entries of a month with their matters, day by day."""
     person = load.person
     busy = person.hours * _SEASON[month % 12] * _TREND[month // 12]
     weekend = person.weekend
@@ -142,7 +142,7 @@ def _day(load: Workload, ordinal: int, hours: float, rng: SeededRandom) -> Itera
 
 
 def _shares(tenths: int, count: int, rng: SeededRandom) -> list[int]:
-    """Return how many tenths of an hour each of a day's entries gets, at least one."""
+    """Split a day's tenths of an hour among its entries, at least one each."""
     if count == 1:
         return [tenths]
     bounds = list(accumulate(0.15 + rng.chance() for _ in range(count)))
@@ -190,7 +190,7 @@ def _narrative(rng: SeededRandom, area: str, *, support: bool, other: str) -> _N
 
 
 def _clock(person: Person, start: int, rng: SeededRandom) -> str | None:
-    """Return the time of day in the office, for those who run a timer."""
+    """Return the time of day, for those who run a timer."""
     if not person.records_time or rng.chance() < 0.25:
         return None
     minutes = (start - 4 * 3600) // 60 % 1440
@@ -198,7 +198,7 @@ def _clock(person: Person, start: int, rng: SeededRandom) -> str | None:
 
 
 def _codes(matter: Matter, activity: str, task: str, rng: SeededRandom) -> tuple[str | None, str | None]:
-    """Return the codes put on an entry: on electronic bills nearly always, and now and then wrong."""
+    """Return an entry's codes: nearly always present on electronic bills, and sometimes wrong."""
     if not matter.coded:
         return None, None
     slip = rng.chance()
@@ -212,7 +212,7 @@ def _codes(matter: Matter, activity: str, task: str, rng: SeededRandom) -> tuple
 
 
 def _written_down(person: Person, ordinal: int, rng: SeededRandom) -> tuple[str, str]:
-    """Return when an entry was made and last edited: that day, within the week, or at month-end."""
+    """Return when an entry was created and last modified: that day, within the week, or at month-end."""
     chance = rng.chance
     when, lag = chance(), 0
     if when > person.prompt:
@@ -228,7 +228,7 @@ def _written_down(person: Person, ordinal: int, rng: SeededRandom) -> tuple[str,
 
 
 def _slip(matter: Matter, entry: TimeEntry, rng: SeededRandom) -> Iterator[tuple[Matter, TimeEntry]]:
-    """Yield what follows a mistake: a negative entry that takes part of it back, or one of no hours."""
+    """Yield the correction of a mistake: a negative entry for part of it, or one of zero hours."""
     negative = rng.chance() < 0.5
     hours = -min(entry.hours, rng.between(1, 8) * TENTH) if negative else 0
     text = f"Correction of entry of {entry.date}: time recorded twice" if negative else f"{entry.description} (no time)"
@@ -243,7 +243,7 @@ def _slip(matter: Matter, entry: TimeEntry, rng: SeededRandom) -> Iterator[tuple
 
 
 def _office(load: Workload, ordinal: int, rng: SeededRandom) -> Iterator[tuple[Matter, TimeEntry]]:
-    """Yield a day's work for the firm itself, which most people write down once or twice a week."""
+    """Yield a day's internal work, which most people record once or twice a week."""
     if rng.chance() > 0.22:
         return
     person = load.person

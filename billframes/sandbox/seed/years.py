@@ -1,4 +1,4 @@
-"""The firm lived month by month: people and clients first, then work, expenses, fees and bills."""
+"""Simulate the firm month by month: people and clients first, then work, expenses, fees and bills."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MATTERS = 200
 
 
 class Firm:
-    """The firm while it is lived: its people, clients and matters."""
+    """The simulated firm: its people, clients and matters."""
 
     def __init__(self, rng: SeededRandom, scale: int) -> None:
         self.rng = rng
@@ -55,7 +55,7 @@ class Firm:
         audit(self.matters)
 
     def _next_clients(self, count: int) -> Iterator[Client]:
-        """Yield whom the next matters are for: each client but the last once, then some more than others."""
+        """Yield the clients of the next matters: each but the last once, then some more often than others."""
         known = {matter.client.client_id for matter in self.matters}
         growing = [client for client in self.clients[:-1] if not client.name.startswith(read("clients")["complete"])]
         new = [client for client in growing if client.client_id not in known]
@@ -91,7 +91,7 @@ class Firm:
                 matter.times.append(entry)
 
     def _stand(self, connection: sqlite3.Connection) -> None:
-        """Insert what stands before any work is done."""
+        """Insert the rows that exist before any work is done."""
         rng, matters = self.rng, self.matters
         areas = {key: rng.uuid() for key, _ in AREA_LABELS}
         options = make_options(rng)
@@ -113,7 +113,7 @@ class Firm:
             _insert(connection, table, rows)
 
     def _credentials(self) -> list[tuple[str, str | None, str]]:
-        """Return the tokens: a principal's, an associate's that hides rates, and one that is nobody's."""
+        """Return the tokens: a principal's, an associate's that hides rates, and one without a user."""
         associate = next(person for person in self.people if person.role == "attorney")
         return [
             ("sandbox-full", self.people[0].user_id, "read.rates"),
@@ -151,7 +151,7 @@ def _insert_items(connection: sqlite3.Connection, kind: type[Any], items: Iterab
 
 
 def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Insert whole rows; the first tells how many columns there are."""
+    """Insert whole rows; the first one gives the number of columns."""
     rows = iter(rows)
     first = next(rows, None)
     if first is not None:

@@ -1,4 +1,4 @@
-"""What changes the firm: every create, update and delete of the API, as declared operations on the tables."""
+"""The API's creates, updates and deletes, declared as operations on the tables."""
 
 from __future__ import annotations
 

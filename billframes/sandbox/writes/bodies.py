@@ -1,4 +1,9 @@
-"""Request bodies: read against the description, value by value, with every fault noted at its JSON pointer."""
+"""Read request bodies as the request records declare them.
+
+The result has the properties that were sent, under their wire names: ids in lower case, money and hours in the tables'
+ten-thousandths, dates and times as sortable text. A faulty property is noted with its JSON pointer and omitted, so that
+one response lists all faults. Undeclared properties are ignored.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +52,7 @@ _TIME = re.compile(r"([0-9]{2}:[0-9]{2})(:[0-9]{2})?([.][0-9]{1,9})?(Z|[+-][0-9]
 
 
 def read_text(value: Any, least: int = 0) -> str:
-    """Return text of at least so many characters."""
+    """Return text with at least `least` characters."""
     if not isinstance(value, str):
         raise ValueError(f"is {shown(value)}, and takes text")  # noqa: TRY004 - noted as a fault
     if len(value) < least:
@@ -56,7 +61,7 @@ def read_text(value: Any, least: int = 0) -> str:
 
 
 def read_scalar(value: Any) -> str | float | bool:
-    """Return a value that is neither an object nor an array."""
+    """Return a value that is not an object or array."""
     if isinstance(value, (str, bool, float)):
         return value
     if isinstance(value, int) and abs(value) < _HUGE:
@@ -69,7 +74,7 @@ def _text_reader(read: Callable[[str], str]) -> Callable[[Any], str]:
 
 
 def _number_reader(kind: str) -> Callable[[Any], int]:
-    """Return a reader of numbers in ten-thousandths; what is finer is rounded, halves away from zero."""
+    """Return a reader of numbers in ten-thousandths, rounding halves away from zero."""
     least, most = BOUNDS[kind]
 
     def read(value: Any) -> int:
@@ -83,7 +88,7 @@ def _number_reader(kind: str) -> Callable[[Any], int]:
 
 
 def _read_time(text: str) -> str:
-    """Return a time of day. An offset is accepted and has no say: the time is on the entry's own day."""
+    """Return a time of day. An offset is accepted and ignored: the time is on the entry's own day."""
     found = _TIME.fullmatch(text)
     try:
         if found:
@@ -108,7 +113,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     **{kind: _number_reader(kind) for kind in BOUNDS},
 }
 
-# Property to table and key, and what a sentence calls it.
+# Property to table, and its name in messages.
 _TABLES = MappingProxyType(
     {
         "clientId": ("client", "client"),
@@ -122,12 +127,12 @@ _TABLES = MappingProxyType(
 )
 _CODES = MappingProxyType({"activityCode": "activity", "taskCode": "task", "expenseCode": "expense"})
 
-# What the all-zero UUID takes away.
+# References that the all-zero UUID removes.
 REMOVABLE = frozenset({"fixedFeeId", "practiceAreaId"})
 
 
 def check_references(connection: sqlite3.Connection, sent: Mapping[str, Any], faults: Faults) -> None:
-    """Note every id of no record, and every code that is unknown or may not be assigned."""
+    """Note every id without a record, and every code that is unknown or not assignable."""
     for name, value in sent.items():
         if value is None:
             continue
@@ -155,7 +160,7 @@ def _check_code(connection: sqlite3.Connection, name: str, value: str, faults: F
 
 
 MOST_BYTES = 1_000_000
-# Updates declare these without a least length, but the records they change have one.
+# Updates declare these without a minimum length, but the records they change have one.
 NEVER_EMPTY = frozenset({"name", "description", "label"})
 
 Read = Callable[[Any, str, Faults], Any]
@@ -163,7 +168,7 @@ Read = Callable[[Any, str, Faults], Any]
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A property a body may have. `read` returns its value as the tables hold it, or raises ValueError."""
+    """A property of a body. `read` returns its value in the tables' format, or raises ValueError."""
 
     name: str
     required: bool
@@ -236,7 +241,7 @@ def _read_object(declared: type[msgspec.Struct], body: dict[str, Any], pointer: 
 
 @cache
 def properties(declared: type[msgspec.Struct]) -> tuple[Property, ...]:
-    """Return the properties a request record declares."""
+    """Return the declared properties of a request record."""
     described = inspect.type_info(declared)
     assert isinstance(described, inspect.StructType)  # noqa: S101
     return tuple(_property(each) for each in described.fields)
@@ -246,13 +251,13 @@ def _property(field: inspect.Field) -> Property:
     declared, extra, schema = _peeled(field.type)
     kinds = declared.types if isinstance(declared, inspect.UnionType) else (declared,)
     valued = [each for each in kinds if not isinstance(each, inspect.NoneType)]
-    # Two types of value and more: a custom field's, whose type is its definition's.
+    # More than one type: a custom field's value, whose type its definition gives.
     read = _reader(valued[0], field.encode_name, extra, schema) if len(valued) == 1 else _plain(read_scalar)
     return Property(field.encode_name, field.required, len(valued) < len(kinds), read)
 
 
 def _peeled(declared: inspect.Type) -> tuple[inspect.Type, dict[str, Any], dict[str, Any]]:
-    """Return a type without what is noted about it, and those notes: what is ours, and what its schema says."""
+    """Return a type without its annotations, our annotations, and those of its schema."""
     extra: dict[str, Any] = {}
     schema: dict[str, Any] = {}
     while isinstance(declared, inspect.Metadata):

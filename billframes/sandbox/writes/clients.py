@@ -1,4 +1,4 @@
-"""Clients written: the contact rule, sparse contacts, and no deleting while matters are left."""
+"""Create, update and delete clients: the contact rule, sparse contacts, and no deletion while matters exist."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _before(edit: Edit, stored: str) -> Row:
 
 
 def _stored(contact: Row) -> str:
-    """Return a contact as the table has it: what is null is not there."""
+    """Return a contact in the table's format, without nulls."""
     return msgspec.json.encode({name: text for name, text in contact.items() if text is not None}).decode()
 
 

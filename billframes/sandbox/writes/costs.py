@@ -1,4 +1,4 @@
-"""Expenses and fixed fees written. Their creates, updates and deletes answer with no body."""
+"""Create, update and delete expenses and fixed fees. The responses have no body."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BILLED = "The item is billed (on an invoice)."
 
 
 def refuse_billed(edit: Edit, table: str, deed: str) -> None:
-    """Refuse what may not be done to an item that is on an invoice in any state."""
+    """Refuse a change that is not allowed for an item on an invoice in any state."""
     sql = f"""
         SELECT invoice_number, invoice_state FROM {table} JOIN invoice USING (invoice_id) WHERE {table}_id = ?
     """  # noqa: S608

@@ -1,6 +1,6 @@
-"""Custom field values as they are written: typed by their field's definition, cleared by null.
+"""Write custom field values: typed by their field's definition, cleared by null.
 
-`optionId` goes before `value`. Numbers, booleans and dates may come as text. Fields not listed stay as they are.
+`optionId` takes precedence over `value`. Numbers, booleans and dates may be text. Omitted fields stay unchanged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]{1,4})?
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A field's new value as JSON text, or its new option; neither clears it."""
+    """A field's new value as JSON text, or its new option; if both are None, the field is cleared."""
 
     field_id: str
     value: str | None = None
@@ -35,7 +35,7 @@ class FieldChange:
 def read_changes(
     connection: sqlite3.Connection, entity: str, entries: Iterable[Mapping[str, Any]], faults: Faults
 ) -> list[FieldChange]:
-    """Return what the entries of a body's `customFields` ask for, noting what is wrong with them."""
+    """Return the changes in a body's `customFields`, noting their faults."""
     rows = connection.execute("SELECT id, value_type FROM custom_field WHERE entity = ?", [entity])
     types: dict[str, str] = dict(rows.fetchall())
     changes: dict[str, FieldChange] = {}
@@ -87,7 +87,7 @@ def _change(
 
 
 def _labelled(connection: sqlite3.Connection, field_id: str, label: Any, place: str, faults: Faults) -> str | None:
-    """Return the option of this label."""
+    """Return the option with this label."""
     found = _options(connection, field_id, "label", label) if isinstance(label, str) else []
     if not found:
         faults.body(f"{place}/value", f"is {shown(label)}, and no option of the field has this label")

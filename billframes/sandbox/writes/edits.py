@@ -1,8 +1,7 @@
-"""One change at work: who makes it, when, of what, and the few statements changes are made of.
+"""Perform one change: its caller, instant and record, and the SQL statements it uses.
 
-An operation is declared with its shapes and rules. `perform` finds everything wrong with what was sent first,
-then lets the operation refuse or write; it runs in a transaction that is rolled back when anything is raised,
-so a refused call changes nothing.
+An operation declares its body and rules. `perform` first collects all faults of the body, then lets the operation
+refuse or write. It runs in a transaction that is rolled back if anything is raised, so a refused call changes nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ __all__ = ["Edit", "Operation", "perform", "refuse"]
 @dataclass(slots=True, kw_only=True)
 class Edit:
     """
-    A change at work.
+    A change in progress.
 
     Parameters
     ----------
@@ -67,11 +66,11 @@ class Edit:
         return None if row is None else {column[0]: each for column, each in zip(cursor.description, row, strict=True)}
 
     def exists(self, sql: str, *values: Any) -> bool:
-        """Tell whether the query finds anything."""
+        """Tell whether the query has a result."""
         return self.connection.execute(sql, values).fetchone() is not None
 
     def insert(self, table: str, row: Row) -> None:
-        """Insert a row; names come from the source, values are bound."""
+        """Insert a row; column names come from this source, values are bound."""
         names, marks = ", ".join(row), ", ".join("?" * len(row))
         self.connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", [*row.values()])  # noqa: S608
 
@@ -88,7 +87,7 @@ class Edit:
             self.connection.execute(sql, [*row.values(), self.id])
 
     def columns(self, names: Mapping[str, str]) -> Row:
-        """Return what was sent by column name."""
+        """Return the sent properties by column name."""
         return {column: self.sent[name] for name, column in names.items() if name in self.sent}
 
 
@@ -135,7 +134,7 @@ class Operation:
 
 def perform(operation: Operation, edit: Edit) -> Row | None:
     """
-    Check and make a change; return the record to answer with, if it answers with one.
+    Check and make a change; return the response's record, if it has one.
 
     Raises
     ------
@@ -159,12 +158,12 @@ def perform(operation: Operation, edit: Edit) -> Row | None:
 
 
 def refuse(sentence: str) -> Problem:
-    """Return the refusal by a rule of the API, which names it."""
+    """Return the problem for a violated rule of the API."""
     return Problem(409, sentence)
 
 
 def _without_kept(operation: Operation, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out nulls that change nothing: those of a create, and those that keep the current value."""
+    """Remove nulls that change nothing: those of a create, and those that keep the current value."""
     keeps = sent.keys() if operation.target is None else operation.keeps
     return {name: value for name, value in sent.items() if value is not None or name not in keeps}
 

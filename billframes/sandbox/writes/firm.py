@@ -1,7 +1,7 @@
-"""Practice areas and users written.
+"""Create, update and delete practice areas, and update users.
 
-The description has the practice areas' request shapes without their paths, and the path of a user's update
-without all of its answer; both are served as the documented assumption.
+The description has the request bodies of practice areas without their paths, and the path of a user's update without
+all of its response; both are documented assumptions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _delete_area(edit: Edit) -> None:
 
 
 def _leave_default(edit: Edit) -> None:
-    """Make room for a new default: at most one practice area is."""
+    """Clear the current default: at most one practice area is the default."""
     if edit.sent.get("default"):
         edit.connection.execute("UPDATE practice_area SET is_default = 0 WHERE is_default = 1")
 

@@ -1,4 +1,4 @@
-"""Matters written: what null clears, what the all-zero UUID takes away, and no deleting after any activity."""
+"""Create, update and delete matters: null clears, the all-zero UUID removes, and no deletion after any activity."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _COLUMNS = {
     "practiceAreaId": "practice_area_id",
     "rateGroupId": "rate_group_id",
 }
-# practiceAreaId is here because taking it away has a value of its own, the all-zero UUID.
+# practiceAreaId is here because its removal has a value of its own, the all-zero UUID.
 _KEEPS = frozenset({"name", "clientId", "responsibleId", "archived", "practiceAreaId", "customFields"})
-# The description names time entries, expenses and invoices; a fixed fee is activity as much.
+# The description names time entries, expenses and invoices; fixed fees are activity, too.
 _ACTIVITY = {
     "time_entry": "time entries",
     "expense": "expenses",
@@ -54,7 +54,7 @@ def _update(edit: Edit) -> None:
 
 
 def _conflict(edit: Edit, before: Row) -> Row:
-    """Return the column of the conflict information: what is sent of it over what was there; null clears it all."""
+    """Return the conflict column: the sent properties merged into the current ones; null clears all of them."""
     if "conflictInformation" not in edit.sent:
         return {}
     sent = edit.sent["conflictInformation"]

@@ -1,7 +1,7 @@
-"""Time entries written: whose they are, how they are billed by default, and what they are worth.
+"""Create, update and delete time entries: their timekeeper, default billing type, rate and amount.
 
-The timekeeper is the body's userId, else the header's, else the credential's user. Rate and amount exist on
-billable entries only: the rate is the user's where none is sent, the amount is hours times rate to the cent.
+The timekeeper is the body's userId, else the header's, else the credential's user. Only billable entries have a
+rate and an amount: the rate is the user's unless one is sent; the amount is hours times rate, rounded to the cent.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _check_create(edit: Edit) -> None:
 
 
 def _acting_user(edit: Edit) -> str | None:
-    """Return the user the header names, noting where it names none."""
+    """Return the header's user; note a fault if there is no such user."""
     user_id = read_id((edit.acting_user or "").strip())
     if user_id is None or not edit.exists("SELECT 1 FROM user WHERE user_id = ?", user_id):
         edit.faults.parameter(ACTING_USER, f"is {shown(edit.acting_user)}, and takes the UUID of a user")
@@ -72,7 +72,7 @@ def _check_update(edit: Edit) -> None:
 
 
 def _check_fixed_fee(edit: Edit, before: Row) -> None:
-    """Note a fixed fee that is not the entry's matter's, whichever of the two is changing."""
+    """Note a fixed fee that does not belong to the entry's matter, whichever of the two changes."""
     fee_id = edit.sent.get("fixedFeeId") or before.get("fixed_fee_id")
     matter_id = edit.sent.get("matterId") or before.get("matter_id")
     if fee_id is None or matter_id is None or fee_id == ALL_ZERO_ID:
@@ -114,7 +114,7 @@ def _default_type(edit: Edit) -> str:
 
 
 def _worth(edit: Edit, row: Row, rate: Any) -> Row:
-    """Return rate and amount, which only billable entries have; no rate means the user's."""
+    """Return rate and amount, which only billable entries have; the rate defaults to the user's."""
     if row["billing_type"] != "billable":
         return {"rate": None, "amount": None}
     if rate is None:
