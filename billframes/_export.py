@@ -1,11 +1,10 @@
-"""Frames as files that are safe to open: what CSV and Excel downloads have in common.
+"""Write frames to CSV and Excel files that are safe to open, and write files completely or not at all.
 
-A spreadsheet runs text that begins like a formula, and names of clients and matters come from elsewhere; such text
-gets an apostrophe in front, as spreadsheets themselves mark text. Numbers and dates are never touched.
+A spreadsheet runs text that begins like a formula. Names of clients and matters come from others, so such text gets an
+apostrophe in front, as spreadsheets themselves mark text. Numbers and dates are not changed.
 
-A CSV file does not say what separates its fields. A reader that splits at semicolons, as Excel does in much of Europe,
-would begin a field within a text. So all text is in quotes, and what would begin a formula after a separator is marked
-as well.
+A CSV file does not declare its separator. Excel in much of Europe splits at semicolons and could begin a field inside a
+text. All text is therefore in quotes, and text after a separator that would begin a formula is also marked.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ from billframes.errors import ConfigError, ParameterError
 
 __all__ = ["check_out", "file_name", "neutral", "to_csv", "to_excel", "write"]
 
-# What spreadsheets take for the beginning of a formula, or skip before one; the wide forms count in East Asia.
+# Characters that begin a formula in a spreadsheet, or that it skips before one; the wide forms apply in East Asia.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _AFTER_SEPARATOR = re.compile(rf"([;|\t\r\n][\s\"']*)(?=[{re.escape(''.join(_FORMULA[:4] + _FORMULA[7:]))}])")
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10))}
-# Longer than this, with a folder before it, is refused by some systems.
+# Some systems refuse longer paths, including the folder.
 _LONGEST = 100
 
 
 def neutral(value: object) -> object:
     """
-    Keep text from being run as a formula; anything but text stays as it is.
+    Mark text that would run as a formula. Other values are not changed.
 
     Examples
     --------
@@ -48,7 +47,7 @@ def neutral(value: object) -> object:
 
 def file_name(words: str, ending: str) -> str:
     """
-    Make a file name of any words, one that every system takes and that leads into no other folder.
+    Return a file name for any words that is valid on every system and contains no folder.
 
     Examples
     --------
@@ -64,7 +63,7 @@ def file_name(words: str, ending: str) -> str:
 
 def to_csv(frame: pd.DataFrame) -> bytes:
     r"""
-    Write a frame as CSV, in UTF-8 with the mark by which Excel knows it; the index is not written.
+    Write a frame as CSV in UTF-8 with the byte order mark that Excel needs. The index is not written.
 
     Texts and dates are in quotes. A missing value is an empty field without quotes.
 
@@ -81,21 +80,21 @@ def to_csv(frame: pd.DataFrame) -> bytes:
     text: str = _safe(frame, inside=True).to_csv(
         index=False, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=missing
     )
-    # A line of one empty field would be no line, so its quotes stay.
+    # With a single column, the quotes stay, because an empty line would be skipped.
     return (text.replace(f'"{missing}"', "") if missing else text).encode("utf-8-sig")
 
 
 def to_excel(frame: pd.DataFrame, *, sheet: str = "billframes", time_zone: str = "UTC") -> bytes:
     """
-    Write a frame as an Excel workbook of one sheet; the index is not written.
+    Write a frame as an Excel workbook with one sheet. The index is not written.
 
     Parameters
     ----------
     frame : DataFrame
     sheet : str
-        The sheet's name; what Excel does not take is left out of it.
+        The sheet's name. Characters that Excel does not allow are removed.
     time_zone : str
-        The firm's: instants are written as the clock showed there, because Excel knows no time zones.
+        The firm's time zone. Times are written in local time, because Excel has no time zones.
 
     Raises
     ------
@@ -120,7 +119,7 @@ def to_excel(frame: pd.DataFrame, *, sheet: str = "billframes", time_zone: str =
 
 
 def _safe(frame: pd.DataFrame, *, inside: bool = False) -> pd.DataFrame:
-    """Return a frame without formulas; `inside` marks those after a separator inside of a text, too."""
+    """Return a frame without formulas. `inside` also marks those after a separator within a text."""
     mark = _neutral_inside if inside else neutral
     texts = {name: frame[name].map(lambda value: mark(_joined(value))) for name in _text_columns(frame)}
     return frame.assign(**texts).rename(columns=mark)
@@ -145,7 +144,7 @@ def _joined(value: object) -> object:
 
 def _neutral_inside(value: object) -> object:
     """
-    Mark what would begin a formula at the start of a text, and after a separator in it.
+    Mark formulas at the start of a text and after a separator within it.
 
     Examples
     --------
@@ -160,7 +159,7 @@ def _sheet(words: str) -> str:
 
 
 def check_out(out: Path) -> None:
-    """Raise `ParameterError` where no file can be written at `out`."""
+    """Raise `ParameterError` if `out` can't be written."""
     if out.is_dir():
         raise ParameterError(f"--out {out} is a folder; give the name of a file in it.")
     if not out.parent.is_dir():
@@ -170,12 +169,12 @@ def check_out(out: Path) -> None:
 
 
 def write(out: Path, content: bytes) -> None:
-    """Write beside `out` and rename, so that nobody ever opens half a file."""
+    """Write a temporary file beside `out` and rename it, so that `out` is never incomplete."""
     handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        # A temporary file is private; this one has the rights that any new file would have.
+        # Temporary files are private; give this one the permissions of a new file.
         Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(out)
     except BaseException:

@@ -1,7 +1,7 @@
-"""Text that leaves for a terminal: without what could move its cursor, and no longer than somebody reads.
+"""Print text to a terminal without control characters, and shorten very long messages.
 
-Names, narratives and the reasons of a refusal come from a server. A terminal takes control characters in them for
-commands: to clear the screen, to write over lines above, to change the window's title or the clipboard.
+Names, narratives and error messages come from a server. A terminal would run control characters in them as commands,
+for example to clear the screen, overwrite lines, or change the window title or the clipboard.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import sys
 
 __all__ = ["plain", "say", "shortened"]
 
-# Whole sequences of ANSI: colours and cursor moves, then titles, links and the clipboard; each begins in two ways.
+# ANSI sequences: colours and cursor moves, then titles, links and the clipboard. Each can begin in two ways.
 _SEQUENCES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"
 )
-# All other control characters but tab and line feed; marks that turn the direction of what follows; lone surrogates.
+# All other control characters except tab and line feed; marks that change the writing direction; lone surrogates.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 LONGEST = 4_000
 _LONGEST_QUOTE = 200
@@ -25,9 +25,9 @@ _ENDS = 60
 
 def plain(text: str) -> str:
     r"""
-    Return a text without ANSI sequences, control characters and marks that turn the writing direction.
+    Return a text without ANSI sequences, control characters and marks that change the writing direction.
 
-    Tabs and line feeds stay; other line breaks become line feeds.
+    Tabs and line feeds are kept. Other line breaks become line feeds.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def plain(text: str) -> str:
 
 def shortened(text: str) -> str:
     """
-    Return a text of at most 4,000 characters: a longer one is cut where it quotes, else in the middle.
+    Return at most 4,000 characters: a longer text is cut inside long quotations, else in the middle.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def say(text: object, *, error: bool = False) -> None:
     """
     Print a line on stdout, or on stderr.
 
-    Every line that a command prints goes through here, except the sandbox's own.
+    All commands print through this function, except the sandbox's server.
     """
     stream = sys.stderr if error else sys.stdout
     words = plain(str(text))

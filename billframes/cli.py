@@ -1,7 +1,7 @@
-"""The command line: a thin door to the rest.
+"""The command line.
 
-Each command lives with what it does, as `add_arguments(parser)` and `run(args) -> exit code`. Here errors become one
-sentence on stderr, with `--debug` a traceback; the exit code is 0 only when the work was done.
+Each command is a module with `add_arguments(parser)` and `run(args) -> exit code`. An error is printed to stderr as one
+sentence, or with `--debug` as a traceback. The exit code is 0 only if the work was done.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from billframes.errors import BillframesError
 __all__ = ["main"]
 
 COMMANDS = {
-    "dashboard": ("billframes.widgets.dashboard.command", "Show the explorer in the browser, from this machine."),
-    "doctor": ("billframes.commands.doctor", "Say what is installed, configured and answering."),
+    "dashboard": ("billframes.widgets.dashboard.command", "Serve the explorer as a web page on this machine."),
+    "doctor": ("billframes.commands.doctor", "Show what is installed and configured, and whether the server answers."),
     "export": ("billframes.commands.export", "Write records to a CSV, Excel or Parquet file."),
-    "login": ("billframes.commands.login", "Keep an address and a token for later."),
+    "login": ("billframes.commands.login", "Save an address and a token."),
     "report": ("billframes.report.command", "Write a month's billing report."),
     "sandbox": ("billframes.sandbox.command", "Run the bundled sandbox server."),
 }
@@ -37,13 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The words after "billframes"; those of the process where not given.
+        The arguments after "billframes"; by default those of the process.
 
     Returns
     -------
     int
-        0 when the work was done, 2 when it could not be, 1 after a fault of billframes itself or when the keyring
-        refuses a token, 130 on Ctrl-C.
+        0 if the work was done, 2 if it could not be done, 1 after a bug in billframes or if the keyring refuses a
+        token, 130 after Ctrl-C.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
-    except Exception:  # noqa: BLE001 - a fault of ours, whose traceback may hold what a server sent
+    except Exception:  # noqa: BLE001 - a bug; say() cleans the traceback, which may contain text from a server
         say(traceback.format_exc(), error=True)
         return BROKEN
 

@@ -1,1 +1,1 @@
-"""Commands of the command line that have no home of their own: signing in, and finding out what is wrong."""
+"""Commands that belong to no other package: `doctor`, `export` and `login`."""

@@ -1,6 +1,6 @@
-"""`billframes doctor`: what is installed, which source won for each setting, and what the server really does.
+"""`billframes doctor`: show what is installed, where each setting comes from, and how the server behaves.
 
-It shows where a credential comes from and never the credential.
+It shows the source of the credential, never the credential.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what was found and return the exit code; what keeps the API from answering is raised."""
+    """Print the findings and return the exit code. Errors of the API are raised."""
     _show("billframes", f"{__version__}, Python {platform.python_version()} on {platform.system()}")
     _show("packages", ", ".join(f"{name} {metadata.version(name)}" for name in _PACKAGES))
-    _show("settings file", f"{config_file()}{'' if config_file().exists() else ' (not there)'}")
+    _show("settings file", f"{config_file()}{'' if config_file().exists() else ' (does not exist)'}")
     with Client(profile=args.profile) as client:
         for name, value in _settings(client):
             _show(name, value)
@@ -43,14 +43,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(name: str, value: str) -> None:
-    # One line each: a server's text must not look like a finding of ours.
+    # One line each, so that a server's text can't look like a finding.
     say(f"{name:<14} {' '.join(value.splitlines())}")
 
 
 def _settings(client: Client) -> Iterator[tuple[str, str]]:
     yield "address", f"{client.base_url} (from {client.sources['base_url']})"
     source = client.sources["token"]
-    yield "token", "none" if source == "none" else f"there (from {source})"
+    yield "token", "none" if source == "none" else f"set (from {source})"
     for name, value in client.options.items():
         if value != OPTIONS[name].default:
             shown = ", ".join(value) if name == "headers" else value

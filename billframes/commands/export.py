@@ -1,7 +1,7 @@
-"""`billframes export`: what a loader returns, as a file for other programs.
+"""`billframes export`: write records to a CSV, Excel or Parquet file.
 
-CSV and Excel files are safe to open in a spreadsheet: text that would run as a formula is marked as text. Parquet keeps
-every column's type.
+In CSV and Excel files, text that a spreadsheet would run as a formula is marked as text. Parquet keeps the types of
+all columns.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RESOURCES = (
     "practice_areas",
     "users",
 )
-# Rows of an Excel sheet, less its head.
+# Rows of an Excel sheet, less the heading.
 LONGEST_SHEET = 1_048_575
 
 
@@ -50,10 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Load the records, write the file, say where it is, and return the exit code."""
+    """Load the records, write the file, print its path, and return the exit code."""
     resource, out = _resource(args.resource), Path(args.out).absolute()
     if args.period is not None and resource not in DATED:
-        raise ParameterError(f"{resource} are of no period; leave {args.period} out.")
+        raise ParameterError(f"{resource} have no period; leave out {args.period}.")
     make = WRITERS.get(out.suffix.lower())
     if make is None:
         raise ParameterError(f"--out {out.name} ends with none of {', '.join(WRITERS)}.")

@@ -1,7 +1,7 @@
-"""`billframes login`: ask for an address and a token, try them, and keep them.
+"""`billframes login`: ask for an address and a token, test them, and save them.
 
-The token goes to the system's keyring and nowhere else; the address goes to a profile in `config.toml`, which only
-its owner may read.
+The token is saved only in the system's keyring. The address is saved in a profile in `config.toml`, which only
+its owner can read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask, try with one call, keep; return the exit code."""
+    """Ask for the address and token, test them with one call, save them, and return the exit code."""
     keyring = _keyring()
     base_url = (args.base_url or input("Address of the billing API: ")).strip()
     token = hidden(getpass.getpass("Token (not shown): "))
@@ -67,12 +67,12 @@ def _keyring() -> Any:
 
 
 def _keep_token(keyring: Any, name: str, token: Secret) -> tuple[Secret | None, str | None]:
-    """Give the token to the keyring; return what it held before, and the sentence that says why it refused."""
+    """Save the token in the keyring. Return the previous token, and a message if the keyring refused."""
     before = None
     try:
         before = hidden(keyring.get_password(KEYRING_SERVICE, name))
         keyring.set_password(KEYRING_SERVICE, name, token.reveal())
-        # Some keyrings take a token and keep nothing.
+        # Some keyrings accept a token but don't store it.
         kept = keyring.get_password(KEYRING_SERVICE, name) == token.reveal()
         said = "it holds none afterwards"
     except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which raise what they like
@@ -87,7 +87,7 @@ def _keep_token(keyring: Any, name: str, token: Secret) -> tuple[Secret | None, 
 
 
 def _restore_token(keyring: Any, name: str, before: Secret | None) -> None:
-    """Put back what the keyring held before, as far as it lets itself."""
+    """Restore the previous token in the keyring, if possible."""
     with contextlib.suppress(Exception):
         if before is None:
             keyring.delete_password(KEYRING_SERVICE, name)
@@ -96,7 +96,7 @@ def _restore_token(keyring: Any, name: str, before: Secret | None) -> None:
 
 
 def _with_profile(path: Path, name: str, base_url: str) -> str | None:
-    """Return the file's text with a profile more, and None if it has the profile; what is there stays as it is."""
+    """Return the file's text with the profile added, or None if it already has the profile."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     config = tomllib.loads(text)
     there = config.get("profiles", {}).get(name)
@@ -107,7 +107,7 @@ def _with_profile(path: Path, name: str, base_url: str) -> str | None:
                 "--profile."
             )
         return None
-    # A TOML text in double quotes is written as JSON writes one. The default comes first: it belongs to no table.
+    # TOML strings in double quotes have the same form as in JSON. The default comes before all tables.
     first = "" if "default_profile" in config else f"default_profile = {json.dumps(name)}\n"
     profile = f"\n[profiles.{json.dumps(name)}]\nbase_url = {json.dumps(base_url)}\n"
     return first + text.rstrip("\n") + ("\n" if text.strip() else "") + profile

@@ -43,7 +43,7 @@ _HOMES = {"build": "building", "Month": "month", "Section": "html", "load": "mon
 
 
 def __getattr__(name: str) -> Any:
-    # The command line asks for this package, too, before it is known whether charts and templates are installed.
+    # The command line imports this package before it checks that matplotlib and Jinja are installed.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = importlib.import_module(f"billframes.report.{_HOMES.get(name, 'sections')}")

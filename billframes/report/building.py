@@ -1,9 +1,9 @@
-"""Running the notebook and writing pages: papermill in a kernel of its own, then nbconvert, and Chromium for paper.
+"""Run the report notebook and write the pages: papermill with a separate kernel, nbconvert, and Chromium for PDF.
 
-Reports of several partners are one run: the cells behind the load are repeated for each, so the data are loaded once.
+Reports for several lawyers are one run: the cells after the load are repeated for each, so the data are loaded once.
 
-The address and credential reach the kernel as its environment, so neither the notebook's parameters nor its
-outputs hold them. What goes wrong in the kernel is raised here as the error it was there.
+The address and credential reach the kernel through its environment, so neither the notebook's parameters nor its
+outputs contain them. An error in the kernel is raised again here with its own type.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ __all__ = ["Format", "build", "build_each", "check_extras"]
 
 Format = Literal["html", "pdf"]
 Step = Callable[[str], None]
-# Marks the cells behind which another part's report begins.
+# Marks the cells after which the report of the next scope begins.
 _TURN = "billframes_turn"
-# Seconds without an answer after which a cell counts as stuck: a big firm's load takes minutes, not hours.
+# Seconds after which a cell without a result counts as stuck. Loading a big firm takes minutes, not hours.
 PATIENCE = 3600
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -40,22 +40,22 @@ def build(
     format: Format = "html",  # noqa: A002
 ) -> Path:
     """
-    Make the report of a month as one file.
+    Write the report of a month to one file.
 
     Parameters
     ----------
     parameters : mapping
-        The notebook's: `month`, and, as they are wanted, `title`, `settings`, `as_of`, `generated`, `remark`, `only`
+        The notebook's parameters: `month` and, optionally, `title`, `settings`, `as_of`, `generated`, `remark`, `only`
         and `narratives`.
     out : Path
-        Where to write. What is there is replaced in one go, and left alone where the report can't be made.
+        Where to write. An existing file is replaced at the end, and left unchanged if the report fails.
     environment : mapping of str to (str or None), optional
-        Environment variables of the kernel, and of nothing else; None takes one away. Without it the kernel
-        connects with what the machine has configured.
+        Environment variables for the kernel only; None removes a variable. By default the kernel connects as this
+        machine is configured.
     step : callable, optional
-        Told what is being done.
+        Called with a short text at each step.
     format : {"html", "pdf"}
-        The PDF is the HTML page printed by Chromium.
+        The PDF is the HTML page, printed by Chromium.
 
     Returns
     -------
@@ -65,12 +65,12 @@ def build(
     Raises
     ------
     ConfigError
-        The extra `billframes[report]` or Chromium is not installed, nothing says which API to call, or narratives are
-        asked for where other users of the machine could read them from the kernel.
+        The extra `billframes[report]` or Chromium is not installed, no API is configured, or narratives are requested
+        on a machine whose other users could read them from the kernel.
     ParameterError
-        The month can't be read, or `out` can't be written to.
+        The month is invalid, or `out` can't be written.
     BillframesError
-        Whatever else the loads and analyses raised.
+        Any other error of the loads and analyses.
     """
     build_each(parameters, {parameters.get("only", ""): out}, environment=environment, step=step, format=format)
     return out
@@ -85,14 +85,14 @@ def build_each(
     format: Format = "html",  # noqa: A002
 ) -> None:
     """
-    Make reports of several parts of a month, loaded once.
+    Write reports of a month for several scopes, from one load.
 
     Parameters
     ----------
     parameters, environment, step, format
         As for `build`.
     outs : mapping of str to Path
-        What the notebook's `only` is, and where that report is written. None is written unless all can be made.
+        The notebook's `only` for each report, and its file. Files are written only when all reports are complete.
     """
     check_extras(format)
     if parameters.get("narratives"):
@@ -104,14 +104,14 @@ def build_each(
     notebook = _run({**parameters, "only": next(iter(outs))}, list(outs)[1:], environment or {}, say)
     say("Writing the page" if len(outs) == 1 else f"Writing {len(outs)} pages")
     title = f"Billing report {parameters['month']}"
-    pages = [_page(each, title) for each in _apart(notebook)]
+    pages = [_page(each, title) for each in _split(notebook)]
     printed = print_pages(pages) if format == "pdf" else [each.encode() for each in pages]
     for out, content in zip(outs.values(), printed, strict=True):
         write(out, content)
 
 
 def check_extras(format: str = "html") -> None:  # noqa: A002
-    """Raise `ConfigError` where what the report needs for a format is not installed."""
+    """Raise `ConfigError` if a package that the format needs is not installed."""
     if format == "pdf":
         chromium()
     try:
@@ -151,7 +151,7 @@ def _run(parameters: Mapping[str, Any], more: Sequence[str], environment: Mappin
                 progress_bar=False,
                 kernel_manager_class=kernel_with(environment, folder),
                 on_cell_start=announce,
-                # ipykernel speaks of its sockets and of being stopped; what goes wrong in a cell comes as an error.
+                # ipykernel logs about its sockets and its shutdown; errors in cells are raised anyway.
                 extra_arguments=["--IPKernelApp.log_level=50"],
                 timeout=PATIENCE,
             )
@@ -160,31 +160,31 @@ def _run(parameters: Mapping[str, Any], more: Sequence[str], environment: Mappin
 
 
 def _repeated(notebook: Any, more: Sequence[str]) -> Any:
-    """Repeat the cells behind the load for each part more; a cell that turns to the part comes before."""
+    """Repeat the cells after the load for each further scope, each time after a cell that selects the scope."""
     from nbformat.v4 import new_code_cell
 
     load = next(place for place, cell in enumerate(notebook.cells) if "report.load(" in cell.source)
     shown = notebook.cells[load + 1 :]
-    for part in more:
-        turn = new_code_cell(f"firm = firm.only({part!r})", metadata={_TURN: True})  # type: ignore[no-untyped-call]
+    for scope in more:
+        turn = new_code_cell(f"firm = firm.only({scope!r})", metadata={_TURN: True})  # type: ignore[no-untyped-call]
         notebook.cells += [turn, *(new_code_cell(each.source, metadata=dict(each.metadata)) for each in shown)]  # type: ignore[no-untyped-call]
     return notebook
 
 
-def _apart(notebook: Any) -> list[Any]:
-    """Return a notebook for each part, from one that has them all."""
+def _split(notebook: Any) -> list[Any]:
+    """Split the notebook into one for each scope."""
     turns = [place for place, cell in enumerate(notebook.cells) if _TURN in cell.metadata]
     ends = zip([0, *turns], [*turns, len(notebook.cells)], strict=True)
     return [type(notebook)({**notebook, "cells": notebook.cells[first:last]}) for first, last in ends]
 
 
 def _as_raised(error: Any) -> BillframesError:
-    """Return the error that stopped the kernel, as one of billframes' own where it is one."""
+    """Return the error that stopped the kernel, with its own type if it is a billframes error."""
     kind = getattr(errors, error.ename, None)
     words = _ANSI.sub("", str(error.evalue)).strip()
     if isinstance(kind, type) and issubclass(kind, BillframesError):
         return kind(words)
-    # Its words may hold what the frames hold; they are in the cause, which --debug shows.
+    # Its message may contain data from the frames. The cause has it, which --debug shows.
     return BillframesError(f"The report's notebook stopped with {error.ename}; --debug shows where and why.")
 
 

@@ -1,4 +1,4 @@
-"""`billframes report`: a month's report as a page, a workbook or a PDF; the firm's, or a part's."""
+"""`billframes report`: write a month's report as HTML, PDF or Excel, for the firm or for a part of it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FORMATS = ("html", "xlsx", "pdf")
 DEMO_MONTH = "2026-10"
 DEMO_FIRM = "Harrow & Lindqvist LLP"
 DEMO_REMARK = "Demonstration: the firm, its people, clients and figures are made up."
-# What a user has configured has no say in a demonstration, and no proxy stands before this machine itself.
+# The user's own configuration is not used in the demonstration.
 _NOT_IN_DEMO = ("BILLFRAMES_PROFILE",)
 
 
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace, out: Path | None) -> None:
-    """Say before any work what can't be done."""
+    """Refuse invalid options before any work starts."""
     if args.format == "xlsx":
         check_writer()
     else:
@@ -96,7 +96,7 @@ def _check(args: argparse.Namespace, out: Path | None) -> None:
 
 
 def _outs(args: argparse.Namespace, first: dt.date, out: Path | None, environment: Environment) -> dict[str, Path]:
-    """Say which parts are reported on, each by its code, and where; the firm's code is empty."""
+    """Return the file of each report by the code of its scope; the firm's code is empty."""
     month, folder = f"{first:%Y-%m}", Path.cwd()
     scopes = _scopes(args, first, environment)
     if not scopes:
@@ -137,20 +137,20 @@ def _make(
 def _workbooks(
     parameters: Mapping[str, Any], outs: Mapping[str, Path], environment: Environment, steps: _Steps
 ) -> None:
-    """Write Excel workbooks, which need no kernel; none unless all can be made."""
+    """Write Excel workbooks without a kernel. Files are written only when all workbooks are complete."""
     steps("Loading time, invoices and matters")
     loads = {name: parameters[name] for name in ("month", "settings", "as_of") if name in parameters}
     says = {name: parameters[name] for name in ("title", "remark", "generated", "narratives") if name in parameters}
     with _client(environment) as client:
         month = load(**loads, client=client)
-        steps("Working the figures out")
+        steps("Computing the figures")
         made = [workbook(month.only(code), **says) for code in outs]
     for out, content in zip(outs.values(), made, strict=True):
         write(out, content)
 
 
 def _client(environment: Environment) -> Client:
-    """Connect as the kernel would."""
+    """Connect in the same way as the kernel."""
     away = {name: os.environ.pop(name) for name in _NOT_IN_DEMO if name in environment and name in os.environ}
     try:
         return Client(environment.get("BILLFRAMES_BASE_URL"), environment.get("BILLFRAMES_TOKEN"), progress=False)
@@ -159,7 +159,7 @@ def _client(environment: Environment) -> Client:
 
 
 class _Steps:
-    """Says each step on stderr, with the seconds since the start."""
+    """Prints each step to stderr with the seconds since the start."""
 
     def __init__(self) -> None:
         self._begun = time.monotonic()
@@ -176,17 +176,17 @@ Kernel = tuple[Environment, dict[str, str]]
 
 @contextmanager
 def _own(first: dt.date, today: dt.date) -> Iterator[Kernel]:
-    """Connect as the machine is configured; a month that is not over is counted up to today."""
+    """Connect as the machine is configured. The current month is counted up to today."""
     if first > today:
         raise ParameterError(f"{first:%Y-%m} has not begun yet; give a month up to {today:%Y-%m}.")
-    # Says at once, not after a kernel has started, where nothing is configured.
+    # Fails now if nothing is configured, and not after a kernel has started.
     Client().close()
     yield {}, {"as_of": min(today, month_end(first)).isoformat()}
 
 
 @contextmanager
 def _demo(step: _Steps) -> Iterator[Kernel]:
-    """Start the sandbox in this process; the kernel talks to it over HTTP."""
+    """Start the sandbox in this process. The kernel reaches it over HTTP."""
     from billframes.sandbox import Sandbox
 
     step("Starting the sandbox with its made-up firm")

@@ -1,4 +1,4 @@
-"""The month in figures: each beside last month's and the same month's a year ago, where there is such a figure."""
+"""The headline figures of a month, compared with the month before and the same month a year ago."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Figure:
     unit : str
         As `billframes._show.show` takes it.
     now, before, year_ago : float
-        This month's, last month's and that of the same month a year ago; missing where there is none.
+        The figure of this month, last month and the same month a year ago. NaN if there is none.
     mark : str
-        "*" where earlier months are as they stand today, "†" where the API keeps no past.
+        "*" if earlier months are shown as they stand today, "†" if the API keeps no history.
     group : str
-        The heading it stands under.
+        The heading above it.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Figure:
 
     @property
     def cells(self) -> list[str]:
-        """Now, last month, change, a year ago, change, as text; no change where there is a mark."""
+        """The texts: this month, last month, change, a year ago, change, as text; no changes for a marked figure."""
         cells = [show(self.now, self.unit)]
         for then in (self.before, self.year_ago):
             cells += [show(then, self.unit), "" if self.mark else change(self.now, then, self.unit)]
@@ -49,11 +49,11 @@ class Figure:
 
     @property
     def is_part(self) -> bool:
-        """Whether it is a part of the figure above it."""
+        """Whether the figure is a part of the one above it."""
         return self.name.startswith("of these")
 
 
-# Name, unit, column, mark. What is marked * depends on what happened since, so earlier months had longer for it.
+# Name, unit, column, mark. Figures marked * change after the month, so earlier months had more time to change.
 _WORK = (
     ("Client hours", "hours", "client_hours", ""),
     ("Utilization", "ratio", "utilization", ""),
@@ -70,7 +70,7 @@ _BILLING = (
 
 
 def figures(month: Month) -> list[Figure]:
-    """Work out the headline figures, in the order of the report."""
+    """Compute the headline figures in the order of the report."""
     return [
         *_compared(month, _WORK, "Work done in the month"),
         *_compared(month, _BILLING, "Invoices dated in the month"),

@@ -29,7 +29,7 @@ _TYPEFACE = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
 
 
 class Section:
-    """A piece of the report that a notebook shows. Everything put into it was escaped."""
+    """A section of the report, shown by a notebook. The template escapes every value."""
 
     def __init__(self, template: str, **values: Any) -> None:
         self._html: str = _templates().get_template(template).render(**values)
@@ -43,7 +43,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as text, ready for the page."""
+    """A table's texts, ready for the page."""
 
     caption: str
     headings: Sequence[str]
@@ -55,19 +55,19 @@ def table(
     caption: str, heading: str, label: str, columns: Sequence[Measure], rows: pd.DataFrame, total: pd.DataFrame
 ) -> Table:
     """
-    Put a result into words.
+    Format a result as a table.
 
     Parameters
     ----------
     caption : str
     heading : str
-        What the first column is called.
+        Heading of the first column.
     label : str
-        The rows' column that is shown there.
+        The column of `rows` shown there.
     columns : sequence of Measure
     rows : DataFrame
     total : DataFrame
-        The same analysis of everything, one row; no row is left out of the table.
+        The same analysis of everything, in one row; empty for a table without a total.
     """
     return Table(
         caption,
@@ -83,21 +83,21 @@ def _cells(row: Mapping[object, float], columns: Sequence[Measure]) -> list[str]
 
 def picture(draw: Callable[[Any, Axes], Axes], rows: pd.DataFrame, alt: str, *, height: float) -> Markup:
     """
-    Draw a result and return it as an `img` element that holds the picture itself.
+    Draw a result and return it as an `img` element that contains the picture.
 
     Parameters
     ----------
     draw : callable
-        One of `billframes.plots`.
+        A function of `billframes.plots`.
     rows : DataFrame
     alt : str
-        What the picture shows, for those who can't see it.
+        Text for screen readers.
     height : float
         In inches.
     """
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     ax = draw(rows, figure.add_subplot())
-    # The page has the title as the section's heading or caption.
+    # The section's heading or caption is the title.
     ax.set_title("", loc="left")
     buffer = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "billframes"}):

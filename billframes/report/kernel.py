@@ -1,7 +1,7 @@
-"""Kernels that other users of the machine can't listen to.
+"""Start kernels whose output other users of the machine can't read.
 
-Jupyter's kernels usually speak over TCP on loopback, where everyone on the machine can read their output without a
-key. The kernels of the report and of the dashboard use Unix sockets in a folder that only their user can enter.
+Jupyter kernels usually communicate over TCP on loopback, where every user of the machine can read their output
+without a key. The kernels of the report and the dashboard use Unix sockets in a folder that only their user can open.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OPEN_KERNEL = (
     "This system has no private sockets for kernels: while this runs, other users of this machine can read what it "
     "shows."
 )
-# The path of a Unix socket has room for 104 bytes on macOS and 108 on Linux, the last of them a zero.
+# A Unix socket path has room for 104 bytes on macOS and 108 on Linux, including the final zero byte.
 LONGEST_SOCKET = 103
 # The longest name that Jupyter gives a socket: Voila's own folder, the kernel's id and the channel's number.
 _LONGEST_NAME = "voila_xxxxxxxx/kernel-00000000-0000-0000-0000-000000000000-ipc-5"
@@ -62,11 +62,11 @@ def private_folder() -> Iterator[Path]:
 
 
 def transport_in(folder: Path) -> Literal["ipc", "tcp"]:
-    """Return how a kernel can speak whose sockets are in this folder: by "tcp" if they can't be private there."""
+    """Return the transport for a kernel in this folder: "ipc", or "tcp" if sockets can't be private there."""
     path = folder / _LONGEST_NAME
     if sys.platform == "win32" or len(os.fsencode(path)) > LONGEST_SOCKET:
         return "tcp"
-    # Some file systems ignore modes, and some can't hold sockets: make one and see.
+    # Some file systems ignore file modes, and some don't support sockets, so try one.
     if stat.S_IMODE(folder.stat().st_mode) & 0o077 or not _takes_sockets(folder):
         return "tcp"
     return "ipc"
@@ -86,18 +86,18 @@ def _takes_sockets(folder: Path) -> bool:
 
 def kernel_with(environment: Mapping[str, str | None], folder: Path) -> type[Any]:
     """
-    Return a kernel manager's class that starts this Python with an environment of its own.
+    Return a kernel manager class that starts this Python with its own environment.
 
-    The user's own start-up files and history stay out of it, and so does whatever a registered kernel called
-    python3 may be: that can be another Python, without billframes.
+    It does not use the user's IPython start-up files and history, nor a registered kernel called python3, which may
+    be another Python without billframes.
 
     Parameters
     ----------
     environment : mapping of str to (str or None)
-        Added to this process's variables for the kernel alone; None takes one away.
+        Added to this process's variables, for the kernel only; None removes a variable.
     folder : Path
-        The kernel's folder and that of its settings, so no file near the user shadows a module. Its sockets are
-        there, too, if the folder can hold private ones.
+        The kernel's working folder and settings folder, so that no file of the user shadows a module. Its sockets
+        are also there if the folder supports private sockets.
     """
     from ipykernel.kernelspec import get_kernel_dict
     from jupyter_client.kernelspec import KernelSpec

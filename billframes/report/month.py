@@ -1,7 +1,7 @@
-"""A month and what it is compared with, loaded once.
+"""A month's data and figures, loaded once, with the earlier months they are compared with.
 
-The month before and the same month a year ago come from the same frames: a book holds all work and all invoices.
-What the API keeps no past of, such as balances, is never compared.
+The month before and the same month a year ago come from the same frames, because a book holds all work and invoices.
+Balances are never compared: the API has only today's.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from billframes.report.tables import named_apart
 __all__ = ["Month", "collect_warnings", "load", "read_month"]
 
 FRAMES = ("time_entries", "invoices", "matters", "expenses", "fixed_fees", "users", "clients")
-# This month, the eleven before it, and the same month a year ago.
+# The month itself, the eleven before it, and the same month a year ago.
 LOOK_BACK = 12
 
 
@@ -40,9 +40,9 @@ class Month:
     """
     A month's book and the figures of the report.
 
-    Made by `load`. `first` to `last` are the days counted; `as_of` is the day receivables are aged to, which is
-    also the last day counted where the month is not over. `notes` gathers what the analyses warned about. `scope` is
-    whose month it is; None is the firm's.
+    Created by `load`. `first` and `last` are the first and last day counted. `as_of` is the day to which receivables
+    are aged; while the month is not over, it is also the last day counted. `notes` collects the warnings of the
+    analyses. `scope` is the client, practice area or responsible lawyer; None is the whole firm.
     """
 
     first: dt.date
@@ -61,8 +61,8 @@ class Month:
         Parameters
         ----------
         code : str
-            "client:", "practice_area:" or "responsible:" and a name, reference or id; nothing after the colon is
-            what has none. Empty is the whole firm.
+            "client:", "practice_area:" or "responsible:" and a name, reference or id; nothing after the colon means
+            unassigned. Empty means the whole firm.
         """
         firm = self._firm or self
         if not code:
@@ -88,18 +88,18 @@ class Month:
 
     @property
     def settings(self) -> FirmSettings:
-        """The firm's settings, plain ones where none were given."""
+        """The firm's settings, or the defaults if none were given."""
         return self.book.settings or FirmSettings()
 
     @property
     def loaded_at(self) -> dt.datetime | None:
-        """When the invoices were loaded, as the server's clock had it."""
+        """When the invoices were loaded, by the server's clock."""
         load = self.book.invoices.attrs.get("load", {})
         return dt.datetime.fromisoformat(str(load["time"])) if load.get("time") else None
 
     @property
     def is_empty(self) -> bool:
-        """Whether no work is dated in the month and no final invoice."""
+        """Whether neither work nor a final invoice is dated in the month."""
         days = (pd.Timestamp(self.first), pd.Timestamp(self.last))
         invoices = self.book.invoices
         final = invoices["invoice_date"].between(*days) & (invoices["invoice_state"] == "final")
@@ -113,9 +113,9 @@ class Month:
     @functools.cached_property
     def by_month(self) -> pd.DataFrame:
         """
-        The firm's figures for this month and the twelve before it, a row a month by its name ("2026-10").
+        Figures of this month and the twelve before it, one row per month, indexed by month ("2026-10").
 
-        Utilization is worked out month by month: who counts as a timekeeper follows from each month's own work.
+        Utilization is computed month by month, because each month's work decides who counts as a timekeeper.
         """
         with collect_warnings(self.notes):
             billed = self._realization_by_month("invoice_date")
@@ -134,7 +134,7 @@ class Month:
 
     @functools.cached_property
     def utilization_total(self) -> pd.DataFrame:
-        """Utilization of all, one row."""
+        """Utilization of everyone, one row."""
         with collect_warnings(self.notes):
             return self.book.utilization(None, start=self.first, end=self.last)
 
@@ -159,19 +159,19 @@ class Month:
             return self.book.lockup(as_of=self.as_of)
 
     def reconcile(self) -> pd.DataFrame:
-        """Invoices dated in the month beside their items; none where parts of invoices are what counts."""
+        """Invoices dated in the month beside their items."""
         with collect_warnings(self.notes):
             return self.book.reconcile(start=self.first, end=self.last)
 
     def narratives(self) -> pd.DataFrame:
-        """Time entries of the month with their descriptions, in the order of day, person and matter."""
+        """Time entries of the month with their descriptions, sorted by day, person and matter."""
         entries = self.book.time_entries
         entries = entries[entries["date"].between(pd.Timestamp(self.first), pd.Timestamp(self.last))]
         order = ["date", "user_name", "matter_name", "time_entry_id"]
         return entries.sort_values(order, kind="stable", ignore_index=True)
 
     def named(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Tell clients of one name apart by their references."""
+        """Add the reference to the names of clients that share a name."""
         if "client_name" not in rows:
             return rows
         clients = self.book.clients
@@ -180,7 +180,7 @@ class Month:
     def _realization_by_month(self, basis: str) -> pd.DataFrame:
         rows = self.book.realization("month", start=self.earlier(LOOK_BACK), end=self.last, basis=basis)
         rows = rows.set_index("month")
-        # A month without a row is one in which nothing was billed or worked: known, and 0.
+        # A month without a row had no work or invoices, so its amounts are 0 and not missing.
         amounts = [name for name in rows.columns if name.endswith(("_amount", "_hours"))]
         names = [self.earlier(back).strftime("%Y-%m") for back in range(LOOK_BACK, -1, -1)]
         absent = pd.DataFrame(0.0, index=[name for name in names if name not in rows.index], columns=amounts)
@@ -195,17 +195,17 @@ class Month:
 
 def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", client: Client | None = None) -> Month:
     """
-    Load what the report of a month needs, once, side by side.
+    Load the data that a month's report needs, in parallel.
 
     Parameters
     ----------
     month : str
         Such as "2026-10".
     settings : str
-        Path of a TOML file with the firm's settings; none by default.
+        Path of a TOML file with the firm's settings.
     as_of : str
-        The day receivables are aged to, such as "2026-10-31"; the month's last day by default. A day within the
-        month also ends what is counted.
+        The day to which receivables are aged, such as "2026-10-31"; by default the month's last day. If it is within
+        the month, work and invoices are also counted only up to that day.
 
     Returns
     -------
@@ -214,11 +214,11 @@ def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", cli
     Raises
     ------
     ParameterError
-        `month` or `as_of` can't be read, or `as_of` lies before the month.
+        `month` or `as_of` is invalid, or `as_of` is before the month.
     ConfigError
-        The settings can't be read, or nothing says which API to call.
+        The settings can't be read, or no API is configured.
     ApiError
-        The server, or the way to it, said no.
+        The server refused a request or could not be reached.
 
     Examples
     --------
@@ -242,19 +242,19 @@ def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", cli
 
 def read_month(text: str, *, today: dt.date | None = None) -> dt.date:
     """
-    Return the first day of the month that `text` names.
+    Return the first day of the named month.
 
     Parameters
     ----------
     text : str
         "2026-10", "last month" or "this month".
     today : date, optional
-        The day that "last month" is counted from; the machine's local date by default.
+        The day from which "last month" is counted; by default the machine's local date.
 
     Raises
     ------
     ParameterError
-        The text names no single month.
+        The text does not name a single month.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def read_month(text: str, *, today: dt.date | None = None) -> dt.date:
 @contextmanager
 def collect_warnings(notes: list[str]) -> Iterator[None]:
     """
-    Add the words of billframes' own warnings to `notes`, each kind once; others are given as usual.
+    Add the messages of billframes' warnings to `notes`, each kind once, and issue other warnings as usual.
 
     Examples
     --------
@@ -295,5 +295,5 @@ def collect_warnings(notes: list[str]) -> Iterator[None]:
 
 
 def _shape(note: str) -> str:
-    """Leave out the numbers: an analysis of each month warns of the same, each time with its own count."""
+    """Replace numbers: the analysis of each month gives the same warning with another count."""
     return re.sub(r"\d[\d,.-]*", "#", note)

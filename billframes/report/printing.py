@@ -1,7 +1,7 @@
-"""Pages on paper: the report's HTML, printed to PDF by the Chromium that the machine has, where page numbers are set.
+"""Print the report's HTML to PDF with the Chromium of this machine, which also sets the page numbers.
 
-The browser is offline and gets the page as text. What it would stamp a file with, the time of printing, is replaced
-by a fixed one, so that the same page gives the same bytes.
+The browser is offline and receives the page as text. The time of printing in the PDF is replaced by a fixed one, so
+that the same page gives the same bytes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _EPOCH = b"20000101000000"
 
 def chromium() -> str:
     """
-    Return the path of the browser that prints: `BILLFRAMES_CHROMIUM`, or the first on the PATH.
+    Return the path of Chromium: `BILLFRAMES_CHROMIUM`, or the first one on the PATH.
 
     Raises
     ------
     ConfigError
-        There is none, or playwright, which drives it, is not installed.
+        Chromium or playwright, which controls it, is not installed.
     """
     try:
         import playwright.sync_api  # noqa: F401
@@ -39,7 +39,7 @@ def chromium() -> str:
         ) from error
     named = os.environ.get("BILLFRAMES_CHROMIUM")
     if named and not Path(named).is_file():
-        raise ConfigError(f"BILLFRAMES_CHROMIUM is {named!r}, and there is no such file.")
+        raise ConfigError(f"BILLFRAMES_CHROMIUM is {named!r}, but there is no such file.")
     found = named or next(filter(None, map(shutil.which, _NAMES)), None)
     if found is None:
         raise ConfigError(
@@ -51,12 +51,12 @@ def chromium() -> str:
 
 def print_pages(pages: Sequence[str], *, paper: str = "A4") -> list[bytes]:
     """
-    Print each page to a PDF of its own.
+    Print each page to its own PDF.
 
     Parameters
     ----------
     pages : sequence of str
-        HTML that needs nothing from elsewhere.
+        HTML without references to other files.
     paper : str
         A size that Chromium knows, such as "A4" or "Letter".
     """
@@ -76,7 +76,7 @@ def print_pages(pages: Sequence[str], *, paper: str = "A4") -> list[bytes]:
 
 
 def _printed(page: Any, text: str, paper: str) -> bytes:
-    # Margins and page numbers are the page's own.
+    # The page's own CSS sets margins and page numbers.
     page.set_content(text)
     pdf: bytes = page.pdf(format=paper, print_background=True, outline=True, tagged=True)
     page.close()

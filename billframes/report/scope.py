@@ -1,7 +1,7 @@
-"""Whose report it is: the firm's, or that of one client, practice area or responsible lawyer, found by what users type.
+"""The scope of a report: the firm, or one client, practice area or responsible lawyer, found by what the user types.
 
-A part travels to the notebook as one word, such as "responsible:28805c5d-…"; nothing after the colon is what has no
-responsible lawyer.
+The scope is passed to the notebook as one word such as "responsible:28805c5d-…". Nothing after the colon means matters
+without a responsible lawyer.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Scope:
     key : str
         "client", "practice_area" or "responsible".
     id : str or None
-        None is what has none.
+        None means unassigned.
     name : str
-        As people say it.
+        As shown to people.
     """
 
     key: PartKey
@@ -58,7 +58,7 @@ def read_scope(book: Book, code: str) -> Scope:
     Raises
     ------
     ParameterError
-        It names no key, or nothing that the firm has.
+        The key is unknown, or nothing in the firm has that name, reference or id.
     """
     key, _, text = code.partition(":")
     for known in PART_KEYS:
@@ -69,12 +69,12 @@ def read_scope(book: Book, code: str) -> Scope:
 
 def choose(book: Book, key: PartKey, text: str) -> Scope:
     """
-    Find a client, practice area or responsible lawyer by id, reference or name, whatever its case.
+    Find a client, practice area or responsible lawyer by id, reference or name, ignoring case.
 
     Raises
     ------
     ParameterError
-        There is none such, or several.
+        Nothing matches, or several do.
     """
     known = _known(book, key)
     for column in ("id", "reference", "name"):
@@ -89,14 +89,14 @@ def choose(book: Book, key: PartKey, text: str) -> Scope:
 
 
 def every(book: Book, key: PartKey) -> list[Scope]:
-    """Return all that some matter has, by name, and last what has none."""
+    """Return every value that some matter has, sorted by name, and at the end the unassigned one."""
     rows = _known(book, key).sort_values(["name", "id"]).to_dict("records")
     return [*(Scope(key, row["id"], row["name"]) for row in rows), Scope(key, None, UNASSIGNED)]
 
 
 def file_names(scopes: Sequence[Scope], month: str, ending: str) -> list[str]:
     """
-    Name a file for each choice, none like another, and none that leads elsewhere.
+    Return a distinct file name for each scope, without any folder.
 
     Examples
     --------
@@ -112,13 +112,13 @@ def file_names(scopes: Sequence[Scope], month: str, ending: str) -> list[str]:
 
 
 def _file_name(scope: Scope, month: str, ending: str, *, apart: bool = False) -> str:
-    # Ids are the server's; their first characters tell two of one name apart.
+    # The first characters of the id distinguish two of the same name.
     id_ = f" {(scope.id or 'none')[:8]}" if apart else ""
     return file_name(f"billframes {month} {scope.key.replace('_', '-')} {scope.name[:50]}{id_}", ending)
 
 
 def _says(scope: Scope) -> bool:
-    """Tell whether anything of the name is left in a file's name."""
+    """Return whether the file name contains anything of the scope's name."""
     return file_name(scope.name, "") != file_name("", "")
 
 
@@ -127,7 +127,7 @@ def _words(key: PartKey) -> str:
 
 
 def _known(book: Book, key: PartKey) -> pd.DataFrame:
-    """Return ids, names and references; people's reference is their e-mail address."""
+    """Return ids, names and references. A person's reference is the e-mail address."""
     if key == "client":
         return _columns(book.clients, "client_id", "name", "reference")
     if key == "practice_area":

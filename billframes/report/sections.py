@@ -1,4 +1,4 @@
-"""The report's sections, one function each: what a cell of the notebook calls and shows."""
+"""The report's sections, one function each. Each cell of the notebook calls one and shows the result."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _KEY_FIGURES = {"Client hours", "Utilization", "Fees billed", "Billing realizati
 
 def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "") -> Section:
     """
-    Show whose report it is, of which month, and when it was made.
+    Show the firm, the month and when the report was made.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "
     title : str
         The firm's name.
     remark : str
-        A line in a box, such as that the figures are a demonstration.
+        A line in a box, for example that the figures are a demonstration.
     generated : str
-        When the report was made, as it should read.
+        When the report was made, as text.
     """
     return Section(
         "cover.html", month=month, title=title, remark=remark, generated=generated, as_of=footnotes.as_of(month)
@@ -60,7 +60,7 @@ def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "
 
 
 def headlines(month: Month) -> Section:
-    """Show the month in figures, each beside last month's and the same month's a year ago."""
+    """Show the headline figures beside those of last month and of the same month a year ago."""
     rows = [each for each in figures(month) if not (month.scope and each.name == "Utilization")]
     key = [each for each in rows if each.name in _KEY_FIGURES]
     columns = [month_name(month.earlier(back), short=True) for back in (0, 1, LOOK_BACK)]
@@ -96,7 +96,7 @@ def utilization(month: Month) -> Section:
 
 
 def _hours(month: Month, rows: pd.DataFrame, total: pd.DataFrame) -> Section:
-    """Show the hours of a part: nobody's available hours are divided, so there is no utilization."""
+    """Show the hours of a part of the firm. Available hours are not divided by matter, so there is no utilization."""
     columns = [each for each in UTILIZATION if each.name.endswith("_hours") and each.name != "capacity_hours"]
     rows = rows[rows["total_hours"] > 0].sort_values("client_hours", ascending=False, kind="stable", ignore_index=True)
     return _section(
@@ -110,7 +110,7 @@ def _hours(month: Month, rows: pd.DataFrame, total: pd.DataFrame) -> Section:
 
 def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart: bool = True) -> Section:
     """
-    Show what the invoices dated in the month billed, the worth of that work, and what is settled.
+    Show the fees billed on the month's invoices, the worth of that work, and how much is settled.
 
     Parameters
     ----------
@@ -118,9 +118,10 @@ def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart
     by : str
         "practice_area", "client", "user", "responsible", "originator" or "matter".
     top : int
-        How many rows are named, by most worth of work (most billed where rates are hidden); all others are one row.
+        How many rows are named: those with the most worth of work, or most billed if rates are hidden. All others
+        are one row.
     chart : bool
-        Whether a chart stands above the table.
+        Whether to show a chart above the table.
     """
     rows, total = month.realization(by), month.realization(None)
     order = "worked_amount" if total["worked_amount"].notna().all() else "billed_amount"
@@ -138,7 +139,7 @@ def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart
 
 
 def receivables(month: Month, *, top: int = 10) -> Section:
-    """Show open balances by days past due, of the firm and of its largest debtors."""
+    """Show open balances by days past due, for the firm and for the clients that owe most."""
     rows, total = month.receivables("client"), month.receivables(None)
     rows = top_and_rest(month.named(rows), "client_name", "total", top=top, rest="All other clients")
     return _section(
@@ -152,7 +153,7 @@ def receivables(month: Month, *, top: int = 10) -> Section:
 
 
 def trends(month: Month) -> Section:
-    """Show twelve months of hours and utilization, and of fees billed, the worth of that work and realization."""
+    """Show hours, utilization, fees billed, the worth of that work and realization for twelve months."""
     rows = month.by_month.iloc[1:].rename_axis("month").reset_index()
     hours = tuple(each for each in HOURS_TREND if not month.scope or each.name == "client_hours")
     named = rows.assign(month=[month_name(pd.Timestamp(f"{each}-01"), short=True) for each in rows["month"]])
@@ -171,14 +172,14 @@ def trends(month: Month) -> Section:
 
 
 def narratives(month: Month) -> Section:
-    """Show the month's time entries with their descriptions, which say what was done for whom."""
+    """Show the month's time entries with their descriptions."""
     headings = [title_of_key(name).capitalize() for name in NARRATIVES]
     rows = narrative_rows(month)
     return Section("narratives.html", headings=headings, rows=rows, empty=f"No time is recorded in {month.name}.")
 
 
 def narrative_rows(month: Month) -> list[list[str]]:
-    """Put the time entries into words, in the order of `NARRATIVES`."""
+    """Format the time entries, with the columns of `NARRATIVES`."""
     entries = month.narratives()[list(NARRATIVES)]
     return [
         [f"{day:%Y-%m-%d}", *("" if pd.isna(each) else str(each) for each in texts), show(hours, "hours")]
@@ -187,8 +188,8 @@ def narrative_rows(month: Month) -> list[list[str]]:
 
 
 def notes(month: Month) -> Section:
-    """Show what the loads and analyses warned about, and what the figures can't tell."""
-    # The receivables section says in its own words that balances are not of the day asked for.
+    """Show the warnings of loads and analyses, and what the figures can't tell."""
+    # The receivables section already says that balances are not those of the requested day.
     own = [note for note in month.notes if not note.startswith("as_of=")]
     return Section("notes.html", notes=[*footnotes.part(month), *own, footnotes.LIMITS])
 

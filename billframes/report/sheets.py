@@ -1,6 +1,6 @@
-"""What the month's workbook holds: a sheet an analysis, each a frame with its columns, its total and its meaning.
+"""The sheets of the month's workbook: one per analysis, with its columns, total and meaning.
 
-Nothing here knows Excel. Columns and definitions are those of `billframes.tables`, so a figure means the same in both.
+Columns and definitions are those of `billframes.tables`. Nothing here depends on Excel.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ _REALIZATION = {
 @dataclass(frozen=True)
 class Sheet:
     """
-    One sheet.
+    A sheet of the workbook.
 
     Parameters
     ----------
     name : str
         At most 31 characters.
     meaning : tuple of str
-        What the figures are, one sentence or paragraph each.
+        What the figures mean, in paragraphs.
     labels : tuple of str
-        Columns of text and dates that tell rows apart, in order.
+        Columns of text and dates that identify the rows, in order.
     measures : tuple of Measure
-        Columns of figures, behind the labels.
+        Columns of figures, after the labels.
     rows : DataFrame
     total : DataFrame
         One row, or none.
@@ -63,7 +63,7 @@ class Sheet:
 
 def sheets(month: Month, *, narratives: bool = False) -> list[Sheet]:
     """
-    Work the month's sheets out.
+    Compute the month's sheets.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def _figures(month: Month) -> Iterator[Sheet]:
     for key in ("client", "user"):
         yield _of(tables.wip, f"Work in progress by {title_of_key(key)}", month, month.wip(key), work)
     yield _of(tables.lockup, "Lock-up", month, month.lockup(), None)
-    # Drafts and final invoices have no total worth a line. Of an invoice of several matters, a part has only a share.
+    # A total of drafts and final invoices would mean nothing. A part of the firm has only a share of some invoices.
     if month.scope is None or month.scope.key == "client":
         yield _of(tables.reconcile, "Invoices", month, month.reconcile(), None)
     yield _twelve_months(month)
@@ -110,7 +110,7 @@ def _of(table: TableOf, name: str, month: Month, rows: pd.DataFrame, total: pd.D
 
 def _parts(said: Analysis) -> Iterator[str]:
     for heading, texts in said.parts.items():
-        # Among the firm's own figures, those of an example could be taken for theirs.
+        # Readers could take an example's figures for the firm's.
         if heading == "Example":
             continue
         yield from (f"{heading}: {in_words(text)}" for text in texts)
@@ -121,7 +121,7 @@ def _is_label(column: str) -> bool:
 
 
 def _hours(sheet: Sheet) -> Sheet:
-    """Leave out of a part's sheet what nobody's hours are divided for."""
+    """Keep only the hours: for a part of the firm, available hours are not divided."""
     meaning = "Hours on these matters; available hours are nobody’s part, so there is no utilization."
     shown = tuple(
         each for each in sheet.measures if each.name.endswith("_hours") and sheet.total[each.name].notna().all()

@@ -1,4 +1,4 @@
-"""Tables whose rows add up: the largest by name, all others as one row, and the total worked out on its own."""
+"""The columns of the report's tables, and rows that add up: the largest by name and all others in one row."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest:
     Parameters
     ----------
     frame : DataFrame
-        A result with a label column and numbers.
+        A result with a column of labels and columns of numbers.
     label, order : str
-        Columns: what rows are called, and what they are sorted by, largest first.
+        The column with the rows' names, and the column to sort by, largest first.
     top : int
-        How many rows keep their name; one single row more keeps it, too.
+        How many rows keep their name. If only one more row is left, it also keeps its name.
     rest : str
-        What the others are called together; their number is added in brackets.
+        Name of the row with all others; their number is added in brackets.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest:
 
 def named_apart(frame: pd.DataFrame, references: Mapping[str, str]) -> pd.DataFrame:
     """
-    Add a client's reference to its name where two clients have the same one.
+    Add the reference to the names of clients that share a name.
 
     Examples
     --------

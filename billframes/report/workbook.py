@@ -1,8 +1,7 @@
-"""The month as an Excel workbook: definitions first, then a sheet an analysis, with real numbers.
+"""Write a month as an Excel workbook: first the definitions, then one sheet per analysis.
 
-The rows of a sheet stand under a frozen heading with filters; their total stands apart, below an empty row, so that
-neither a filter nor a sort takes it along. The same data give the same bytes, but for the cell that says when the
-report was made.
+Each sheet has a frozen heading row with filters. The total is below an empty row, so that filters and sorts leave it
+in place. The same data give the same bytes, except for the cell that says when the report was made.
 """
 
 from __future__ import annotations
@@ -47,14 +46,14 @@ _OPTIONS = {
     "strings_to_numbers": False,
 }
 _WIDEST, _NARROWEST = 60, 10
-# What Excel holds in one cell.
+# Excel's limit for one cell is 32,767 characters.
 _LONGEST = 32_000
-# No control characters: XML has no place for them.
+# XML can't contain control characters.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def check_writer() -> None:
-    """Raise `ConfigError` where the Excel writer is not installed."""
+    """Raise `ConfigError` if the Excel writer is not installed."""
     try:
         import xlsxwriter  # noqa: F401
     except ModuleNotFoundError as error:
@@ -75,16 +74,16 @@ def workbook(
     title : str
         The firm's name.
     remark : str
-        Such as that the figures are a demonstration.
+        A line under the title, for example that the figures are a demonstration.
     generated : str
-        When the report was made, as it should read.
+        When the report was made, as text.
     narratives : bool
-        Whether time entries are listed with their descriptions, which say what was done for whom.
+        Whether to list time entries with their descriptions.
 
     Returns
     -------
     bytes
-        An .xlsx file. Money, hours and ratios are numbers, days are dates, what is missing is an empty cell.
+        An .xlsx file. Money, hours and ratios are numbers, days are dates, missing values are empty cells.
     """
     check_writer()
     import xlsxwriter
@@ -92,7 +91,7 @@ def workbook(
     made = sheets(month, narratives=narratives)
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, _OPTIONS) as book:
-        # A fixed day, not the clock's: the same data are the same file.
+        # A fixed date, so that the same data give the same file.
         created = dt.datetime.combine(month.as_of, dt.time())
         book.set_properties({"title": f"Billing report {month.name}", "created": created})
         pen = _Pen(book)
@@ -147,7 +146,7 @@ class _Pen:
         self._below(page, last + 2, sheet)
         for place, width in enumerate(_widths(sheet, columns)):
             page.set_column(place, place, width)
-        # Invoice numbers are names, whatever they look like.
+        # Invoice numbers are text even if they look like numbers.
         page.ignore_errors({"number_stored_as_text": f"A1:A{last + 1}"})
         page.repeat_rows(0)
         page.set_landscape()
@@ -192,7 +191,7 @@ def _measures(made: Sequence[Sheet]) -> list[Measure]:
 
 
 def _alike(made: Sequence[Sheet]) -> list[tuple[list[str], tuple[str, ...]]]:
-    """Put the names of sheets of one analysis together: what it says is said once."""
+    """Group the names of sheets with the same meaning, so that it is written once."""
     names: dict[tuple[str, ...], list[str]] = {}
     for each in made:
         names.setdefault(each.meaning, []).append(each.name)
@@ -204,7 +203,7 @@ def _beside(names: Sequence[str], meaning: Sequence[str]) -> Iterator[tuple[str,
 
 
 def _write(page: Any, row: int, column: int, value: Any, form: Any) -> None:
-    """Write a number, a day or text as such; what is missing stays empty."""
+    """Write a number, a date or text with its type. Missing values are empty cells."""
     if isinstance(value, str):
         if value:
             page.write_string(row, column, str(neutral(_CONTROL.sub(" ", value)))[:_LONGEST], form)
@@ -215,12 +214,12 @@ def _write(page: Any, row: int, column: int, value: Any, form: Any) -> None:
     elif isinstance(value, pd.Timestamp):
         page.write_datetime(row, column, value.to_pydatetime(), form)
     else:
-        # Sums of many cents carry noise, which would show as -0.00.
+        # Rounding errors in sums of cents would show as -0.00.
         page.write_number(row, column, round(float(value), 8) + 0.0, form)
 
 
 def _widths(sheet: Sheet, columns: Sequence[str]) -> Iterator[float]:
-    """Make columns as wide as their text; figures as wide as millions are."""
+    """Return column widths: that of the longest text, and enough for millions in columns of figures."""
     for place, name in enumerate(columns):
         if place >= len(sheet.labels):
             yield 15

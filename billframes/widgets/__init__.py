@@ -1,7 +1,7 @@
-"""Seeing and filtering in a notebook: a panel of filters, and an explorer of a book.
+"""Widgets for notebooks: a filter panel for a frame, and an explorer for a book.
 
-What is filtered is a plain value (`_state`), and filtering is plain pandas (`_fields`, `_options`, `_filters`,
-`_wording`), so both are tested without a notebook. The widgets only show it and pass on what was clicked.
+The filter state is a plain value (`_state`) and filtering is plain pandas (`_fields`, `_options`, `_filters`,
+`_describe`), so both are tested without a notebook. The widgets show the state and handle clicks.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A control to choose values from a list of any length.
 
-Only a screenful of options goes to the browser: the ones a search finds, or the first; more on request. What was
-chosen and is not among them stands as a button above the controls.
+The browser receives only a few options: the first ones, or those that a search finds, and more on request. The panel
+shows chosen values as buttons above the controls.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PAGE = 10
 
 class Choices(Control):
     """
-    Check boxes with counts, and a search where there are many.
+    Check boxes with counts, and a search box if there are many.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Choices(Control):
     tell : callable
     options : Options
     counts : callable
-        Gives the rows of each option among those that all other columns let through.
+        Returns for each option the number of rows that pass the filters on all other columns.
     """
 
     def __init__(self, field: FilterField, tell: Tell, options: Options, counts: Callable[[], Codes]) -> None:
@@ -45,7 +45,7 @@ class Choices(Control):
         super().__init__(field, tell)
 
     def _make(self) -> list[Any]:
-        # The label is the search's own: several lists can be open at a time.
+        # Each search has its own label, because several lists can be open at the same time.
         words = f"Search {len(self._options.order):,}"
         self.search = w.Text(description=words, placeholder="part of a name", continuous_update=True)
         self.search.add_class("bf-search")
@@ -74,8 +74,8 @@ class Choices(Control):
         shown(self._rest, left > 0 or not found)
 
     def _box(self, place: int) -> w.Checkbox:
-        # Each option has a box of its own, so that a click on a list just being replaced chooses what was clicked.
-        # Its words are escaped HTML, because the page would read dollar signs in plain text as a formula.
+        # Each option has its own box, so that a click during an update chooses the option that was clicked.
+        # The label is escaped HTML, because Jupyter would read dollar signs in plain text as a formula.
         box = self._boxes[place] = w.Checkbox(indent=False, description_allow_html=True, **self._look)
         box.observe(partial(self._ticked, self._options.keys[place]), "value")
         return box

@@ -1,4 +1,4 @@
-"""What all filter controls share: a heading that opens and closes them, and a way to tell the panel of a choice."""
+"""The base of all filter controls: a heading that opens and closes the control, and a callback to the panel."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Tell = Callable[[str, Criterion | None], None]
 
 class Control:
     """
-    A control of one column. Its inside is made when it is first opened, so a closed one costs next to nothing.
+    A control for one column. Its content is created when it is first opened, so a closed one is cheap.
 
     Parameters
     ----------
     field : FilterField
     tell : callable
-        Told the column and its new criterion when the user chooses.
+        Called with the column and its new criterion when the user chooses.
     is_open : bool
     """
 
@@ -52,7 +52,7 @@ class Control:
             self._toggle()
 
     def show(self, criterion: Criterion | None) -> None:
-        """Show what is chosen; nothing is told on the way. A closed control that says so already costs nothing."""
+        """Show a criterion without calling `tell`. A closed control that already shows it is not updated."""
         if self.is_open or criterion != self._criterion:
             self._update(criterion)
 
@@ -68,15 +68,15 @@ class Control:
 
     @abstractmethod
     def _make(self) -> list[Any]:
-        """Make the inside."""
+        """Create the content."""
 
     @abstractmethod
     def _show(self) -> None:
-        """Show `_criterion` inside."""
+        """Show `_criterion` in the content."""
 
     @abstractmethod
-    def _says(self) -> str:
-        """Say in a word or two what is chosen."""
+    def _summary(self) -> str:
+        """Return a short description of the criterion."""
 
     def _choose(self, criterion: Criterion | None) -> None:
         if not self._showing:
@@ -90,7 +90,7 @@ class Control:
         self._update(self._criterion)
 
     def _head(self) -> None:
-        says = f": {self._says()}" if self._criterion is not None and not self.is_open else ""
+        says = f": {self._summary()}" if self._criterion is not None and not self.is_open else ""
         self.toggle.description = f"{'▾' if self.is_open else '▸'} {self.field.title}{says}"
         self.toggle.tooltip = f"{'Close' if self.is_open else 'Open'} the filter {self.field.title}"
         (self.box.add_class if self._criterion is not None else self.box.remove_class)("bf-active")

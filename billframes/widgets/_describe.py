@@ -1,4 +1,4 @@
-"""A filter state in words, for people and for Python."""
+"""Describe a filter state in words, and as Python code."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from billframes.widgets._state import Criterion, FilterState, Range, Values
 
 __all__ = ["code", "describe_range", "sentence"]
 
-# More names would make the line a list.
+# How many chosen values are named before "and 3 more".
 _NAMED = 3
 
 
 def sentence(filters: Filters, state: FilterState) -> str:
     """
-    Say what is filtered.
+    Describe the filters.
 
     Examples
     --------
@@ -28,19 +28,19 @@ def sentence(filters: Filters, state: FilterState) -> str:
     >>> sentence(filters, FilterState({"billing_type": ("fixedFee",)}))
     'Billing type: Fixed fee'
     >>> sentence(filters, FilterState())
-    'Nothing is filtered'
+    'No filters'
     """
     parts = [
-        f"{field.title}: {_spoken(filters, field, state.criteria[field.column])}"
+        f"{field.title}: {_describe_values(filters, field, state.criteria[field.column])}"
         for field in filters.fields
         if field.column in state.criteria
     ]
-    return " · ".join(parts) or "Nothing is filtered"
+    return " · ".join(parts) or "No filters"
 
 
 def describe_range(span: Range) -> str:
     """
-    Say a span of dates or numbers.
+    Describe a range of dates or numbers.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def describe_range(span: Range) -> str:
 
 def code(filters: Filters, state: FilterState, name: str) -> str:
     """
-    Write the expression that gives the same frame.
+    Return the pandas expression that gives the same frame.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def code(filters: Filters, state: FilterState, name: str) -> str:
     return f"{name}[\n{body}\n]"
 
 
-def _spoken(filters: Filters, field: FilterField, criterion: Criterion) -> str:
+def _describe_values(filters: Filters, field: FilterField, criterion: Criterion) -> str:
     if isinstance(criterion, Range):
         return describe_range(criterion)
     options = filters.options(field.column)
@@ -129,8 +129,8 @@ def _has_times(dates: pd.Series[Any]) -> bool:
 
 
 def _comment(filters: Filters, field: FilterField, criterion: Criterion) -> str:
-    """Name the ids; a name is data, so nothing in it may end the line."""
+    """Return a comment that names the ids. Names are data, so line breaks in them are replaced."""
     if field.label is None:
         return ""
-    words: Sequence[str] = f"{field.title}: {_spoken(filters, field, criterion)}"
+    words: Sequence[str] = f"{field.title}: {_describe_values(filters, field, criterion)}"
     return f"  # {''.join(each if each.isprintable() else ' ' for each in words)}"

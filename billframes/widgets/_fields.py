@@ -1,7 +1,7 @@
-"""Which columns of a frame can be filtered by, how, and what they are called.
+"""The columns of a frame that can be filtered, how, and their titles.
 
-People, clients and matters are filtered by id and shown by name, as analyses group them. Offered are the period, the
-usual six, whether work is billed, every category and every custom field; other text, such as a description, is not.
+People, clients and matters are filtered by id and shown by name, as in the analyses. There are filters for the period,
+the columns of `_KNOWN`, every categorical column and every custom field, but not for other text such as descriptions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["FilterField", "fields_of", "without_attrs"]
 Kind = Literal["dates", "numbers", "choice"]
 
 _PERIODS = ("date", "invoice_date", "opened")
-# Column filtered by, its title, and the column that names its values.
+# The column, its title, and the column with the names of its values.
 _KNOWN = (
     ("client_id", "Client", "client_name"),
     ("matter_id", "Matter", "matter_name"),
@@ -39,7 +39,7 @@ class FilterField:
     """
     A column to filter by.
 
-    `label` and `reference` are the columns that name its values, and tell those of one name apart.
+    `label` is the column with the names of its values, and `reference` the column that distinguishes equal names.
     """
 
     column: str
@@ -51,19 +51,19 @@ class FilterField:
 
 def fields_of(frame: pd.DataFrame, period: str | None = None) -> tuple[FilterField, ...]:
     """
-    Find what a frame can be filtered by, the period first.
+    Return the columns that a frame can be filtered by, the period first.
 
     Parameters
     ----------
     frame : DataFrame
     period : str, optional
-        The date column that the period is of; `date`, `invoice_date` or `opened` where it is not given, else the
-        frame's first column of dates that is no custom field.
+        The date column of the period. By default `date`, `invoice_date`, `opened`, or the frame's first date column
+        that is not a custom field.
 
     Raises
     ------
     MissingColumnError
-        `period` is no column of dates.
+        `period` is not a date column.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def fields_of(frame: pd.DataFrame, period: str | None = None) -> tuple[FilterFie
 
 
 def without_attrs(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the same columns without the frame's notes, which pandas would copy whenever a column is looked at."""
+    """Return the same columns without `attrs`, which pandas would copy at every access to a column."""
     plain = frame.copy(deep=False)
     plain.attrs = {}
     return plain
@@ -90,9 +90,7 @@ def without_attrs(frame: pd.DataFrame) -> pd.DataFrame:
 def _periods(frame: pd.DataFrame, period: str | None) -> Iterator[FilterField]:
     dates = [str(name) for name in frame.columns if _is_date(frame[name])]
     if period is not None and period not in dates:
-        raise MissingColumnError(
-            f"period={period!r} is no column of dates; the frame has {', '.join(dates) or 'none'}."
-        )
+        raise MissingColumnError(f"period={period!r} is not a date column; the frame has {', '.join(dates) or 'none'}.")
     own = [name for name in dates if not _CUSTOM.fullmatch(name)]
     chosen = period or next((name for name in (*_PERIODS, *own) if name in own), None)
     if chosen:
@@ -103,7 +101,7 @@ def _known(frame: pd.DataFrame) -> Iterator[FilterField]:
     for column, title, label in _KNOWN:
         if column in frame:
             names = (label, column.replace("_id", "_reference"))
-            # The clients' own frame calls a client's name and reference just that.
+            # In the clients frame these columns are called just name and reference.
             own = column == frame.columns[0] and label not in frame
             named = [
                 name if name in frame and name != column else None for name in (("name", "reference") if own else names)

@@ -1,8 +1,8 @@
-"""A book as the filters let it be seen.
+"""A book under filters, with the analyses of what the filters leave.
 
-Analyses need wide frames: what an invoice billed is spread over all its items, whoever did them. So the filters never
-take items away beneath a spread. Clients do come apart cleanly, because an invoice has one; all other filters mark
-items, and the analysis groups by the mark. Figures under a filter therefore stay parts of the figures without it.
+An analysis spreads the amount of an invoice over all its items, so filters must not remove items before that. An
+invoice has only one client, so clients can be filtered first. All other filters mark the items, and the analysis groups
+by the mark. Figures under a filter are therefore always parts of the figures without it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _KEPT = "kept"
 
 
 class BookFilters:
-    """A book's frames with what is known of their matters, clients and people, and filters over each."""
+    """A book's frames joined with their matters, clients and people, and filters for each."""
 
     def __init__(self, book: Book, today: dt.date) -> None:
         self.book = book
@@ -39,7 +39,7 @@ class BookFilters:
         self._filters: dict[str, Filters] = {}
 
     def filters(self, name: str) -> Filters:
-        """Return the filters over one of the book's frames, its details joined on."""
+        """Return the filters for one of the book's frames, with its details joined."""
         if name not in self._filters:
             details = {"matter": self.book.matters, "client": self.book.clients, "user": self.book.users}
             self._filters[name] = Filters(join_details(getattr(self.book, name), details))
@@ -48,13 +48,13 @@ class BookFilters:
 
 class FilteredBook:
     """
-    What a filter state leaves of a book, and the analyses of that.
+    The part of a book that passes the filters, and its analyses.
 
     Parameters
     ----------
     book_filters : BookFilters
     state : FilterState
-        Of the panel over the time entries.
+        The state of the panel for the time entries.
     """
 
     def __init__(self, book_filters: BookFilters, state: FilterState) -> None:
@@ -79,23 +79,23 @@ class FilteredBook:
 
     @functools.cached_property
     def end(self) -> dt.date:
-        """Last day; no later than the data, because nobody has worked next month's hours yet."""
+        """Last day, at most the day of the data: next month has no hours yet."""
         last = self._period.last or self._book_filters.today
         return max(min(last, self._book_filters.today), self.start)
 
     def items(self, name: str) -> pd.DataFrame:
-        """Time entries, expenses or fixed fees that all filters but the period let through, with their details."""
+        """Time entries, expenses or fixed fees that pass all filters except the period, with their details."""
         filters, state = self._book_filters.filters(name), self._state.with_criterion("date", None)
-        # A filter on what expenses do not have, such as a billing type, lets none of them through.
+        # Expenses have no billing type, for example, so none of them pass a filter on it.
         answered = set(state.criteria) <= set(filters.columns)
         return filters.frame(state) if answered else filters.data.iloc[:0]
 
     def invoices(self) -> pd.DataFrame:
-        """Invoices of the clients let through."""
+        """Invoices of the clients that pass the filters."""
         return self._of_clients("invoices")
 
     def utilization(self, by: Any) -> pd.DataFrame:
-        """Utilization of the work and the people let through."""
+        """Utilization of the work and people that pass the filters."""
         users = self._of("users", "user", self._people)
         result: pd.DataFrame = utilization(
             self._own(self.items("time_entries")),
@@ -109,7 +109,7 @@ class FilteredBook:
         return result
 
     def _settings_of(self, users: pd.DataFrame) -> FirmSettings | None:
-        """Return the settings without those of the firm's other people, who are filtered and not unknown."""
+        """Return the settings without people who are filtered out, so that no warning calls them unknown."""
         settings, everyone = self._book.settings, self._book.users
         if settings is None or len(users) == len(everyone):
             return settings
@@ -117,7 +117,7 @@ class FilteredBook:
         return settings.by_id(ids).without(set(everyone["user_id"]) - set(users["user_id"]))
 
     def realization(self, by: Any) -> pd.DataFrame:
-        """Realization of the work let through, on final invoices dated in the period."""
+        """Realization of the work that passes the filters, on final invoices dated in the period."""
         entries = self._of_clients("time_entries")
         if self._marking:
             kept = self.items("time_entries").index
@@ -138,7 +138,7 @@ class FilteredBook:
         return self._marked(result, [_KEPT] if self._marking else [])
 
     def aging(self, by: Any) -> pd.DataFrame:
-        """Receivables of the clients, matters and people let through; filters on single entries have no say."""
+        """Receivables of the clients, matters and people that pass; filters on single entries do not apply."""
         marks = self._marks()
         spread: dict[str, Any] = (
             {} if by in (None, "client") and not marks else {name: self._of_clients(name) for name in ITEMS}
@@ -155,7 +155,7 @@ class FilteredBook:
         return self._marked(result, list(marks))
 
     def wip(self, by: Any) -> pd.DataFrame:
-        """Work in progress of the items let through; each stands for itself."""
+        """Work in progress of the items that pass the filters."""
         time_entries, expenses, fixed_fees = (self._own(self.items(name)) for name in ITEMS)
         result: pd.DataFrame = wip(
             time_entries,
@@ -171,7 +171,7 @@ class FilteredBook:
         return result
 
     def _marks(self) -> dict[str, dict[str, Any]]:
-        """Say which matters and people are let through, as a column of each of their frames."""
+        """Return a column for the matters frame and the users frame that marks what passes the filters."""
         wanted = {"matter_kept": ("matters", "matter", self._matters), "user_kept": ("users", "user", self._people)}
         marks = {}
         for mark, (name, entity, state) in wanted.items():
@@ -181,7 +181,7 @@ class FilteredBook:
         return marks
 
     def _of(self, name: str, entity: str, state: FilterState) -> pd.DataFrame:
-        """Return the matters or people let through, told by the names that the time entries' filters give them."""
+        """Return the matters or people that pass, with the column names that the time entries' filters use."""
         frame: pd.DataFrame = getattr(self._book, name)
         if not state.criteria:
             return frame
@@ -198,7 +198,7 @@ class FilteredBook:
         return as_whole(frame[filters.mask(self._clients)])
 
     def _own(self, items: pd.DataFrame) -> pd.DataFrame:
-        """Take the details off again; analyses join what they need."""
+        """Remove the details; the analyses join what they need."""
         own = self._book.time_entries.columns.union(_MONEY, sort=False)
         return as_whole(items[[name for name in own if name in items]])
 

@@ -1,7 +1,7 @@
-"""Filtering a frame by a state: which rows are let through, and how many each option would let through.
+"""Filter a frame by a state, and count the rows of each option.
 
-A row is let through when every column's criterion does. Each column's mask is kept until its criterion changes, so a
-change costs one mask, a sum, and a count for each column that is looked at.
+A row passes if it meets the criterion of every column. The mask of each column is cached until its criterion changes,
+so a change costs one new mask, a sum, and a count for each open control.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ __all__ = ["Filters"]
 
 class Filters:
     """
-    A frame and what it can be filtered by; knows nothing of widgets.
+    A frame and the columns it can be filtered by.
 
     Parameters
     ----------
     frame : DataFrame
-        pandas; it is never changed, and should not be while it is filtered.
+        A pandas frame. It is never changed here, and must not be changed elsewhere while it is filtered.
     period : str, optional
-        The date column that the period is of.
+        The date column of the period.
 
     Raises
     ------
     ParameterError
-        The frame is not pandas, or has two columns of one name.
+        The frame is not a pandas frame, or two columns have the same name.
     MissingColumnError
-        `period` is no column of dates.
+        `period` is not a date column.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Filters:
                 "pass frame.to_pandas(), or load it without to=."
             )
         if not frame.columns.is_unique:
-            raise ParameterError("The frame has two columns of one name; rename one of them.")
+            raise ParameterError("Two columns of the frame have the same name; rename one of them.")
         self.data = frame
         self.fields = fields_of(frame, period)
         self._columns = without_attrs(frame)
@@ -63,30 +63,30 @@ class Filters:
 
     @functools.cached_property
     def columns(self) -> tuple[str, ...]:
-        """What can be filtered by."""
+        """The columns that can be filtered by."""
         return tuple(field.column for field in self.fields)
 
     def options(self, column: str) -> Options:
-        """Return what can be chosen of a column."""
+        """Return the options of a column."""
         return self._options[column]
 
     def mask(self, state: FilterState) -> Mask:
-        """Tell which rows are let through."""
+        """Return which rows pass the filters."""
         return np.equal(self._refusals(state), 0)
 
     def frame(self, state: FilterState) -> pd.DataFrame:
-        """Return the rows that are let through, with their own index; the frame itself where nothing is filtered."""
+        """Return the rows that pass, with their index; the frame itself if there are no filters."""
         return self.data[self.mask(state)] if state.criteria else self.data
 
     def counts(self, state: FilterState, column: str) -> Codes:
-        """Count for each option of a column the rows that all *other* columns let through."""
+        """Count for each option of a column the rows that pass the filters on all *other* columns."""
         refusals = self._refusals(state)
         if column in state.criteria:
             refusals -= ~self._mask(column, state.criteria[column])
         return self._options[column].counts(refusals == 0)
 
     def _refusals(self, state: FilterState) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-        """Count for each row the columns that keep it out."""
+        """Count for each row the columns whose criterion it does not meet."""
         refusals = np.zeros(len(self.data), dtype=np.uint8)
         for column, criterion in state.criteria.items():
             refusals += ~self._mask(column, criterion)
@@ -103,7 +103,7 @@ class Filters:
 
 def _within(values: pd.Series[Any], span: Range) -> Mask:
     dates = pd.api.types.is_datetime64_any_dtype(values.dtype)
-    # The last day counts to its end.
+    # The last day is included up to its end.
     values = values.dt.normalize() if dates else values
     first, last = (pd.Timestamp(end, tz=values.dt.tz) if dates and end else end for end in (span.first, span.last))
     mask = values.notna()

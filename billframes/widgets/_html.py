@@ -39,42 +39,42 @@ __all__ = [
 
 UNASSIGNED = "Unassigned"
 _DPI = 110
-# A workbook of more rows takes longer than a click may.
+# Writing a larger workbook takes too long for a click.
 _EXCEL_ROWS = 5000
 
 
 def text_of(value: object) -> str:
     """
-    Make any text safe to stand in HTML, and to be shown letter for letter, also where it holds dollar signs.
+    Escape a text for HTML, and keep Jupyter from rendering dollar signs as a formula.
 
     Examples
     --------
     >>> text_of("<script> & $5")
     '<span class="mathjax_ignore tex2jax_ignore">&lt;script&gt; &amp; $5</span>'
     """
-    # Jupyter's pages would set text between two dollar signs as a formula.
+    # Jupyter would render text between two dollar signs as a formula.
     return f'<span class="mathjax_ignore tex2jax_ignore">{html.escape(str(value))}</span>'
 
 
 def note(markup: str = "", *classes: str) -> w.HTML:
-    """Return a piece of HTML; what in it comes from data has gone through `text_of`."""
+    """Return an HTML widget. The caller escapes text from data with `text_of`."""
     return _with_classes(w.HTML(markup), *classes)
 
 
 def button(words: str, act: Callable[[], object], *classes: str, tooltip: str | None = None) -> w.Button:
-    """Return a button; a button's words are text, never HTML."""
+    """Return a button. Its description is plain text, not HTML."""
     made = w.Button(description=words, tooltip=tooltip)
     made.on_click(lambda _button: act())
     return _with_classes(made, *classes)
 
 
 def shown(widget: Any, visible: bool) -> None:
-    """Show a widget, or take it out of the page and of the keyboard's way."""
+    """Show or hide a widget. A hidden widget can't be reached with the keyboard."""
     widget.layout.display = None if visible else "none"
 
 
 def stylesheet() -> w.HTML:
-    """Return the widgets' style, which reaches no further than their own classes."""
+    """Return the style sheet, which applies only to the widgets' own classes."""
     return _with_classes(w.HTML(f"<style>{_css()}</style>"), "bf-style")
 
 
@@ -90,13 +90,13 @@ def _with_classes(widget: Any, *classes: str) -> Any:
 
 
 def labels_of(result: pd.DataFrame) -> list[str]:
-    """Name the rows of a result of one key: by its label where it has one, else by the key itself."""
+    """Return the names of a result's rows: the label column if there is one, else the key itself."""
     column = next((name for name in result.columns[:2] if str(name).endswith(("_name", "_label"))), result.columns[0])
     return [UNASSIGNED if pd.isna(value) else str(value) for value in result[column]]
 
 
 def tiles(columns: Sequence[Column], row: dict[str, float]) -> str:
-    """Show figures large."""
+    """Return tiles with large figures."""
     each = (
         f"<div><dt>{text_of(column.title)}</dt><dd>{show(row.get(column.name), column.unit)}</dd></div>"
         for column in columns
@@ -105,7 +105,7 @@ def tiles(columns: Sequence[Column], row: dict[str, float]) -> str:
 
 
 def table(caption: str, key: str, columns: Sequence[Column], result: pd.DataFrame, total: dict[str, float]) -> str:
-    """Show a result, a row a label, with the row of everything below."""
+    """Return a result as a table, with the total in the last row."""
     heads = "".join(f'<th scope="col">{text_of(title)}</th>' for title in (key, *(each.title for each in columns)))
     rows = zip(labels_of(result), result.to_dict("records"), strict=True)
     body = "".join(f'<tr><th scope="row">{text_of(label)}</th>{_cells(columns, row)}</tr>' for label, row in rows)
@@ -118,7 +118,7 @@ def table(caption: str, key: str, columns: Sequence[Column], result: pd.DataFram
 
 
 def records(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
-    """Show the first rows of a frame of records."""
+    """Return the first records of a frame as a table."""
     kinds = [_kind(str(name), dtype) for name, dtype in frame.dtypes.items()]
     heads = "".join(
         f'<th scope="col" class="{kind}">{text_of(title_of_key(str(name)).capitalize())}</th>'
@@ -136,7 +136,7 @@ def records(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
 
 
 def downloads(name: str, frame: pd.DataFrame, time_zone: str = "UTC") -> str:
-    """Offer a frame as files: links that hold the files themselves, so nothing is left on a server."""
+    """Return download links for a frame. The links contain the files, so nothing is stored on a server."""
     links = [_link(file_name(name, "csv"), "CSV", "text/csv", to_csv(frame), len(frame))]
     if find_spec("xlsxwriter") and len(frame) <= _EXCEL_ROWS:
         kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -147,14 +147,14 @@ def downloads(name: str, frame: pd.DataFrame, time_zone: str = "UTC") -> str:
 
 def picture(draw: Callable[[Axes], Any], bars: int, *, lying: bool, alt: str) -> tuple[str, list[tuple[float, float]]]:
     """
-    Draw a chart, and say where its bars lie.
+    Draw a chart, and return the positions of its bars.
 
     Returns
     -------
     html : str
     places : list of (float, float)
-        For each bar where it begins and how much it takes, as parts of the picture's height for lying bars, of its
-        width for standing ones.
+        Start and size of each bar: for horizontal bars as fractions of the picture's height, for vertical ones of
+        its width.
     """
     figure = Figure(figsize=(8.0, height_for(bars) if lying else 3.4), layout="constrained", dpi=_DPI)
     axes = figure.add_subplot()
@@ -167,12 +167,12 @@ def picture(draw: Callable[[Axes], Any], bars: int, *, lying: bool, alt: str) ->
 
 
 def text_of_attribute(words: object) -> str:
-    """Make any text safe between the quotes of an attribute."""
+    """Escape a text for an HTML attribute."""
     return str(words).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _place(axes: Axes, bar: int, *, lying: bool) -> tuple[float, float]:
-    """Return a bar's place and size as parts of the picture."""
+    """Return a bar's start and size as fractions of the picture."""
     whole = axes.get_figure(root=True).bbox  # type: ignore[union-attr]
     ends = axes.transData.transform([(bar - 0.45, bar - 0.45), (bar + 0.45, bar + 0.45)])
     if lying:
@@ -187,7 +187,7 @@ def _cells(columns: Sequence[Column], row: dict[Any, Any]) -> str:
 
 
 def _kind(column: str, dtype: Any) -> str:
-    """Return the class of a column's cells."""
+    """Return the CSS class of a column's cells."""
     if pd.api.types.is_float_dtype(dtype):
         return "bf-number"
     if pd.api.types.is_datetime64_any_dtype(dtype):

@@ -1,6 +1,6 @@
-"""The values of a column to choose from: coded once as whole numbers, named, and searched.
+"""The values of a column as options: encoded as integers once, with names, counts and a search.
 
-Masks and counts work on the codes, so 200,000 rows cost a table look-up; a search looks at names only.
+Masks and counts use the codes, which is fast for 200,000 rows. A search looks only at the names.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ Mask = np.ndarray[Any, np.dtype[np.bool_]]
 @dataclass(frozen=True)
 class Options:
     """
-    What can be chosen of a column.
+    The options of a column.
 
-    `keys` are the values themselves. `codes` hold for each row the place of its value; the last place is that of
-    missing values, whether or not there are any. `totals` count the rows of each place. `order` lists the places in
-    the order they are offered in.
+    `keys` are the values. `codes` has for each row the position of its value in `keys`; the last position is for
+    missing values, even if there are none. `totals` has the number of rows for each position. `order` lists the
+    positions in the order of display.
     """
 
     keys: tuple[Value, ...]
@@ -47,7 +47,7 @@ class Options:
 
     @functools.cached_property
     def place(self) -> dict[Value, int]:
-        """Each value's place."""
+        """Each value's position in `keys`."""
         return {value: place for place, value in enumerate(self.keys)}
 
     @functools.cached_property
@@ -55,25 +55,25 @@ class Options:
         return [fold(label) for label in self.labels]
 
     def mask(self, choice: Values) -> Mask:
-        """Tell which rows have one of the values."""
+        """Return which rows have one of the values."""
         wanted = np.zeros(len(self.keys), dtype=bool)
         wanted[[self.place[value] for value in choice if value in self.place]] = True
         return wanted[self.codes]
 
     def counts(self, mask: Mask) -> Codes:
-        """Count the rows of each place among those of the mask."""
+        """Count the rows in the mask by position."""
         return np.bincount(self.codes[mask], minlength=len(self.keys))
 
     def label(self, value: Value) -> str:
-        """Name a value, also one that no row has."""
+        """Return the name of a value, including values that no row has."""
         place = self.place.get(value)
         return self.labels[place] if place is not None else f"{value} (not in these rows)"
 
     def search(self, text: str) -> list[int]:
         """
-        Find the places whose name has all the words, those it begins with first; all of them for no words.
+        Return the positions of the names that contain all words, first those that begin with the first word.
 
-        Case and accents don't matter.
+        Case and accents are ignored. Without words, return all positions.
         """
         words = fold(text).split()
         if not words:
@@ -84,7 +84,7 @@ class Options:
 
 def fold(text: str) -> str:
     """
-    Take case and accents off, for searching.
+    Remove case and accents for searching.
 
     Examples
     --------
@@ -97,9 +97,9 @@ def fold(text: str) -> str:
 
 def options_of(frame: pd.DataFrame, field: FilterField) -> Options:
     """
-    Code a column.
+    Encode a column.
 
-    Values come in their declared order where the column is of categories, else most rows first, then by name.
+    The values of a categorical column keep their order. Other values are sorted by number of rows, then by name.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def _labels(frame: pd.DataFrame, field: FilterField, codes: Codes, values: Seque
 
 
 def _first_of(column: pd.Series[Any], codes: Codes, size: int) -> list[str | None]:
-    """Return for each value the first name that a row gives it."""
+    """Return for each value the name in the first row that has one."""
     known = np.flatnonzero((column.notna() & (column != "")).to_numpy() & (codes < size))
     names: list[str | None] = [None] * size
     places, rows = np.unique(codes[known], return_index=True)
@@ -154,7 +154,7 @@ def _first_of(column: pd.Series[Any], codes: Codes, size: int) -> list[str | Non
 def _spoken(value: Value, field: FilterField) -> str:
     if isinstance(value, bool):
         return (_BILLED if field.column == "billed" else _FLAG)[value]
-    # The API's own words are camelCase; a firm's are as the firm wrote them.
+    # The API's enum values are camelCase; a firm's own texts are shown as written.
     if isinstance(value, str) and "cf_" not in field.column and value.isidentifier():
         return _SPOKEN.get(value) or snake_case(value).replace("_", " ").capitalize()
     return str(value)

@@ -1,4 +1,4 @@
-"""Controls for dates and numbers: from, to, and for the period its quick choices."""
+"""Controls for ranges of dates and numbers, with quick choices for the period."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OWN = "Dates below"
 
 
 class _RangeControl(Control):
-    """From and to, whether rows without a value count, and a word on what can't be."""
+    """From, to, whether rows without a value are included, and a message for invalid input."""
 
     def _make(self) -> list[Any]:
         self.first, self.last = self._end("From"), self._end("To")
@@ -51,12 +51,12 @@ class _RangeControl(Control):
         return end
 
     def _span(self) -> Range:
-        return self._criterion if isinstance(self._criterion, Range) else Range(missing=self._wants_missing())
+        return self._criterion if isinstance(self._criterion, Range) else Range(missing=self._includes_missing())
 
-    def _wants_missing(self) -> bool:
+    def _includes_missing(self) -> bool:
         return bool(self.missing.value) if self._body.children else False
 
-    def _says(self) -> str:
+    def _summary(self) -> str:
         return describe_range(self._span())
 
     def _changed(self, _change: dict[str, Any]) -> None:
@@ -68,14 +68,14 @@ class _RangeControl(Control):
             self._complaint.value = text_of(error)
             return
         if None not in (span.first, span.last) and span.first > span.last:
-            self._complaint.value = "“From” lies after “To”."
+            self._complaint.value = "“From” is after “To”."
             return
         self._complaint.value = ""
         self._choose(span)
 
 
 class Numbers(_RangeControl):
-    """Numbers, typed in."""
+    """A range of numbers."""
 
     def _end(self, words: str) -> w.Text:
         return w.Text(description=words, placeholder="any", continuous_update=False)
@@ -89,14 +89,14 @@ class Numbers(_RangeControl):
 
 class Dates(_RangeControl):
     """
-    Dates; the period has quick choices as well and is open from the start.
+    A range of dates. The period also has quick choices and is open from the start.
 
     Parameters
     ----------
     field : FilterField
     tell : callable
     today : date, optional
-        What "last month" is counted from; without it there are no quick choices.
+        The day from which "last month" is counted. Without it there are no quick choices.
     """
 
     def __init__(self, field: FilterField, tell: Tell, today: dt.date | None = None) -> None:
@@ -131,7 +131,7 @@ class Dates(_RangeControl):
         if self._showing or change["new"] == _OWN:
             return
         period = self._periods.get(change["new"])
-        self._choose(Range(period.start, period.end, self._wants_missing()) if period else None)
+        self._choose(Range(period.start, period.end, self._includes_missing()) if period else None)
 
 
 def _number(text: str) -> float | None:
@@ -151,5 +151,5 @@ def _number(text: str) -> float | None:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise ValueError(f"“{text}” is no number.")
+        raise ValueError(f"“{text}” is not a number.")
     return number

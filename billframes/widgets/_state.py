@@ -1,8 +1,8 @@
-"""What is filtered: a value that can be compared, saved as JSON and set again.
+"""The filter state: a value that can be compared, saved as JSON and set again.
 
-A state maps columns to what is let through. A list is a choice of values, None among them standing for rows without
-one; `{"from": …, "to": …}` is a span of dates or numbers, both ends inclusive, either of them open. What a state
-does not name is not filtered, so an empty choice, or a span open at both ends, is not kept.
+A state maps columns to criteria. A list holds the chosen values; None in it means rows without a value. `{"from": …,
+"to": …}` is a range of dates or numbers, with both ends inclusive and optional. Columns not in the state
+are not filtered, so an empty list or a range without ends is not stored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SPAN = {"from", "to", "missing"}
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Dates or numbers from `first` to `last`, both inclusive, None open; with `missing` also rows without one."""
+    """Dates or numbers from `first` to `last`, inclusive; None is open. `missing` includes rows without a value."""
 
     first: Any = None
     last: Any = None
@@ -35,7 +35,7 @@ class Range:
 
     @property
     def is_open(self) -> bool:
-        """Whether it lets everything through."""
+        """Whether the range has no ends."""
         return self.first is None and self.last is None
 
 
@@ -45,7 +45,7 @@ Criterion = Values | Range
 @dataclass(frozen=True, slots=True)
 class FilterState:
     """
-    What is let through, by column.
+    The criteria by column.
 
     Examples
     --------
@@ -57,36 +57,35 @@ class FilterState:
     criteria: Mapping[str, Criterion] = field(default_factory=dict)
 
     def with_criterion(self, column: str, criterion: Criterion | None) -> FilterState:
-        """Return the state with another criterion for one column; None takes it away."""
+        """Return the state with another criterion for one column; None removes it."""
         others = {name: each for name, each in self.criteria.items() if name != column}
         return FilterState(others if _lets_all(criterion) else {**others, column: criterion})  # type: ignore[dict-item]
 
     def only(self, columns: Iterable[str]) -> FilterState:
-        """Return the part of the state that is about some columns."""
+        """Return the state for some of the columns."""
         wanted = set(columns)
         return FilterState({name: each for name, each in self.criteria.items() if name in wanted})
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the state as JSON can hold it."""
+        """Return the state in a form for JSON."""
         return {name: _as_json(each) for name, each in self.criteria.items()}
 
 
 def read_state(saved: Mapping[str, Any], fields: Sequence[FilterField]) -> FilterState:
     """
-    Read a state from what `FilterState.as_dict` gave, or from what people write.
+    Read a state from `FilterState.as_dict`, or as written by hand.
 
     Parameters
     ----------
     saved : mapping
-        Columns and what they let through: a list of values; a span as a mapping or, for dates, a period such as
-        "2026-Q3".
+        Criteria by column: a list of values, a range as a mapping, or for dates a period such as "2026-Q3".
     fields : sequence of FilterField
-        What can be filtered by.
+        The columns that can be filtered by.
 
     Raises
     ------
     ParameterError
-        A column can't be filtered by, or what it should let through can't be read.
+        A column can't be filtered by, or its criterion is invalid.
 
     Examples
     --------
@@ -94,7 +93,7 @@ def read_state(saved: Mapping[str, Any], fields: Sequence[FilterField]) -> Filte
     {'date': {'from': '2026-10-01', 'to': '2026-10-31'}}
     """
     if not isinstance(saved, Mapping):
-        raise ParameterError(f"state={saved!r} is no mapping; it takes columns and what they let through.")
+        raise ParameterError(f"state={saved!r} is not a mapping; it takes criteria by column.")
     known = {each.column: each for each in fields}
     state = FilterState()
     for column, value in saved.items():
@@ -122,7 +121,7 @@ def _read_choice(value: Any, column: str) -> Criterion | None:
     if value is None:
         return None
     if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ParameterError(f"state[{column!r}]={value!r} takes a list of values; None in it stands for missing.")
+        raise ParameterError(f"state[{column!r}]={value!r} takes a list of values; None in it means missing.")
     values = list(value)
     for each in values:
         if not (each is None or isinstance(each, str | bool | int)):
@@ -145,7 +144,7 @@ def _read_numbers(value: Any, column: str) -> Criterion | None:
     span = _span_of(value, column)
     first, last = (_number(span.get(name), column) for name in ("from", "to"))
     if first is not None and last is not None and first > last:
-        raise ParameterError(f"state[{column!r}]: from={first} lies above to={last}.")
+        raise ParameterError(f"state[{column!r}]: from={first} is above to={last}.")
     return Range(first, last, bool(span.get("missing", False)))
 
 
@@ -159,7 +158,7 @@ def _number(value: Any, column: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ParameterError(f"state[{column!r}]: {value!r} is no number.")
+        raise ParameterError(f"state[{column!r}]: {value!r} is not a number.")
     return float(value)
 
 

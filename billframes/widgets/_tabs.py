@@ -1,4 +1,4 @@
-"""One tab of the explorer: tiles, a chart whose bars lead to their rows, the table, and downloads."""
+"""The explorer's tabs: an overview, and for each analysis tiles, a chart, the rows behind its bars, and a table."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _ROWS = 200
 
 class ViewTab(w.VBox):  # type: ignore[misc]
     """
-    A view, shown.
+    The tab of one analysis.
 
     Parameters
     ----------
     view : View
     time_zone : str
-        In which instants are exported.
+        Time zone of times in exported files.
     """
 
     def __init__(self, view: View, time_zone: str) -> None:
@@ -53,7 +53,7 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         self.add_class("bf-view")
 
     def show(self, filtered: FilteredBook) -> None:
-        """Show what a filtered gives."""
+        """Show a filtered book."""
         self._filtered = filtered
         self._redraw()
 
@@ -139,7 +139,7 @@ class ViewTab(w.VBox):  # type: ignore[misc]
 
 
 def _belongs(records: pd.DataFrame, key: str, row: pd.Series[Any], date: str) -> Any:
-    """Tell which records a row of the result is made of."""
+    """Return which records belong to a row of the result."""
     if key in TIMES:
         return records[date].dt.strftime("%Y-%m") == str(row.iloc[0])
     column = PEOPLE_AND_MATTERS[key][0] if key in PEOPLE_AND_MATTERS else {"role": "user_role"}[key]
@@ -149,7 +149,7 @@ def _belongs(records: pd.DataFrame, key: str, row: pd.Series[Any], date: str) ->
 
 class Overview(w.VBox):  # type: ignore[misc]
     """
-    The figures of all views at a glance.
+    The main figures of all tabs, and their charts by month.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class Overview(w.VBox):  # type: ignore[misc]
         self.add_class("bf-view")
 
     def show(self, filtered: FilteredBook) -> None:
-        """Show what a filtered gives."""
+        """Show a filtered book."""
         self._about.value = text_of(
             f"{long_date(filtered.start)} to {long_date(filtered.end)}. Receivables and work in progress are "
             "those of the last day."

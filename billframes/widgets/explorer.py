@@ -1,6 +1,6 @@
-"""The explorer: a panel of filters beside tabs that follow it.
+"""The explorer: a filter panel beside tabs with the analyses of what passes the filters.
 
-Only the tab that is shown is computed; the others follow when they are turned to.
+Only the visible tab is computed. The others are computed when they are opened.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ __all__ = ["Explorer", "explore"]
 
 class Explorer(w.Box):  # type: ignore[misc]
     """
-    A book to look around in; made by `explore`.
+    An interactive view of a book; created by `explore`.
 
     Attributes
     ----------
     panel : FilterPanel
-        The filters, over the book's time entries with the details of their matters, clients and people.
+        The filters for the book's time entries with the details of their matters, clients and people.
     tabs : Tab
         The views; `tabs.children` are overview, utilization, realization, receivables and work in progress.
     """

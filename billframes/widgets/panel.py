@@ -1,6 +1,6 @@
-"""The filter panel: controls bound to a filter state, and the frame that it lets through.
+"""The filter panel: controls for a filter state, and the frame with the rows that pass.
 
-The panel holds one state. Whatever is clicked makes another state; everything shown follows from it.
+The panel has one state. Every click creates a new state, and everything shown depends only on the state.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from billframes.widgets._state import Criterion, FilterState, Range, Value, read
 
 __all__ = ["FilterPanel", "day_of", "filter_panel"]
 
-# More buttons than these would fill the page; the rest is counted.
+# More buttons would fill the page, so the rest is only counted.
 _CHIPS = 12
 
 
 class FilterPanel(w.VBox):  # type: ignore[misc]
     """
-    Controls to filter a frame with; made by `filter_panel`.
+    Controls to filter a frame; created by `filter_panel`.
 
     Attributes
     ----------
     frame : DataFrame
-        The rows let through, with their own index; the frame itself where nothing is filtered.
+        The rows that pass, with their index; the frame itself if there are no filters.
     state : dict
-        What is filtered, by column, as JSON can hold it: a list of values (None is "Unassigned"), or a span
-        `{"from": …, "to": …}`. Can be set; dates also to a period such as "2026-Q3".
+        The filters by column, in a form for JSON: a list of values (None is "Unassigned"), or a range `{"from": …,
+        "to": …}`. Can be set; dates also to a period such as "2026-Q3".
     controls : dict of str to Control
         The controls, by column.
     """
@@ -50,7 +50,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         self._listeners: list[Callable[[pd.DataFrame], object]] = []
         self._count = note("", "bf-count")
         self._summary = note("", "bf-summary")
-        self.clear = button("Clear all", self._clear, "bf-clear", tooltip="Filter nothing")
+        self.clear = button("Clear all", self._clear, "bf-clear", tooltip="Remove all filters")
         self._chips: dict[tuple[str, Value], w.Button] = {}
         self._chosen = w.Box()
         self._chosen.add_class("bf-chosen")
@@ -65,14 +65,14 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The rows let through."""
+        """The rows that pass the filters."""
         if self._frame is None:
             self._frame = self._filters.frame(self._state)
         return self._frame
 
     @property
     def state(self) -> dict[str, Any]:
-        """What is filtered, as JSON can hold it."""
+        """The filters, in a form for JSON."""
         return self._state.as_dict()
 
     @state.setter
@@ -97,7 +97,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         Parameters
         ----------
         name : str
-            What the whole frame is called there.
+            The name of the whole frame in the expression.
 
         Examples
         --------
@@ -162,7 +162,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         title = self.controls[column].field.title
         label = self._filters.options(column).label(value)
         drop = partial(self._drop, column, value)
-        return button(f"{title}: {label} ✕", drop, "bf-chip", tooltip=f"Take away {title}: {label}")
+        return button(f"{title}: {label} ✕", drop, "bf-chip", tooltip=f"Remove {title}: {label}")
 
     def _drop(self, column: str, value: Value) -> None:
         chosen = self._state.criteria.get(column, ())
@@ -174,32 +174,32 @@ def filter_panel(frame: pd.DataFrame, *, period: str | None = None, today: dt.da
     """
     Filter a frame by clicking: period, people, clients, matters, categories and custom fields.
 
-    Which controls there are follows from the columns; `bf.enrich` adds those of matters, clients and people, such
-    as practice area and responsible. Lists of any length are searched, and only what is found is sent to the
-    browser. Options show how many rows they would let through beside what the other filters do.
+    The columns decide which controls there are. `bf.enrich` adds columns of matters, clients and people, such as
+    practice area and responsible. Long lists have a search, and only what it finds is sent to the browser. Each option
+    shows how many rows have it among those that pass the other filters.
 
     Parameters
     ----------
     frame : DataFrame
-        pandas. It is not changed.
+        A pandas frame. It is not changed.
     period : str, optional
-        The date column of the period: `date`, `invoice_date` or `opened` where it is not given, else the first.
+        The date column of the period. By default `date`, `invoice_date`, `opened`, or the first date column.
     today : date, optional
-        What "last month" is counted from: the day the frame was loaded, where it says so, else this machine's.
+        The day from which "last month" is counted. By default the day the frame was loaded, if known, else today.
 
     Returns
     -------
     FilterPanel
-        A widget that shows itself as a cell's last value. `.frame` is what is let through, `.state` what is
-        filtered (to save and to set), `.code()` the pandas expression that gives the same, and
-        `.on_change(function)` calls a function with each new frame.
+        A widget that shows itself as a cell's last value. `.frame` has the rows that pass, `.state` the filters (to
+        save and to set), `.code()` the pandas expression that gives the same frame, and `.on_change(function)`
+        calls a function with each new frame.
 
     Raises
     ------
     ParameterError
-        The frame is not pandas.
+        The frame is not a pandas frame.
     MissingColumnError
-        `period` is no column of dates.
+        `period` is not a date column.
 
     Examples
     --------
@@ -217,8 +217,8 @@ def filter_panel(frame: pd.DataFrame, *, period: str | None = None, today: dt.da
 
 
 def day_of(frame: pd.DataFrame) -> dt.date:
-    """Return the day a frame was loaded, where it says so, else today."""
+    """Return the day a frame was loaded if the frame knows it, else today."""
     loaded = frame.attrs.get("load", {}).get("time")
     now = dt.datetime.fromisoformat(loaded) if loaded else dt.datetime.now(dt.UTC)
-    # "Last month" means what the person at the keyboard means by it, in their own time zone.
+    # "Last month" is counted in the user's own time zone.
     return now.astimezone().date()

@@ -125,7 +125,7 @@ def test_doctor_says_what_answers_and_from_where(sandbox, monkeypatch, capsys, t
     assert main(["doctor"]) == 0
     shown = capsys.readouterr().out
     assert "(from BILLFRAMES_BASE_URL)" in shown
-    assert "there (from BILLFRAMES_TOKEN)" in shown
+    assert "set (from BILLFRAMES_TOKEN)" in shown
     assert f"rates          {rates}" in shown
     assert "s behind this machine's" in shown or "agree" in shown
     assert ("→ rate and amount are missing, never zero" in shown) == (token == "norates")

@@ -1,6 +1,6 @@
-"""`billframes dashboard`: the explorer in the browser, on this machine alone, until Ctrl-C.
+"""`billframes dashboard`: serve the explorer as a web page on this machine only, until Ctrl-C.
 
-The address holds a token made for this run, so that others on the machine can't look in. Nothing is opened by itself.
+The address contains a token that is valid for this run only, so other users of the machine can't open the page.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _own() -> Iterator[Mapping[str, str | None]]:
-    """Connect as the machine is configured; say at once where nothing is."""
+    """Connect as the machine is configured, and fail now if nothing is configured."""
     Client().close()
     yield {}
 
 
 @contextmanager
 def _demo() -> Iterator[Mapping[str, str | None]]:
-    """Start the sandbox in this process; what the user has configured has no say."""
+    """Start the sandbox in this process. The user's own configuration is not used."""
     from billframes.sandbox import Sandbox
 
     with Sandbox() as sandbox:
@@ -104,9 +104,9 @@ def _voila(
     notebook: Path, port: int, token: str, environment: Mapping[str, str], log: IO[str]
 ) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "billframes.widgets.dashboard.server", str(notebook), str(port)]
-    # A registered kernel called python3 may be another Python, without billframes; this environment's comes first.
+    # A registered kernel called python3 may be another Python without billframes, so prefer this environment's.
     own = {**environment, TOKEN: token, "JUPYTER_PREFER_ENV_PATH": "1"}
-    # In its own folder, because the server would import and read what lies in the one it starts in.
+    # In its own folder, because the server imports and reads files of the folder it starts in.
     server = subprocess.Popen(  # noqa: S603
         command, env=own, cwd=notebook.parent, stdout=log, stderr=subprocess.STDOUT, text=True
     )
@@ -122,7 +122,7 @@ def _voila(
 
 
 def _port(server: subprocess.Popen[str], folder: Path, log: Path) -> int:
-    """Wait until the server says on which port it answers."""
+    """Wait until the server has written its port."""
     until = time.monotonic() + _PATIENCE
     said = folder / PORT_FILE
     while server.poll() is None and time.monotonic() < until:

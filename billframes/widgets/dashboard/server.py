@@ -1,7 +1,7 @@
-"""The dashboard's server: Voila behind a token, with kernels that other users of the machine can't listen to.
+"""The dashboard's server: Voila with a token, and kernels whose output other users of the machine can't read.
 
-It is started by `billframes dashboard` in a private folder, reads no configuration of the user's or of that folder, and
-writes its port to a file there, so that nobody else can pass for it.
+`billframes dashboard` starts it in a private folder. It ignores the user's Jupyter configuration and writes its port to
+a file in that folder, so no other process can pose as the server.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from billframes.widgets.dashboard import PORT_FILE, TOKEN
 
 
 class Server(Voila):  # type: ignore[misc]
-    """Voila on one port of 127.0.0.1, which it takes before it says so."""
+    """Voila on one port of 127.0.0.1. It binds the port before it writes the port to the file."""
 
     def listen(self) -> None:
-        """Take the port, say which, and serve until the end."""
+        """Bind the port, write its number, and serve."""
         sockets = bind_sockets(self.port, "127.0.0.1")
         HTTPServer(self.app).add_sockets(sockets)
         said = Path(f"{PORT_FILE}.part")
@@ -40,13 +40,13 @@ class Server(Voila):  # type: ignore[misc]
             self.stop()
 
     def stop(self) -> None:
-        """End the kernels before their sockets go."""
+        """Stop the kernels before their sockets are removed."""
         run_sync(self.kernel_manager.shutdown_all)()
         shutil.rmtree(self.connection_dir, ignore_errors=True)
 
 
 def main(notebook: str, port: str) -> None:
-    """Serve a notebook on a port; 0 takes any."""
+    """Serve a notebook on a port; 0 means any free port."""
     folder = Path.cwd()
     settings: dict[str, Any] = {
         "token": os.environ.pop(TOKEN),
