@@ -127,9 +127,9 @@ def test_a_state_is_saved_as_json_and_read_again(filters):
         ({"date": {"from": "2026-10-02", "to": "2026-10-01"}}, "lies after"),
         ({"date": "someday"}, "not a date or period"),
         ({"matter_cf_budget": {"from": 2, "to": 1}}, "is above"),
-        ({"matter_cf_budget": {"from": "1"}}, "no number"),
+        ({"matter_cf_budget": {"from": "1"}}, "not a number"),
         ({"matter_cf_budget": {"least": 1}}, "takes"),
-        (["date"], "no mapping"),
+        (["date"], "not a mapping"),
     ],
 )
 def test_a_state_that_cannot_be_read_says_why(filters, saved, said):
@@ -142,7 +142,7 @@ def test_other_frames_than_pandas_are_refused_with_the_way_out():
         Filters(pl.DataFrame({"hours": [1.0]}))
     with pytest.raises(ParameterError, match="two columns"):
         Filters(pd.DataFrame([[1, 2]], columns=["a", "a"]))
-    with pytest.raises(MissingColumnError, match="no column of dates"):
+    with pytest.raises(MissingColumnError, match="not a date column"):
         Filters(pd.DataFrame({"hours": [1.0]}), period="hours")
 
 

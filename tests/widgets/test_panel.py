@@ -101,7 +101,7 @@ def test_ends_that_cross_or_are_no_numbers_are_named_and_change_nothing(panel):
     budget.first.value = "1,000"
     assert panel.state == {"matter_cf_budget": {"from": 1000.0, "to": None}}
     budget.last.value = "much"
-    assert "no number" in budget._complaint.value
+    assert "not a number" in budget._complaint.value
     budget.last.value = "5"
     assert "is after" in budget._complaint.value
     assert panel.state == {"matter_cf_budget": {"from": 1000.0, "to": None}}
