@@ -31,6 +31,8 @@ _AFTER_SEPARATOR = re.compile(rf"([;|\t\r\n][\s\"']*)(?=[{re.escape(''.join(_FOR
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10))}
 # Some systems refuse longer paths, including the folder.
 _LONGEST = 100
+# Characters of a column in Excel; longer texts are cut off on the screen.
+_WIDEST, _NARROWEST = 60, 10
 
 
 def neutral(value: object) -> object:
@@ -109,13 +111,40 @@ def to_excel(frame: pd.DataFrame, *, sheet: str = "billframes", time_zone: str =
     for name in plain.columns:
         if isinstance(plain[name].dtype, pd.DatetimeTZDtype):
             plain[name] = plain[name].dt.tz_convert(time_zone).dt.tz_localize(None)
+        elif pd.api.types.is_datetime64_any_dtype(plain[name].dtype) and _has_only_days(plain[name]):
+            plain[name] = plain[name].dt.date
     options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     buffer = io.BytesIO()
     kwargs: dict[str, Any] = {"date_format": "yyyy-mm-dd", "datetime_format": "yyyy-mm-dd hh:mm"}
     with pd.ExcelWriter(buffer, engine="xlsxwriter", engine_kwargs={"options": options}, **kwargs) as writer:
         plain.to_excel(writer, sheet_name=_sheet(sheet), index=False, freeze_panes=(1, 0))
-        writer.sheets[_sheet(sheet)].autofit()
+        _lay_out(writer.sheets[_sheet(sheet)], plain)
     return buffer.getvalue()
+
+
+def _has_only_days(dates: pd.Series[Any]) -> bool:
+    return bool(dates.dropna().eq(dates.dropna().dt.normalize()).all())
+
+
+def _lay_out(page: Any, frame: pd.DataFrame) -> None:
+    """Set column widths, a filter row, and printing in landscape with the heading on every page."""
+    for place, name in enumerate(frame.columns):
+        page.set_column(place, place, _width(str(name), frame[name]))
+    if len(frame.columns):
+        page.autofilter(0, 0, len(frame), len(frame.columns) - 1)
+    page.repeat_rows(0)
+    page.set_landscape()
+    page.fit_to_pages(1, 0)
+
+
+def _width(heading: str, values: pd.Series[Any]) -> float:
+    """Return a width in characters: Excel shows ### for a date or number that is wider than its column."""
+    if pd.api.types.is_datetime64_any_dtype(values.dtype):
+        widest = len("2026-10-31 23:59")
+    else:
+        widest = max((len(str(value)) for value in values.dropna()), default=0)
+    # The filter's button takes the room of three characters.
+    return min(_WIDEST, max(widest, len(heading) + 3, _NARROWEST)) + 1.0
 
 
 def _safe(frame: pd.DataFrame, *, inside: bool = False) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import ssl
 import weakref
 from collections.abc import Mapping
@@ -18,10 +19,11 @@ from billframes.client_options import (
     documented,
     option_values,
 )
+from billframes.config.firm import FirmSettings
 from billframes.config.profiles import LIMITS, Limits, config_file, keep_select_names
 from billframes.config.secret import Secret, check_headers, hidden
 from billframes.config.sources import FoundApi, find_api, is_loopback
-from billframes.errors import BillframesWarning, ParameterError
+from billframes.errors import BillframesWarning, ConfigError, ParameterError
 from billframes.loaders import (
     ClientBalances,
     Clients,
@@ -45,6 +47,9 @@ from billframes.transport.cancellation import Task
 from billframes.transport.http import Http, Query, Response, Settle, rooted
 
 __all__ = ["Client"]
+
+# A profile's setting with the path of the firm's settings; a relative one starts at the folder of `config.toml`.
+FIRM = "firm"
 
 
 @documented
@@ -92,6 +97,7 @@ class Client:
         self._http = _http(found, values)
         self.base_url, self.profile, self.sources = found.base_url, found.profile, dict(found.sources)
         self.options = {name: values[name] for name in OPTIONS if name in PROFILE_OPTIONS}
+        self._firm = found.options.get(FIRM)
         self._set(values)
         # Connections are closed when nobody holds the client any more, or the interpreter ends.
         weakref.finalize(self, self._http.close)
@@ -122,6 +128,22 @@ class Client:
         self.practice_areas = PracticeAreas(here)
         self.time_entries = TimeEntries(here)
         self.users = Users(here)
+
+    @functools.cached_property
+    def settings(self) -> FirmSettings | None:
+        """
+        The firm's settings that the profile names as `firm = "firm.toml"`; books use them by default.
+
+        Raises
+        ------
+        ConfigError
+            The file can't be read.
+        """
+        if self._firm is None:
+            return None
+        if not isinstance(self._firm, str):
+            raise ConfigError(f"{config_file()}: {FIRM}={self._firm!r} is not a path such as 'firm.toml'.")
+        return FirmSettings.load(config_file().parent / self._firm)
 
     @property
     def limits(self) -> Limits:
@@ -294,7 +316,7 @@ def _find(base_url: str | None, token: Secret | None, given: ClientOptions) -> F
         profile=given.get("profile"),
         wants_token=given.get("auth") is None,
         own_headers=given.get("headers") is not None,
-        known_options=PROFILE_OPTIONS | LIMITS,
+        known_options=PROFILE_OPTIONS | LIMITS | {FIRM},
     )
 
 

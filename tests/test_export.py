@@ -6,6 +6,7 @@ import csv
 import io
 import zipfile
 
+import openpyxl
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
@@ -97,3 +98,21 @@ def test_any_words_give_a_file_name_that_stays_in_its_folder(words):
 @given(st.text(max_size=5))
 def test_no_text_keeps_the_beginning_of_a_formula(text):
     assert not str(neutral(text)).startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_in_excel_days_have_no_time_and_every_column_is_wide_enough():
+    frame = pd.DataFrame(
+        {
+            "date": pd.to_datetime(["2026-10-31", None]),
+            "created_at": pd.to_datetime(["2026-10-31T23:30", None]),
+            "a_long_name_of_a_column": [1.0, 2.0],
+            "description": ["x" * 500, None],
+        }
+    )
+    sheet = openpyxl.load_workbook(io.BytesIO(to_excel(frame))).active
+    assert [cell.number_format for cell in sheet[2][:2]] == ["yyyy-mm-dd", "yyyy-mm-dd hh:mm"]
+    widths = [sheet.column_dimensions[letter].width for letter in "ABCD"]
+    assert all(width > least for width, least in zip(widths, (10, 16, 23, 59), strict=True))
+    assert widths[3] < 65
+    assert sheet.auto_filter.ref == "A1:D3"
+    assert (sheet.page_setup.orientation, sheet.print_title_rows) == ("landscape", "$1:$1")

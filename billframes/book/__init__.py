@@ -48,7 +48,8 @@ def book(
     end : str, date, datetime or Timestamp, optional
         Last day, inclusive.
     settings : FirmSettings, optional
-        Working days, hours a day, leave, targets and rates of the firm.
+        Working days, hours a day, leave, targets and rates of the firm. By default those that the client's profile
+        names as `firm`.
     client : Client, optional
         What to load with; the default client where it is not given.
 
@@ -67,4 +68,6 @@ def book(
     >>> book.realization(by="practice_area").columns[:2].tolist()
     ['practice_area_id', 'practice_area_label']
     """
-    return Book(resolve(start, end), settings=settings, client=client or default_client())
+    source = client or default_client()
+    # A mirror can take the client's place and has no profile.
+    return Book(resolve(start, end), settings=settings or getattr(source, "settings", None), client=source)

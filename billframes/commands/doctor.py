@@ -14,6 +14,7 @@ from billframes._terminal import say
 from billframes._version import __version__
 from billframes.client import Client
 from billframes.client_options import OPTIONS
+from billframes.config.firm import describe_settings
 from billframes.config.profiles import config_file
 
 __all__ = ["add_arguments", "run"]
@@ -51,6 +52,7 @@ def _settings(client: Client) -> Iterator[tuple[str, str]]:
     yield "address", f"{client.base_url} (from {client.sources['base_url']})"
     source = client.sources["token"]
     yield "token", "none" if source == "none" else f"set (from {source})"
+    yield "firm settings", describe_settings(client.settings).partition(": ")[2]
     for name, value in client.options.items():
         if value != OPTIONS[name].default:
             shown = ", ".join(value) if name == "headers" else value

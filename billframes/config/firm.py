@@ -12,13 +12,13 @@ import zoneinfo
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, Self, TypedDict
+from typing import Any, ClassVar, Literal, Self, TypedDict
 
 from billframes._names import closest
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import DateLike, resolve
 
-__all__ = ["FirmSettings", "Target"]
+__all__ = ["FirmSettings", "Target", "describe_settings"]
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 ROLES = ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")
@@ -89,6 +89,9 @@ class FirmSettings:
     [(datetime.date(2026, 10, 5), datetime.date(2026, 10, 9))]
     """
 
+    source: ClassVar[str] = ""
+    """Name of the file that the settings were loaded from; empty if there is none."""
+
     time_zone: str = "UTC"
     working_days: Sequence[str] = ("Mon", "Tue", "Wed", "Thu", "Fri")
     holidays: Sequence[DateLike] = ()
@@ -133,9 +136,12 @@ class FirmSettings:
             if key not in names:
                 raise ConfigError(f"{path} has an unknown key {key!r}.{closest(key, names)} It takes {names}.")
         try:
-            return cls(**values)
+            settings = cls(**values)
         except ParameterError as error:
             raise ConfigError(f"{path}: {error}") from error
+        # Not a field, because two files with the same content are the same settings.
+        object.__setattr__(settings, "source", Path(path).name)
+        return settings
 
     @property
     def emails(self) -> frozenset[str]:
@@ -193,6 +199,47 @@ class FirmSettings:
             for matter, weights in self.originator_weights.items()
         }
         return replace(self, **changes)
+
+
+def describe_settings(settings: FirmSettings | None) -> str:
+    """
+    Say in a sentence which settings the figures use, for the views that people read.
+
+    Examples
+    --------
+    >>> describe_settings(FirmSettings(hours_per_day=7.5, holidays=["2026-12-25"]))
+    'Firm settings: 7.5 hours a day, Mon to Fri; holidays.'
+    >>> describe_settings(None)
+    'No firm settings: 8 hours a day, Mon to Fri, without holidays, leave, part time, or people who joined or left.'
+    """
+    if settings is None:
+        plain = _describe_day(FirmSettings())
+        return f"No firm settings: {plain}, without holidays, leave, part time, or people who joined or left."
+    given = [words for key, words in _DESCRIBED.items() if getattr(settings, key)]
+    source = f" from {settings.source}" if settings.source else ""
+    return f"Firm settings{source}: {_describe_day(settings)}{'; ' if given else ''}{', '.join(given)}."
+
+
+_DESCRIBED = {
+    "holidays": "holidays",
+    "user_hours": "part time",
+    "user_start": "first days",
+    "user_end": "last days",
+    "leave": "leave",
+    "targets": "targets",
+    "standard_rates": "standard rates",
+    "cost_rates": "cost rates",
+    "budgets": "budgets",
+    "originator_weights": "originators’ shares",
+    "roles": "roles",
+}
+
+
+def _describe_day(settings: FirmSettings) -> str:
+    week = [day for day in WEEKDAYS if day in settings.working_days]
+    together = len(week) > 2 and WEEKDAYS.index(week[-1]) - WEEKDAYS.index(week[0]) == len(week) - 1
+    days = f"{week[0]} to {week[-1]}" if together else ", ".join(week)
+    return f"{settings.hours_per_day:g} hours a day, {days or 'no working day'}"
 
 
 def _renamed(values: Mapping[str, Any], ids: Mapping[str, str], key: str) -> dict[str, Any]:

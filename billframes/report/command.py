@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -46,8 +47,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="FILE", help="where to write (default: billframes-MONTH.html, here); of several, a folder"
     )
-    parser.add_argument("--settings", metavar="FILE", help="the firm's settings: holidays, part time, leave, targets")
-    parser.add_argument("--format", default="html", metavar="|".join(FORMATS), help="html (default), xlsx or pdf")
+    parser.add_argument(
+        "--settings",
+        metavar="FILE",
+        help="the firm's settings: holidays, leave, targets (default: the profile's)",
+    )
+    parser.add_argument(
+        "--format", metavar="|".join(FORMATS), help="html, xlsx or pdf (default: as --out ends, else html)"
+    )
     parser.add_argument("--narratives", action="store_true", help="list time entries with their descriptions")
     whose = parser.add_mutually_exclusive_group()
     whose.add_argument("--client", metavar="WHICH", help="of one client, by name, reference or id")
@@ -58,8 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the report, say where it is, and return the exit code."""
-    if args.format not in FORMATS:
-        raise ParameterError(f"--format {args.format} is not known; it takes {', '.join(FORMATS)}.")
+    args.format = _format(args)
     first = read_month(args.month or (DEMO_MONTH if args.demo else "last month"))
     out = Path(args.out).absolute() if args.out else None
     _check(args, out)
@@ -78,6 +84,21 @@ def run(args: argparse.Namespace) -> int:
     for path in outs.values():
         say(path)
     return 0
+
+
+def _format(args: argparse.Namespace) -> str:
+    """Return the format, from the option or the ending of the file."""
+    if args.format and args.format not in FORMATS:
+        raise ParameterError(f"--format {args.format} is not known; it takes {', '.join(FORMATS)}.")
+    if not args.out or args.all_responsible or Path(args.out).is_dir():
+        return args.format or FORMATS[0]
+    ending = re.sub(r"^htm$", "html", Path(args.out).suffix.lower().removeprefix("."))
+    if ending and ending not in FORMATS and not args.format:
+        endings = ", ".join(f".{each}" for each in FORMATS)
+        raise ParameterError(f"--out {Path(args.out).name} ends with none of {endings}; rename it, or give --format.")
+    if args.format and ending in FORMATS and ending != args.format:
+        raise ParameterError(f"--out {Path(args.out).name} contradicts --format {args.format}; leave one of them out.")
+    return args.format or ending or FORMATS[0]
 
 
 def _check(args: argparse.Namespace, out: Path | None) -> None:
@@ -179,8 +200,9 @@ def _own(first: dt.date, today: dt.date) -> Iterator[Kernel]:
     """Connect as the machine is configured. The current month is counted up to today."""
     if first > today:
         raise ParameterError(f"{first:%Y-%m} has not begun yet; give a month up to {today:%Y-%m}.")
-    # Fails now if nothing is configured, and not after a kernel has started.
-    Client().close()
+    # Fails now if nothing is configured or the settings are invalid, and not after a kernel has started.
+    with Client() as client:
+        _ = client.settings
     yield {}, {"as_of": min(today, month_end(first)).isoformat()}
 
 

@@ -91,7 +91,8 @@ def _compared(month: Month, rows: tuple[tuple[str, str, str, str], ...], group: 
 def _receivables(month: Month) -> list[Figure]:
     rows = month.receivables(None)
     total, overdue = (float(rows[name].sum()) for name in ("total", "overdue"))
-    group = f"Receivables on {long_date(month.as_of)}"
+    of = month.balances_of
+    group = f"Receivables aged to {long_date(month.as_of)}{f', with the balances of {long_date(of)}' if of else ''}"
     return [
         Figure("Receivables", "money", total, mark="†", group=group),
         Figure("of these overdue", "money", overdue, mark="†", group=group),

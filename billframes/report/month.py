@@ -10,6 +10,7 @@ import datetime as dt
 import functools
 import re
 import warnings
+import zoneinfo
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._show import month_name
+from billframes._show import long_date, month_name
 from billframes.book import Book, book
 from billframes.book.parts import Cut, Part, PartKey
 from billframes.client import Client
@@ -96,6 +97,17 @@ class Month:
         """When the invoices were loaded, by the server's clock."""
         load = self.book.invoices.attrs.get("load", {})
         return dt.datetime.fromisoformat(str(load["time"])) if load.get("time") else None
+
+    @property
+    def loaded_on(self) -> dt.date | None:
+        """The day of `loaded_at` in the firm's time zone."""
+        return self.loaded_at and self.loaded_at.astimezone(zoneinfo.ZoneInfo(self.settings.time_zone)).date()
+
+    @property
+    def balances_of(self) -> dt.date | None:
+        """The day the balances are of if it is after `as_of`, so that later payments are already taken off."""
+        loaded = self.loaded_on
+        return loaded if loaded and loaded > self.as_of else None
 
     @property
     def is_empty(self) -> bool:
@@ -214,7 +226,7 @@ def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", cli
     Raises
     ------
     ParameterError
-        `month` or `as_of` is invalid, or `as_of` is before the month.
+        `month` or `as_of` is invalid, `as_of` is before the month, or the month is in the future.
     ConfigError
         The settings can't be read, or no API is configured.
     ApiError
@@ -237,6 +249,8 @@ def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", cli
     loaded = Month(first, last, day, book(first, last, settings=firm, client=client))
     with collect_warnings(loaded.notes), ThreadPoolExecutor(len(FRAMES)) as pool:
         list(pool.map(functools.partial(getattr, loaded.book), FRAMES))
+    if loaded.loaded_on and first > loaded.loaded_on:
+        raise ParameterError(f"{month_name(first)} has not begun yet: the data are of {long_date(loaded.loaded_on)}.")
     return loaded.only(only) if only else loaded
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 
 from billframes import plots
-from billframes._show import month_name, show
+from billframes._show import long_date, month_name, show
 from billframes.analysis.metrics import Measure, title_of_key
+from billframes.config.firm import describe_settings
 from billframes.report import footnotes
 from billframes.report.figures import figures
 from billframes.report.html import Section, picture, table
@@ -54,8 +55,14 @@ def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "
     generated : str
         When the report was made, as text.
     """
+    as_of = f"{footnotes.as_of(month)} {describe_settings(month.book.settings)}"
     return Section(
-        "cover.html", month=month, title=title, remark=remark, generated=generated, as_of=footnotes.as_of(month)
+        "cover.html",
+        month=month,
+        title=title,
+        remark=remark,
+        generated=generated,
+        as_of=as_of,
     )
 
 
@@ -64,7 +71,9 @@ def headlines(month: Month) -> Section:
     rows = [each for each in figures(month) if not (month.scope and each.name == "Utilization")]
     key = [each for each in rows if each.name in _KEY_FIGURES]
     columns = [month_name(month.earlier(back), short=True) for back in (0, 1, LOOK_BACK)]
-    return Section("headlines.html", key=key, figures=rows, columns=columns, notes=footnotes.headlines(month))
+    of = month.balances_of and f"balances of {long_date(month.balances_of)}"
+    notes = footnotes.headlines(month)
+    return Section("headlines.html", key=key, figures=rows, columns=columns, balances=of, notes=notes)
 
 
 def utilization(month: Month) -> Section:
@@ -142,8 +151,9 @@ def receivables(month: Month, *, top: int = 10) -> Section:
     """Show open balances by days past due, for the firm and for the clients that owe most."""
     rows, total = month.receivables("client"), month.receivables(None)
     rows = top_and_rest(month.named(rows), "client_name", "total", top=top, rest="All other clients")
+    of = month.balances_of and long_date(month.balances_of)
     return _section(
-        "Receivables by age",
+        f"Receivables by age, with the balances of {of}" if of else "Receivables by age",
         tables=[_table("Receivables by client", "client", "client_name", AGING, rows, total)] if len(rows) else [],
         chart=_chart(plots.aging, total if len(rows) else rows, "Receivables by days past due", 2.1),
         second=_chart(plots.aging, rows, "Receivables of the same clients, cut into the same days", _tall(rows)),

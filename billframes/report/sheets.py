@@ -6,13 +6,14 @@ Columns and definitions are those of `billframes.tables`. Nothing here depends o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from billframes import tables
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import Analysis, analyses, measure
+from billframes.report import footnotes
 from billframes.report.month import Month
 from billframes.report.tables import FEES_TREND, HOURS_TREND, NARRATIVES
 from billframes.tables import TableOf
@@ -46,6 +47,8 @@ class Sheet:
     rows : DataFrame
     total : DataFrame
         One row, or none.
+    note : str
+        A sentence above the headings, for what readers must not overlook.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Sheet:
     measures: tuple[Measure, ...]
     rows: pd.DataFrame
     total: pd.DataFrame
+    note: str = ""
 
     @property
     def headings(self) -> list[str]:
@@ -82,11 +86,13 @@ def _figures(month: Month) -> Iterator[Sheet]:
     for key, name in _REALIZATION.items():
         if month.scope is None or month.scope.key != key:
             yield _of(tables.realization, name, month, month.realization(key), total)
-    yield _of(tables.aging, "Receivables by client", month, month.receivables("client"), month.receivables(None))
+    note = " ".join(footnotes.balances(month))
+    owed = _of(tables.aging, "Receivables by client", month, month.receivables("client"), month.receivables(None))
+    yield replace(owed, note=note)
     work = month.wip(None)
     for key in ("client", "user"):
         yield _of(tables.wip, f"Work in progress by {title_of_key(key)}", month, month.wip(key), work)
-    yield _of(tables.lockup, "Lock-up", month, month.lockup(), None)
+    yield replace(_of(tables.lockup, "Lock-up", month, month.lockup(), None), note=note)
     # A total of drafts and final invoices would mean nothing. A part of the firm has only a share of some invoices.
     if month.scope is None or month.scope.key == "client":
         yield _of(tables.reconcile, "Invoices", month, month.reconcile(), None)

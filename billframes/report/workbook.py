@@ -19,6 +19,7 @@ import pandas as pd
 from billframes._export import neutral
 from billframes._version import __version__
 from billframes.analysis.metrics import UNITS, Measure
+from billframes.config.firm import describe_settings
 from billframes.errors import ConfigError
 from billframes.report import footnotes
 from billframes.report.month import Month
@@ -134,21 +135,23 @@ class _Pen:
         page.fit_to_pages(1, 0)
 
     def sheet(self, page: Any, sheet: Sheet) -> None:
-        """Write headings, rows and the total."""
+        """Write the note, headings, rows and the total."""
         columns = [*sheet.labels, *(each.name for each in sheet.measures)]
+        top = 1 if sheet.note else 0
+        _write(page, 0, 0, sheet.note, self._bold)
         for place, heading in enumerate(sheet.headings):
-            _write(page, 0, place, heading, self._heading)
+            _write(page, top, place, heading, self._heading)
         for place, name in enumerate(columns):
-            self._column(page, place, sheet.rows[name], self._forms(sheet)[place])
-        last = len(sheet.rows)
-        page.freeze_panes(1, min(1, len(sheet.labels)))
-        page.autofilter(0, 0, last, len(columns) - 1)
+            self._column(page, (top + 1, place), sheet.rows[name], self._forms(sheet)[place])
+        last = top + len(sheet.rows)
+        page.freeze_panes(top + 1, min(1, len(sheet.labels)))
+        page.autofilter(top, 0, last, len(columns) - 1)
         self._below(page, last + 2, sheet)
         for place, width in enumerate(_widths(sheet, columns)):
             page.set_column(place, place, width)
         # Invoice numbers are text even if they look like numbers.
         page.ignore_errors({"number_stored_as_text": f"A1:A{last + 1}"})
-        page.repeat_rows(0)
+        page.repeat_rows(0, top)
         page.set_landscape()
         page.fit_to_pages(1, 0)
 
@@ -156,9 +159,9 @@ class _Pen:
         texts = [self._wrapped if name == "description" else self._top for name in sheet.labels]
         return [*texts, *(self._cells[each.unit] for each in sheet.measures)]
 
-    def _column(self, page: Any, place: int, values: pd.Series[Any], form: Any) -> None:
-        for row, value in enumerate(values, start=1):
-            _write(page, row, place, value, self._day if isinstance(value, pd.Timestamp) else form)
+    def _column(self, page: Any, start: tuple[int, int], values: pd.Series[Any], form: Any) -> None:
+        for row, value in enumerate(values, start=start[0]):
+            _write(page, row, start[1], value, self._day if isinstance(value, pd.Timestamp) else form)
 
     def _below(self, page: Any, row: int, sheet: Sheet) -> None:
         if sheet.total.empty or not sheet.labels:
@@ -175,11 +178,12 @@ def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator
     yield "Firm", title
     yield "Of", month.scope.title if month.scope else "The whole firm"
     yield "Data", footnotes.as_of(month)
+    yield "Settings", describe_settings(month.book.settings)
     yield "Made on", generated
     yield "", remark
     yield (
         "",
-        "Money is in the firm’s currency, which the API does not name. An empty cell is a figure that is not known.",
+        "Money is in the firm’s currency, which the billing system does not name. Unknown figures are empty cells.",
     )
     for text in (*footnotes.part(month), footnotes.LIMITS, *month.notes):
         yield "", text

@@ -80,7 +80,7 @@ class Choices(Control):
         box.observe(partial(self._ticked, self._options.keys[place]), "value")
         return box
 
-    def _says(self) -> str:
+    def _summary(self) -> str:
         chosen = self._chosen()
         return self._options.label(chosen[0]) if len(chosen) == 1 else f"{len(chosen)} chosen"
 

@@ -13,15 +13,18 @@ from typing import Any
 
 import pandas as pd
 
+from billframes._show import long_date
 from billframes.analysis.aging import aging
 from billframes.analysis.realization import realization
 from billframes.analysis.utilization import utilization
 from billframes.analysis.wip import wip
 from billframes.book import Book
 from billframes.book.parts import ITEMS, kept, with_keys
-from billframes.config.firm import FirmSettings
+from billframes.config.firm import FirmSettings, describe_settings
+from billframes.errors import ParameterError
 from billframes.loading.enrich import join_details
 from billframes.loading.load_info import as_whole
+from billframes.report.footnotes import later_balances
 from billframes.widgets._filters import Filters
 from billframes.widgets._state import FilterState, Range
 
@@ -79,9 +82,29 @@ class FilteredBook:
 
     @functools.cached_property
     def end(self) -> dt.date:
-        """Last day, at most the day of the data: next month has no hours yet."""
-        last = self._period.last or self._book_filters.today
-        return max(min(last, self._book_filters.today), self.start)
+        """
+        Last day, at most the day of the data: next month has no hours yet.
+
+        Raises
+        ------
+        ParameterError
+            The period is in the future.
+        """
+        today = self._book_filters.today
+        if self.start > today:
+            raise ParameterError(f"The period begins on {long_date(self.start)}, after the data of {long_date(today)}.")
+        return min(self._period.last or today, today)
+
+    @property
+    def settings(self) -> str:
+        """Which firm settings the figures use."""
+        return describe_settings(self._book.settings)
+
+    @property
+    def balances(self) -> str:
+        """A sentence that balances are of a later day than the period's last day; empty if they are not."""
+        today = self._book_filters.today
+        return later_balances(today, self.end) if today > self.end else ""
 
     def items(self, name: str) -> pd.DataFrame:
         """Time entries, expenses or fixed fees that pass all filters except the period, with their details."""

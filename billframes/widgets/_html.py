@@ -7,7 +7,8 @@ import datetime as dt
 import functools
 import html
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import resources
 from importlib.util import find_spec
 from typing import Any
@@ -24,6 +25,7 @@ from billframes.plots._drawing import height_for
 from billframes.widgets._views import Column
 
 __all__ = [
+    "busy",
     "button",
     "downloads",
     "labels_of",
@@ -71,6 +73,16 @@ def button(words: str, act: Callable[[], object], *classes: str, tooltip: str | 
 def shown(widget: Any, visible: bool) -> None:
     """Show or hide a widget. A hidden widget can't be reached with the keyboard."""
     widget.layout.display = None if visible else "none"
+
+
+@contextmanager
+def busy(widget: Any) -> Iterator[None]:
+    """Grey a widget out, with a sign that it is calculating, until its new figures are complete."""
+    widget.add_class("bf-busy")
+    try:
+        yield
+    finally:
+        widget.remove_class("bf-busy")
 
 
 def stylesheet() -> w.HTML:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,19 @@ import pandas as pd
 from billframes._show import long_date, show
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, TIMES
 from billframes.widgets._filtered_book import FilteredBook
-from billframes.widgets._html import button, downloads, labels_of, note, picture, records, shown, table, text_of, tiles
+from billframes.widgets._html import (
+    busy,
+    button,
+    downloads,
+    labels_of,
+    note,
+    picture,
+    records,
+    shown,
+    table,
+    text_of,
+    tiles,
+)
 from billframes.widgets._views import View
 
 __all__ = ["Overview", "ViewTab"]
@@ -38,7 +50,7 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         self._filtered: FilteredBook | None = None
         self.by = w.Dropdown(options=list(view.keys), description="By")
         self.by.add_class("bf-by")
-        self.by.observe(lambda _change: self._redraw(), "value")
+        self.by.observe(lambda _change: self._with_busy(self._redraw), "value")
         self._about, self._tiles = note("", "bf-about"), note()
         self._chart, self._hits = note("", "bf-picture"), w.Box()
         self._hits.add_class("bf-hits")
@@ -62,6 +74,10 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         """The chart's bars."""
         return list(self._hits.children)
 
+    def _with_busy(self, act: Callable[[], None]) -> None:
+        with busy(self):
+            act()
+
     def _redraw(self) -> None:
         if self._filtered is None:
             return
@@ -74,16 +90,13 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         if key not in TIMES and len(result):
             result = result.sort_values(self.view.order, ascending=False, kind="stable", ignore_index=True)
         self.result = result
-        self._about.value = (
-            text_of(f"{long_date(filtered.start)} to {long_date(filtered.end)}.") + " " + self.view.meaning
-        )
+        days = f"{long_date(filtered.start)} to {long_date(filtered.end)}."
+        self._about.value = f"{text_of(days)} {self.view.meaning} {text_of(filtered.settings)}"
         big = [each for name in self.view.tiles for each in self.view.columns if each.name == name]
         self._tiles.value = tiles(big, self._total)
         self._draw(key)
         self._list()
-        self._notes.value = "".join(
-            f"<p>{text_of(each)}</p>" for each in dict.fromkeys(str(each.message) for each in said)
-        )
+        self._notes.value = _paragraphs(said, filtered)
 
     def _draw(self, key: str) -> None:
         over_time = key in TIMES
@@ -100,7 +113,7 @@ class ViewTab(w.VBox):  # type: ignore[misc]
 
     def _hit(self, row: int, label: str, place: tuple[float, float], lying: bool) -> w.Button:
         words = f"Show the rows behind {label}"
-        hit = button(words, partial(self.open_row, row), "bf-hit", tooltip=words)
+        hit = button(words, partial(self._with_busy, partial(self.open_row, row)), "bf-hit", tooltip=words)
         start, size = (f"{part:.3%}" for part in place)
         layout = {"top": start, "height": size} if lying else {"left": start, "width": size}
         for name, value in layout.items():
@@ -167,20 +180,27 @@ class Overview(w.VBox):  # type: ignore[misc]
         """Show a filtered book."""
         self._about.value = text_of(
             f"{long_date(filtered.start)} to {long_date(filtered.end)}. Receivables and work in progress are "
-            "those of the last day."
+            f"those of the last day. {filtered.settings}"
         )
-        # Each tab says its own warnings beside its figures.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self._body.value = "".join(self._part(view, filtered) for view in self._views)
+        self._body.value = "".join(self._part(view, filtered) for view in self._views)
 
     def _part(self, view: View, filtered: FilteredBook) -> str:
-        whole = view.compute(filtered, None).to_dict("records")
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            whole = view.compute(filtered, None).to_dict("records")
+            months = view.compute(filtered, "month") if "month" in view.keys.values() else None
         big = [each for name in view.tiles for each in view.columns if each.name == name]
         figures = tiles(big, {str(name): value for name, value in whole[0].items()} if whole else {})
-        months = view.compute(filtered, "month") if "month" in view.keys.values() else None
         chart = ""
         if months is not None and len(months) > 1:
             alt = f"{view.title} by month; the tab {view.title} holds the same figures."
             chart, _places = picture(partial(view.draw, months), len(months), lying=False, alt=alt)
-        return f"<section><h3>{text_of(view.title)}</h3>{figures}{chart}</section>"
+        notes = f'<div class="bf-notes">{_paragraphs(said, filtered)}</div>' if said else ""
+        return f"<section><h3>{text_of(view.title)}</h3>{figures}{notes}{chart}</section>"
+
+
+def _paragraphs(said: Sequence[warnings.WarningMessage], filtered: FilteredBook) -> str:
+    """Return the warnings as paragraphs, each once; the one of `aging` about later balances in plain words."""
+    texts = (str(each.message) for each in said)
+    plain = (filtered.balances or text if text.startswith("as_of=") else text for text in texts)
+    return "".join(f"<p>{text_of(each)}</p>" for each in dict.fromkeys(plain))

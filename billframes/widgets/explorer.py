@@ -11,8 +11,9 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 
+from billframes._show import long_date
 from billframes.book import Book
-from billframes.errors import BillframesError
+from billframes.errors import BillframesError, ParameterError
 from billframes.widgets._filtered_book import BookFilters, FilteredBook
 from billframes.widgets._html import note, stylesheet, text_of
 from billframes.widgets._state import read_state
@@ -50,13 +51,20 @@ class Explorer(w.Box):  # type: ignore[misc]
         main.add_class("bf-main")
         super().__init__([stylesheet(), self.panel, main])
         self.add_class("bf-explore")
+        self.panel.before_change = self._mark_stale
         self.panel.on_change(self._filters_changed)
         self.tabs.observe(lambda _change: self._show(), "selected_index")
         self.tabs.selected_index = 0
+        self._mark_stale()
         self._filters_changed()
 
-    def _filters_changed(self, _frame: pd.DataFrame | None = None) -> None:
+    def _mark_stale(self) -> None:
+        # The browser switches tabs by itself, so tabs with old figures are grey before they are opened.
         self._stale = set(range(len(self.tabs.children)))
+        for each in self.tabs.children:
+            each.add_class("bf-busy")
+
+    def _filters_changed(self, _frame: pd.DataFrame | None = None) -> None:
         self._filtered = FilteredBook(
             self._book_filters, read_state(self.panel.state, self._book_filters.filters("time_entries").fields)
         )
@@ -70,33 +78,41 @@ class Explorer(w.Box):  # type: ignore[misc]
             self.tabs.children[place].show(self._filtered)
         except BillframesError as error:
             self._error.value = text_of(error)
+            self.tabs.children[place].add_class("bf-failed")
         else:
             self._stale.discard(place)
+            self.tabs.children[place].remove_class("bf-busy")
+            self.tabs.children[place].remove_class("bf-failed")
             self._error.value = ""
 
 
 def explore(book: Book, *, today: dt.date | None = None) -> Explorer:
     """
-    Look around in a book: filters beside tabs for utilization, realization, receivables and work in progress.
+    Explore a book with filters, and tabs for utilization, realization, receivables and work in progress.
 
-    Every table and chart follows the filters. A click on a bar shows the rows behind it; what is shown can be
-    downloaded as CSV and Excel. The panel's period begins as the book's. A period that is not over ends with the data.
+    Every table and chart follows the filters. A click on a bar shows the rows behind it. Tables can be downloaded as
+    CSV and Excel. The panel starts with the book's period. A period that is not over ends with the data.
 
-    Under filters the figures stay parts of the whole: what an invoice billed is spread over all its items before those
-    that the filters keep are picked.
+    Figures under filters are parts of the whole: the amount of an invoice is spread over all its items before the
+    filters select items.
 
     Parameters
     ----------
     book : Book
-        Made by `bf.book`.
+        Created by `bf.book`. Its firm settings count here, too.
     today : date, optional
-        What "last month" is counted from, and the last day that figures run to: the day the time entries were
-        loaded, where they say so, else this machine's.
+        The day from which "last month" is counted, and the last day of the figures. By default the day the time
+        entries were loaded, if known, else today.
 
     Returns
     -------
     Explorer
         A widget that shows itself as a cell's last value; `.panel` is its filter panel.
+
+    Raises
+    ------
+    ParameterError
+        The book's period is in the future.
 
     Examples
     --------
@@ -104,7 +120,11 @@ def explore(book: Book, *, today: dt.date | None = None) -> Explorer:
     >>> explorer.tabs.titles[:4]
     ('Overview', 'Utilization', 'Realization', 'Receivables')
     """
-    return Explorer(book, today or day_of(book.time_entries))
+    day = today or day_of(book.time_entries)
+    if book.period.start and book.period.start > day:
+        begins, data = long_date(book.period.start), long_date(day)
+        raise ParameterError(f"The period begins on {begins}, after the data of {data}.")
+    return Explorer(book, day)
 
 
 def _period_of(book: Book) -> dict[str, Any]:

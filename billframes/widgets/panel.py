@@ -48,6 +48,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         self._state = FilterState()
         self._frame: pd.DataFrame | None = None
         self._listeners: list[Callable[[pd.DataFrame], object]] = []
+        self.before_change: Callable[[], object] = lambda: None
         self._count = note("", "bf-count")
         self._summary = note("", "bf-summary")
         self.clear = button("Clear all", self._clear, "bf-clear", tooltip="Remove all filters")
@@ -131,6 +132,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
     def _become(self, state: FilterState) -> None:
         if state == self._state:
             return
+        self.before_change()
         self._state = state
         self._refresh()
         for listener in self._listeners:

@@ -58,6 +58,18 @@ def test_a_profiles_settings_count_where_the_argument_was_left_alone(profile):
         assert (client.page_size, client.concurrency, client.health_path) == (100, 4, "/up")
 
 
+def test_the_firms_settings_of_a_profile_are_those_of_its_books(profile):
+    profile(f'[profiles.firm]\nbase_url = "{URL}"\nfirm = "firm.toml"')
+    (config_file().parent / "firm.toml").write_text("hours_per_day = 7.5", encoding="utf-8")
+    with bf.Client(profile="firm") as client:
+        assert bf.book("2026-10", client=client).settings == bf.FirmSettings(hours_per_day=7.5)
+        other = bf.FirmSettings(hours_per_day=6)
+        assert bf.book("2026-10", client=client, settings=other).settings is other
+    (config_file().parent / "firm.toml").unlink()
+    with bf.Client(profile="firm") as client, pytest.raises(bf.ConfigError, match="firm.toml can't be read"):
+        bf.book("2026-10", client=client)
+
+
 def test_the_default_profiles_token_goes_to_its_own_address_only(monkeypatch, profile):
     profile(f'default_profile = "firm"\n[profiles.firm]\nbase_url = "{URL}"\ntoken = "of-profile"')
     assert find_api().token.reveal() == "of-profile"

@@ -101,6 +101,29 @@ def test_an_unknown_format_is_refused_with_those_there_are(built):
     assert not built
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"), [("r.pdf", "pdf"), ("r.XLSX", "xlsx"), ("r.htm", "html"), ("report", "html")]
+)
+def test_the_ending_of_the_file_decides_the_format(built, monkeypatch, tmp_path, name, kind):
+    made = []
+    monkeypatch.setattr(command, "_make", lambda asked, *_others: made.append(asked))
+    assert run("--demo", "--out", name) == 0
+    assert made == [kind]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--out", "r.pdf", "--format", "html"), "--out r.pdf contradicts --format html"),
+        (("--out", "r.docx"), "--out r.docx ends with none of .html, .xlsx, .pdf"),
+    ],
+)
+def test_an_ending_that_does_not_fit_is_refused(built, words, said):
+    with pytest.raises(ParameterError, match=said):
+        run("--demo", *words)
+    assert not built
+
+
 def test_without_a_browser_a_pdf_is_refused_before_any_work(built, monkeypatch):
     monkeypatch.delenv("BILLFRAMES_CHROMIUM", raising=False)
     monkeypatch.setattr("shutil.which", lambda _name: None)

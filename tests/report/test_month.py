@@ -79,8 +79,11 @@ def test_two_clients_of_one_name_are_told_apart_by_reference(october):
 def test_balances_of_a_later_day_are_said_to_be_such(october):
     # Balances are of the day of loading; the day asked for lies before it.
     early = other(october, dt.date(2026, 8, 1), dt.date(2026, 8, 31))
-    *_, receivables, _, notes = sections(early)
+    _, headlines, *_, receivables, _, notes = sections(early)
+    assert "<h2>Receivables by age, with the balances of 31 October 2026</h2>" in receivables
     assert "Balances are those of 31 October 2026, when they were loaded" in receivables
+    assert '<dd class="against warn">balances of 31 October 2026</dd>' in headlines
+    assert "Receivables aged to 31 August 2026, with the balances of 31 October 2026" in headlines
     assert len(early.notes) == 1
     assert "as_of" not in notes
 
@@ -102,7 +105,9 @@ def test_settings_are_read_from_a_file(connected, tmp_path):
     )
     month = report.load("2026-10", settings=str(settings))
     html = report.utilization(month)._repr_html_()
-    assert "21 working days in the month of 8 hours each, with the holidays" in html
+    assert "The month has 21 working days of 8 hours each" in html
+    assert "Firm settings from firm.toml: 8 hours a day, Mon to Fri; holidays, targets." in html
+    assert "Firm settings from firm.toml" in report.cover(month)._repr_html_()
     assert "Pace" in html
     with pytest.raises(ConfigError, match="can't be read"):
         report.load("2026-10", settings=str(tmp_path / "none.toml"))
@@ -111,6 +116,11 @@ def test_settings_are_read_from_a_file(connected, tmp_path):
 def test_an_as_of_before_the_month_is_refused(connected):
     with pytest.raises(ParameterError, match="lies before October 2026"):
         report.load("2026-10", as_of="2026-09-30")
+
+
+def test_a_month_after_the_data_is_refused(connected):
+    with pytest.raises(ParameterError, match="November 2026 has not begun yet: the data are of 31 October 2026"):
+        report.load("2026-11")
 
 
 def test_charts_are_the_same_each_time(october):

@@ -140,7 +140,7 @@ def test_the_twelve_months_end_with_the_headline_figures(rows):
 
 
 def test_receivables_are_not_given_a_past(rows):
-    assert rows["The month in figures", "Receivables"][1:] == ["no past balances in the API"]
+    assert rows["The month in figures", "Receivables"][1:] == ["no earlier balances are known"]
 
 
 def test_the_page_asks_for_nothing_from_elsewhere(html):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+from dataclasses import replace
 
 import openpyxl
 import pandas as pd
@@ -115,3 +116,19 @@ def test_descriptions_are_on_a_sheet_of_their_own_and_only_when_asked_for(book, 
     assert [cell.value for cell in sheet["F"][1 : len(entries) + 1]] == entries["description"].tolist()
     assert sheet.cell(sheet.max_row, 7).value == pytest.approx(entries["hours"].sum())
     assert "Invoices" not in asked.sheetnames
+
+
+def test_balances_of_a_later_day_are_said_above_the_figures(book, october):
+    early = opened(
+        workbook(replace(october, first=dt.date(2026, 8, 1), last=dt.date(2026, 8, 31), as_of=dt.date(2026, 8, 31)))
+    )
+    for name in ("Lock-up", "Receivables by client"):
+        assert early[name]["A1"].value.startswith("Balances are those of 31 October 2026, when they were loaded")
+        assert early[name]["A2"].value == book[name]["A1"].value
+        assert early[name].print_title_rows == "$1:$2"
+    assert early["Receivables by client"].auto_filter.ref.startswith("A2:")
+
+
+def test_the_workbook_says_which_settings_count(book):
+    said = {row[0]: row[1] for row in book["Definitions"].iter_rows(values_only=True)}
+    assert said["Settings"].startswith("No firm settings: 8 hours a day, Mon to Fri")

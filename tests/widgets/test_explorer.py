@@ -15,7 +15,7 @@ import billframes as bf
 from billframes.widgets._filtered_book import BookFilters, FilteredBook
 from billframes.widgets._html import downloads, records, table
 from billframes.widgets._state import read_state
-from billframes.widgets._tabs import ViewTab
+from billframes.widgets._tabs import Overview, ViewTab
 from billframes.widgets._views import REALIZATION, RECEIVABLES, UTILIZATION, VIEWS, WIP, Column
 from tests.widgets.conftest import MEAN
 
@@ -140,7 +140,51 @@ def test_only_the_visible_tab_is_computed(client):
 def test_warnings_of_an_analysis_stand_beside_its_figures(filtered):
     tab = ViewTab(RECEIVABLES, "UTC")
     tab.show(filtered())
-    assert "mirror" in tab._notes.value
+    assert "Balances are those of 31 October 2026, when they were loaded" in tab._notes.value
+    overview = Overview(VIEWS)
+    overview.show(filtered())
+    section = BeautifulSoup(overview._body.value, "html.parser").find("h3", string="Receivables").parent
+    assert "payments since 30 September 2026 are already taken off" in section.get_text()
+
+
+def test_a_period_after_the_data_is_refused_and_old_figures_are_grey(client):
+    with pytest.raises(bf.ParameterError, match="begins on 1 January 2027, after the data of 31 October 2026"):
+        bf.explore(bf.book("2027", client=client))
+    explorer = bf.explore(bf.book("2026-10", client=client))
+    overview = explorer.tabs.children[0]
+    assert "bf-busy" not in overview._dom_classes
+    explorer.panel.state = {"date": "2027"}
+    assert "after the data of" in explorer._error.value
+    assert "bf-busy" in overview._dom_classes
+    explorer.panel.state = {"date": "2026-10"}
+    assert "bf-busy" not in overview._dom_classes
+    assert explorer._error.value == ""
+
+
+def test_figures_are_grey_from_the_click_until_the_new_ones_are_complete(client, monkeypatch):
+    explorer = bf.explore(bf.book("2026-10", client=client))
+    overview, first = explorer.tabs.children[:2]
+    seen = []
+    monkeypatch.setattr(explorer.panel, "_refresh", lambda: seen.append("bf-busy" in overview._dom_classes))
+    show = type(overview).show
+    monkeypatch.setattr(
+        type(overview), "show", lambda *given: (seen.append("bf-busy" in given[0]._dom_classes), show(*given))
+    )
+    explorer.panel.state = {"date": "2026-09"}
+    assert seen == [True, True]
+    assert "bf-busy" not in overview._dom_classes
+    # A tab that was not opened since is grey before the browser turns to it.
+    assert "bf-busy" in first._dom_classes
+    explorer.tabs.selected_index = 1
+    assert "bf-busy" not in first._dom_classes
+
+
+def test_each_tab_says_which_settings_count(client):
+    settings = bf.FirmSettings(hours_per_day=7.5, holidays=["2026-10-12"])
+    explorer = bf.explore(bf.book("2026-10", client=client, settings=settings))
+    explorer.tabs.selected_index = 1
+    for tab in explorer.tabs.children[:2]:
+        assert "Firm settings: 7.5 hours a day, Mon to Fri; holidays." in tab._about.value
 
 
 def test_nothing_under_the_filters_says_so(filtered):

@@ -140,7 +140,7 @@ def test_a_state_that_cannot_be_read_says_why(filters, saved, said):
 def test_other_frames_than_pandas_are_refused_with_the_way_out():
     with pytest.raises(ParameterError, match="to_pandas"):
         Filters(pl.DataFrame({"hours": [1.0]}))
-    with pytest.raises(ParameterError, match="two columns"):
+    with pytest.raises(ParameterError, match="Two columns"):
         Filters(pd.DataFrame([[1, 2]], columns=["a", "a"]))
     with pytest.raises(MissingColumnError, match="not a date column"):
         Filters(pd.DataFrame({"hours": [1.0]}), period="hours")

@@ -39,7 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("period", nargs="?", metavar="PERIOD", help="such as 2026-Q3 (default: this year)")
     parser.add_argument("--demo", action="store_true", help="of the bundled sandbox's made-up firm, 2026 by default")
     parser.add_argument("--port", type=int, default=0, help="0, the default, takes any free port")
-    parser.add_argument("--settings", metavar="FILE", help="the firm's settings: holidays, part time, leave, targets")
+    parser.add_argument(
+        "--settings",
+        metavar="FILE",
+        help="the firm's settings: holidays, leave, targets (default: the profile's)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -63,8 +67,9 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _own() -> Iterator[Mapping[str, str | None]]:
-    """Connect as the machine is configured, and fail now if nothing is configured."""
-    Client().close()
+    """Connect as the machine is configured, and fail now if that is impossible."""
+    with Client() as client:
+        _ = client.settings
     yield {}
 
 
@@ -73,12 +78,14 @@ def _demo() -> Iterator[Mapping[str, str | None]]:
     """Start the sandbox in this process. The user's own configuration is not used."""
     from billframes.sandbox import Sandbox
 
-    with Sandbox() as sandbox:
+    demo = resources.files("billframes.report").joinpath("demo.toml")
+    with resources.as_file(demo) as settings, Sandbox() as sandbox:
         exempt = next((os.environ[name] for name in _NO_PROXY if os.environ.get(name)), "")
         yield {
             "BILLFRAMES_BASE_URL": sandbox.base_url,
             "BILLFRAMES_TOKEN": sandbox.tokens["full"],
             "BILLFRAMES_PROFILE": None,
+            SETTINGS: str(settings),
             **dict.fromkeys(_NO_PROXY, ",".join(filter(None, [exempt, "127.0.0.1"]))),
         }
 
