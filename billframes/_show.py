@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import math
 
-__all__ = ["MINUS", "MISSING", "change", "long_date", "month_name", "show"]
+from billframes._names import snake_case
+
+__all__ = ["MINUS", "MISSING", "change", "enum_label", "long_date", "month_name", "show"]
 
 MISSING = "–"
 MINUS = "−"
@@ -19,6 +21,7 @@ _FORMS = {
     "days": "{:,.1f}",
     "count": "{:,.0f}",
 }
+_ENUM_LABELS = {"nonBillable": "Non-billable", "probono": "Pro bono"}
 # Not strftime: the text is in English whatever the machine's locale.
 _MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
@@ -71,6 +74,18 @@ def _signed(value: float, suffix: str) -> str:
     text = f"{abs(value):,.1f}"
     sign = "" if text == "0.0" else MINUS if value < 0 else "+"
     return f"{sign}{text}{suffix}"
+
+
+def enum_label(value: str) -> str:
+    """
+    Return an enum value of the API in words.
+
+    Examples
+    --------
+    >>> enum_label("nonBillable"), enum_label("fixedFee"), enum_label("probono")
+    ('Non-billable', 'Fixed fee', 'Pro bono')
+    """
+    return _ENUM_LABELS.get(value) or snake_case(value).replace("_", " ").capitalize()
 
 
 def month_name(day: dt.date, *, short: bool = False) -> str:

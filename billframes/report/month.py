@@ -19,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._show import long_date, month_name
+from billframes._show import enum_label, long_date, month_name
 from billframes.book import Book, book
 from billframes.book.parts import Cut, Part, PartKey
 from billframes.client import Client
@@ -179,6 +179,7 @@ class Month:
         """Time entries of the month with their descriptions, sorted by day, person and matter."""
         entries = self.book.time_entries
         entries = entries[entries["date"].between(pd.Timestamp(self.first), pd.Timestamp(self.last))]
+        entries = entries.assign(billing_type=[enum_label(str(each)) for each in entries["billing_type"]])
         order = ["date", "user_name", "matter_name", "time_entry_id"]
         return entries.sort_values(order, kind="stable", ignore_index=True)
 

@@ -28,7 +28,10 @@ from billframes.report.footnotes import later_balances
 from billframes.widgets._filters import Filters
 from billframes.widgets._state import FilterState, Range
 
-__all__ = ["BookFilters", "FilteredBook"]
+__all__ = ["ITEM", "BookFilters", "FilteredBook"]
+
+ITEM = "item_id"
+"""The id of a time entry, expense or fixed fee, in one column for all three."""
 
 _KEPT = "kept"
 
@@ -111,7 +114,8 @@ class FilteredBook:
         filters, state = self._book_filters.filters(name), self._state.with_criterion("date", None)
         # Expenses have no billing type, for example, so none of them pass a filter on it.
         answered = set(state.criteria) <= set(filters.columns)
-        return filters.frame(state) if answered else filters.data.iloc[:0]
+        items = filters.frame(state) if answered else filters.data.iloc[:0]
+        return items.assign(**{ITEM: items[_IDS[name]]})
 
     def invoices(self) -> pd.DataFrame:
         """Invoices of the clients that pass the filters."""
@@ -222,14 +226,14 @@ class FilteredBook:
 
     def _own(self, items: pd.DataFrame) -> pd.DataFrame:
         """Remove the details; the analyses join what they need."""
-        own = self._book.time_entries.columns.union(_MONEY, sort=False)
+        own = self._book.time_entries.columns.union([*_IDS.values(), "check_number", ITEM], sort=False)
         return as_whole(items[[name for name in own if name in items]])
 
     def _marked(self, result: pd.DataFrame, marks: list[str]) -> pd.DataFrame:
         return kept(result, dict.fromkeys(marks, _YES)).drop(columns=marks)
 
 
-_MONEY = ["expense_id", "check_number"]
+_IDS = {"time_entries": "time_entry_id", "expenses": "expense_id", "fixed_fees": "fixed_fee_id"}
 _YES = "yes"
 
 

@@ -19,10 +19,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from billframes._export import file_name, to_csv, to_excel
-from billframes._show import show
-from billframes.analysis.metrics import title_of_key
+from billframes._show import enum_label, show
+from billframes.analysis.column_types import ENUMS
+from billframes.analysis.metrics import Measure, title_of_key
+from billframes.analysis.spec import measure
 from billframes.plots._drawing import height_for
-from billframes.widgets._views import Column
 
 __all__ = [
     "busy",
@@ -107,7 +108,7 @@ def labels_of(result: pd.DataFrame) -> list[str]:
     return [UNASSIGNED if pd.isna(value) else str(value) for value in result[column]]
 
 
-def tiles(columns: Sequence[Column], row: dict[str, float]) -> str:
+def tiles(columns: Sequence[Measure], row: dict[str, float]) -> str:
     """Return tiles with large figures."""
     each = (
         f"<div><dt>{text_of(column.title)}</dt><dd>{show(row.get(column.name), column.unit)}</dd></div>"
@@ -116,7 +117,7 @@ def tiles(columns: Sequence[Column], row: dict[str, float]) -> str:
     return f'<dl class="bf-tiles">{"".join(each)}</dl>'
 
 
-def table(caption: str, key: str, columns: Sequence[Column], result: pd.DataFrame, total: dict[str, float]) -> str:
+def table(caption: str, key: str, columns: Sequence[Measure], result: pd.DataFrame, total: dict[str, float]) -> str:
     """Return a result as a table, with the total in the last row."""
     heads = "".join(f'<th scope="col">{text_of(title)}</th>' for title in (key, *(each.title for each in columns)))
     rows = zip(labels_of(result), result.to_dict("records"), strict=True)
@@ -133,7 +134,7 @@ def records(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
     """Return the first records of a frame as a table."""
     kinds = [_kind(str(name), dtype) for name, dtype in frame.dtypes.items()]
     heads = "".join(
-        f'<th scope="col" class="{kind}">{text_of(title_of_key(str(name)).capitalize())}</th>'
+        f'<th scope="col" class="{kind}">{text_of(_heading(str(name)))}</th>'
         for name, kind in zip(frame.columns, kinds, strict=True)
     )
     body = "".join(
@@ -145,6 +146,11 @@ def records(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
         f'<table class="bf-table bf-records"><caption>{text_of(caption)}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
+
+
+def _heading(column: str) -> str:
+    found = measure(column)
+    return found.title if found else title_of_key(column).capitalize()
 
 
 def downloads(name: str, frame: pd.DataFrame, time_zone: str = "UTC") -> str:
@@ -194,7 +200,7 @@ def _place(axes: Axes, bar: int, *, lying: bool) -> tuple[float, float]:
     return float(left), float(right - left)
 
 
-def _cells(columns: Sequence[Column], row: dict[Any, Any]) -> str:
+def _cells(columns: Sequence[Measure], row: dict[Any, Any]) -> str:
     return "".join(f"<td>{show(row.get(column.name), column.unit)}</td>" for column in columns)
 
 
@@ -204,6 +210,8 @@ def _kind(column: str, dtype: Any) -> str:
         return "bf-number"
     if pd.api.types.is_datetime64_any_dtype(dtype):
         return "bf-date"
+    if column in ENUMS:
+        return "bf-enum"
     return "bf-description" if column == "description" else "bf-text"
 
 
@@ -213,7 +221,7 @@ def _record_cell(value: Any, kind: str) -> str:
     elif isinstance(value, dt.datetime):
         words = f"{value:%Y-%m-%d}"
     else:
-        words = f"{value:,.2f}" if kind == "bf-number" else text_of(value)
+        words = f"{value:,.2f}" if kind == "bf-number" else text_of(enum_label(value) if kind == "bf-enum" else value)
     return f'<td class="{kind}">{words}</td>'
 
 

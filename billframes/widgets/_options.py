@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from billframes._names import snake_case
+from billframes._show import enum_label
 from billframes.widgets._fields import FilterField
 from billframes.widgets._state import Value, Values
 
 __all__ = ["UNASSIGNED", "Options", "options_of"]
 
 UNASSIGNED = "Unassigned"
-_SPOKEN = {"nonBillable": "Non-billable", "probono": "Pro bono"}
 _BILLED = ("Not billed", "Billed")
 _FLAG = ("No", "Yes")
 
@@ -156,5 +155,5 @@ def _spoken(value: Value, field: FilterField) -> str:
         return (_BILLED if field.column == "billed" else _FLAG)[value]
     # The API's enum values are camelCase; a firm's own texts are shown as written.
     if isinstance(value, str) and "cf_" not in field.column and value.isidentifier():
-        return _SPOKEN.get(value) or snake_case(value).replace("_", " ").capitalize()
+        return enum_label(value)
     return str(value)

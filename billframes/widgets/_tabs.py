@@ -5,13 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import ipywidgets as w
-import pandas as pd
 
 from billframes._show import long_date, show
-from billframes.analysis.keys import PEOPLE_AND_MATTERS, TIMES
+from billframes.analysis.keys import TIMES
 from billframes.widgets._filtered_book import FilteredBook
 from billframes.widgets._html import (
     busy,
@@ -57,7 +55,7 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         self._table, self._links, self._notes = note(), note(), note("", "bf-notes")
         self.drill = w.VBox()
         self.drill.add_class("bf-drill")
-        head = w.HBox([note(f"<h2>{text_of(view.question)}</h2>", "bf-question"), self.by])
+        head = w.HBox([note(f"<h2>{text_of(view.declared.question)}</h2>", "bf-question"), self.by])
         head.add_class("bf-view-head")
         chart = w.Box([self._chart, self._hits])
         chart.add_class("bf-chart-box")
@@ -91,9 +89,8 @@ class ViewTab(w.VBox):  # type: ignore[misc]
             result = result.sort_values(self.view.order, ascending=False, kind="stable", ignore_index=True)
         self.result = result
         days = f"{long_date(filtered.start)} to {long_date(filtered.end)}."
-        self._about.value = f"{text_of(days)} {self.view.meaning} {text_of(filtered.settings)}"
-        big = [each for name in self.view.tiles for each in self.view.columns if each.name == name]
-        self._tiles.value = tiles(big, self._total)
+        self._about.value = f"{text_of(days)} {text_of(self.view.note)} {text_of(filtered.settings)}"
+        self._tiles.value = tiles(self.view.measures(self.view.tiles), self._total)
         self._draw(key)
         self._list()
         self._notes.value = _paragraphs(said, filtered)
@@ -109,7 +106,7 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         self._chart.value, places = picture(partial(self.view.draw, bars), len(bars), lying=lying, alt=alt)
         labels = labels_of(bars)
         hits = [self._hit(row, labels[row], place, lying) for row, place in enumerate(places)]
-        self._hits.children = () if key in self.view.shared else hits
+        self._hits.children = hits
 
     def _hit(self, row: int, label: str, place: tuple[float, float], lying: bool) -> w.Button:
         words = f"Show the rows behind {label}"
@@ -127,21 +124,19 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         caption = f"{self.view.title} by {self.by.value.lower()}"
         if more:
             caption += f": the first {_ROWS} of {len(self.result):,}, all in the download"
-        self._table.value = table(caption, self.by.value, self.view.columns, most, self._total)
+        self._table.value = table(caption, self.by.value, self.view.measures(self.view.columns), most, self._total)
         self._links.value = downloads(f"{self.view.title} by {self.by.value}", self.result, self._time_zone)
 
     def open_row(self, row: int) -> None:
         """Show the records behind a row of the result."""
         if self._filtered is None:
             return
-        every = self.view.rows(self._filtered)
-        mine = every[_belongs(every, self.view.keys[self.by.value], self.result.iloc[row], self.view.date)]
-        listed = mine[[name for name in self.view.listed if name in mine]]
-        listed = listed.sort_values(self.view.date, ascending=False, kind="stable")
-        label, amount = labels_of(self.result)[row], self.view.amount
-        caption = f"{label}: {len(mine):,} rows, {show(float(mine[amount.name].sum()), amount.unit)} {amount.title}"
+        listed = self.view.rows_behind(self._filtered, self.view.keys[self.by.value], self.result.iloc[row, 0])
+        label, (counted,) = labels_of(self.result)[row], self.view.measures((self.view.counted,))
+        figure = show(float(listed[counted.name].sum()), counted.unit)
+        caption = f"{label}: {len(listed):,} rows, {counted.title.lower()} {figure}"
         close = button("Close", self._close, "bf-close")
-        shown_first = "<p>The first 50 are shown; the download has all.</p>" if len(mine) > 50 else ""
+        shown_first = "<p>The first 50 are shown; the download has all.</p>" if len(listed) > 50 else ""
         links = downloads(f"{self.view.title} {label} rows", listed, self._time_zone)
         self.drill.children = [note(records(caption, listed) + shown_first + links, "bf-behind"), close]
         shown(self.drill, True)
@@ -149,15 +144,6 @@ class ViewTab(w.VBox):  # type: ignore[misc]
     def _close(self) -> None:
         self.drill.children = ()
         shown(self.drill, False)
-
-
-def _belongs(records: pd.DataFrame, key: str, row: pd.Series[Any], date: str) -> Any:
-    """Return which records belong to a row of the result."""
-    if key in TIMES:
-        return records[date].dt.strftime("%Y-%m") == str(row.iloc[0])
-    column = PEOPLE_AND_MATTERS[key][0] if key in PEOPLE_AND_MATTERS else {"role": "user_role"}[key]
-    value = row.iloc[0]
-    return records[column].isna() if pd.isna(value) else records[column] == value
 
 
 class Overview(w.VBox):  # type: ignore[misc]
@@ -189,8 +175,9 @@ class Overview(w.VBox):  # type: ignore[misc]
             warnings.simplefilter("always")
             whole = view.compute(filtered, None).to_dict("records")
             months = view.compute(filtered, "month") if "month" in view.keys.values() else None
-        big = [each for name in view.tiles for each in view.columns if each.name == name]
-        figures = tiles(big, {str(name): value for name, value in whole[0].items()} if whole else {})
+        figures = tiles(
+            view.measures(view.tiles), {str(name): value for name, value in whole[0].items()} if whole else {}
+        )
         chart = ""
         if months is not None and len(months) > 1:
             alt = f"{view.title} by month; the tab {view.title} holds the same figures."

@@ -1,26 +1,26 @@
-"""The explorer's tabs, declared: what each asks, computes, draws and lists, and the rows behind its bars."""
+"""The explorer's tabs: which analysis each shows, by which keys, and which records stand behind its bars.
+
+Titles, units, questions and charts come from the declaration of the analysis. The rows behind a bar are the same
+analysis by single records, so they add up to the bar.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 
 from billframes import plots
-from billframes.widgets._filtered_book import FilteredBook
+from billframes.analysis.metrics import Measure, title_of_key
+from billframes.analysis.spec import Analysis, analyses, measure
+from billframes.book.parts import ITEMS, kept
+from billframes.widgets._filtered_book import ITEM, FilteredBook
 
-__all__ = ["VIEWS", "Column", "View"]
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a tab's table: the result's column, its heading and its unit."""
-
-    name: str
-    title: str
-    unit: str
+__all__ = ["VIEWS", "View"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,196 +30,177 @@ class View:
 
     Parameters
     ----------
-    title, question : str
-    keys : mapping of str to str
-        What can be grouped by: words and the analysis's `by`.
-    compute : callable
-        Takes a filtered and `by`, None for one row of everything, and returns the analysis's result.
-    draw : callable
-        Takes a result and axes.
-    order : str
-        The column by which bars are ranked, largest first.
-    columns : tuple of Column
+    analysis : str
+        The analysis that it shows.
+    title : str
+    by : tuple of str
+        The keys to group by.
     tiles : tuple of str
-        The columns that stand large above the chart, of the row of everything.
-    rows : callable
-        Takes a filtered and returns the records that the figures are made of, with the details of their matters.
+        The measures of the total that are shown large above the chart.
+    columns : tuple of str
+        The measures of the table.
+    order : str
+        The measure by which bars are sorted, largest first.
+    item : str
+        The id of the records behind the bars.
+    counted : str
+        The measure that these records add up to.
+    records : callable
+        Takes a filtered book and returns the records with their details.
     date : str
-        The records' column that months are of.
+        The date column of the records.
     listed : tuple of str
-        The records' columns that are shown.
-    amount : Column
-        The records' column that is added up beneath them.
-    meaning : str
-        What the figures are, in a few sentences.
-    shared : tuple of str
-        Values of `by` among whose rows one record is divided, so that a bar has no records of its own.
+        The columns of the records that are shown.
+    note : str
+        What the filters mean for these figures.
     """
 
+    analysis: str
     title: str
-    question: str
-    keys: dict[str, str]
-    compute: Callable[[FilteredBook, str | None], pd.DataFrame]
-    draw: Callable[[pd.DataFrame, Axes], Axes]
-    order: str
-    columns: tuple[Column, ...]
+    by: tuple[str, ...]
     tiles: tuple[str, ...]
-    rows: Callable[[FilteredBook], pd.DataFrame]
+    columns: tuple[str, ...]
+    order: str
+    item: str
+    counted: str
+    records: Callable[[FilteredBook], pd.DataFrame]
     date: str
     listed: tuple[str, ...]
-    amount: Column
-    meaning: str
-    shared: tuple[str, ...] = ()
+    note: str
+
+    @property
+    def declared(self) -> Analysis:
+        """The declaration of the analysis."""
+        return analyses()[self.analysis]
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The keys to group by, by their titles."""
+        return {title_of_key(key).capitalize(): key for key in self.by}
+
+    def measures(self, names: tuple[str, ...]) -> list[Measure]:
+        """Return the declarations of some measures."""
+        return [found for name in names if (found := measure(name))]
+
+    def compute(self, filtered: FilteredBook, by: Any) -> pd.DataFrame:
+        """Return the result of the analysis; None for `by` gives one row for everything."""
+        result: pd.DataFrame = getattr(filtered, self.analysis)(by)
+        return result
+
+    def draw(self, result: pd.DataFrame, ax: Axes) -> Axes:
+        """Draw a result."""
+        drawn: Axes = getattr(plots, self.analysis)(result, ax)
+        return drawn
+
+    def rows_behind(self, filtered: FilteredBook, key: str, value: Any) -> pd.DataFrame:
+        """
+        Return the records that a bar consists of, with the part of each in the figure.
+
+        Parameters
+        ----------
+        filtered : FilteredBook
+        key : str
+            What the bars are by.
+        value : object
+            The bar's value of the key; missing means unassigned.
+        """
+        with warnings.catch_warnings():
+            # The tab already shows the warnings of this analysis.
+            warnings.simplefilter("ignore")
+            result = self.compute(filtered, [key, self.item])
+        mine = kept(result, {str(result.columns[0]): None if pd.isna(value) else value})
+        mine = mine.loc[mine[self.counted] != 0, [self.item, *self._parts]]
+        details = self.records(filtered).drop(columns=[*self._parts], errors="ignore")
+        rows = details.merge(mine, on=self.item)[[name for name in self.listed if name in {*details, *mine}]]
+        return rows.sort_values(self.date, ascending=False, kind="stable", ignore_index=True)
+
+    @property
+    def _parts(self) -> list[str]:
+        """The measures of the result that are listed for each record."""
+        return [name for name in self.listed if name in {self.counted, *self.columns}]
 
 
-_WORK = ("date", "user_name", "client_name", "matter_name", "description", "hours", "billing_type", "amount")
-_LEFT_OUT = ("contingency", "probono", "internal")
+_WORK = ("date", "user_name", "client_name", "matter_name", "description")
+_OLD = ("31-60", "61-90", "91+")
 
 
-def _period_of(records: pd.DataFrame, column: str, filtered: FilteredBook) -> pd.DataFrame:
-    return records[records[column].between(pd.Timestamp(filtered.start), pd.Timestamp(filtered.end))]
+def _entries(filtered: FilteredBook) -> pd.DataFrame:
+    return filtered.items("time_entries")
 
 
-def _worked(filtered: FilteredBook) -> pd.DataFrame:
-    entries = _period_of(filtered.items("time_entries"), "date", filtered)
-    return entries[entries["billing_type"].isin(["billable", "fixedFee"]) & (entries["matter_type"] != "internal")]
+def _items(filtered: FilteredBook) -> pd.DataFrame:
+    kinds = dict(zip(ITEMS, ("time", "expense", "fixed fee"), strict=True))
+    return pd.concat([filtered.items(name).assign(kind=kind) for name, kind in kinds.items()], ignore_index=True)
 
-
-def _invoiced(filtered: FilteredBook) -> pd.DataFrame:
-    entries = _period_of(filtered.items("time_entries"), "invoice_date", filtered)
-    counts = (entries["billing_type"] == "billable") & ~entries["matter_type"].isin(_LEFT_OUT)
-    return entries[counts & (entries["invoice_state"] == "final")]
-
-
-def _owed(filtered: FilteredBook) -> pd.DataFrame:
-    invoices = filtered.invoices()
-    final = (invoices["invoice_state"] == "final") & (invoices["balance"] != 0)
-    return invoices[final & (invoices["invoice_date"] <= pd.Timestamp(filtered.end))]
-
-
-def _unbilled(filtered: FilteredBook) -> pd.DataFrame:
-    kinds = {"time_entries": "time", "expenses": "expense", "fixed_fees": "fixed fee"}
-    items = [filtered.items(name).assign(kind=kind) for name, kind in kinds.items()]
-    items[0] = items[0][items[0]["billing_type"] == "billable"]
-    columns = list(dict.fromkeys([*_SHARED, *(name for name in items[0].columns if name.endswith(("_id", "_name")))]))
-    every = pd.concat([each.reindex(columns=columns) for each in items], ignore_index=True)
-    end = pd.Timestamp(filtered.end)
-    billed = (every["invoice_state"] == "final") & (every["invoice_date"] <= end)
-    return every[(every["date"] <= end) & ~billed]
-
-
-_SHARED = ("kind", "date", "description", "hours", "amount", "invoice_state", "invoice_date")
-
-
-def _money(*names: tuple[str, str]) -> tuple[Column, ...]:
-    return tuple(Column(name, title, "money") for name, title in names)
-
-
-_OLD = (("31-60", "31–60"), ("61-90", "61–90"), ("91+", "Over 90"))
 
 UTILIZATION = View(
+    analysis="utilization",
     title="Utilization",
-    question="How much of people’s available time went into work for clients?",
-    keys={"Timekeeper": "user", "Month": "month", "Role": "role", "Practice area": "practice_area", "Client": "client"},
-    compute=lambda filtered, by: filtered.utilization(by),
-    draw=plots.utilization,
-    order="client_hours",
-    columns=(
-        Column("client_hours", "Client hours", "hours"),
-        Column("non_billable_hours", "Non-billable", "hours"),
-        Column("total_hours", "All hours", "hours"),
-        Column("capacity_hours", "Available", "hours"),
-        Column("utilization", "Utilization", "ratio"),
-    ),
+    by=("user", "month", "role", "practice_area", "client"),
     tiles=("client_hours", "capacity_hours", "utilization"),
-    rows=_worked,
+    columns=("client_hours", "non_billable_hours", "total_hours", "capacity_hours", "utilization"),
+    order="client_hours",
+    item="time_entry_id",
+    counted="client_hours",
+    records=_entries,
     date="date",
-    listed=_WORK,
-    amount=Column("hours", "hours", "hours"),
-    meaning="Client hours are billable and fixed-fee time dated in the period, internal matters apart. Available hours "
-    "are those of everyone on the roster, whatever clients or matters are filtered; by client or practice area "
-    "nobody’s day is divided, so utilization is missing.",
+    listed=(*_WORK, "billing_type", "client_hours"),
+    note="Client hours are billable and fixed-fee time dated in the period, except on internal matters. Available "
+    "hours are those of everyone on the roster, whichever clients or matters are filtered; they are not divided by "
+    "client or practice area, so utilization is missing there.",
 )
 REALIZATION = View(
+    analysis="realization",
     title="Realization",
-    question="How much of the work’s worth was billed, and how much of that is settled?",
-    keys={
-        "Client": "client",
-        "Timekeeper": "user",
-        "Practice area": "practice_area",
-        "Responsible": "responsible",
-        "Month": "month",
-    },
-    compute=lambda filtered, by: filtered.realization(by),
-    draw=plots.realization,
-    order="billed_amount",
-    columns=(
-        Column("billable_hours", "Hours", "hours"),
-        *_money(
-            ("worked_amount", "Worth of billed work"),
-            ("billed_amount", "Billed"),
-            ("write_down_amount", "Written down"),
-        ),
-        Column("billing_realization", "Realization", "ratio"),
-        Column("settlement_ratio", "Settled", "ratio"),
-    ),
+    by=("client", "user", "practice_area", "responsible", "month"),
     tiles=("worked_amount", "billed_amount", "billing_realization", "settlement_ratio"),
-    rows=_invoiced,
+    columns=(
+        "billable_hours",
+        "worked_amount",
+        "billed_amount",
+        "write_down_amount",
+        "billing_realization",
+        "settlement_ratio",
+    ),
+    order="billed_amount",
+    item="time_entry_id",
+    counted="worked_amount",
+    records=_entries,
     date="invoice_date",
-    listed=("invoice_number", "invoice_date", *_WORK),
-    amount=Column("amount", "worth of billed work", "money"),
-    meaning="Final invoices dated in the period, with all the work on them whenever done. Contingency, pro bono and "
-    "internal matters are left out. Under filters other than clients’, credits and fees that no entry carries belong "
-    "to nobody and are not shown.",
+    listed=("invoice_number", "invoice_date", *_WORK, "billable_hours", "worked_amount", "billed_amount"),
+    note="Final invoices dated in the period, with all the work on them, whenever it was done. Contingency, pro bono "
+    "and internal matters are left out. Under filters other than on clients, credits and fees without time entries are "
+    "not shown, because they belong to no matter or person.",
 )
 RECEIVABLES = View(
+    analysis="aging",
     title="Receivables",
-    question="Who owes what, and for how long?",
-    keys={"Client": "client", "Practice area": "practice_area", "Responsible": "responsible", "Matter": "matter"},
-    compute=lambda filtered, by: filtered.aging(by),
-    draw=plots.aging,
-    order="total",
-    columns=_money(("current", "Current"), ("1-30", "1–30 days"), *_OLD, ("total", "Total"), ("overdue", "Overdue")),
+    by=("client", "practice_area", "responsible", "matter"),
     tiles=("total", "overdue", "91+"),
-    rows=_owed,
+    columns=("current", "1-30", *_OLD, "total", "overdue"),
+    order="total",
+    item="invoice_id",
+    counted="total",
+    records=FilteredBook.invoices,
     date="invoice_date",
-    listed=("invoice_number", "invoice_date", "due_date", "client_name", "matter_name", "amount", "balance"),
-    amount=Column("balance", "open, each invoice in full", "money"),
-    shared=("practice_area", "responsible", "matter"),
-    meaning="Open balances of final invoices dated up to the period’s last day, by days past due then. Balances are "
-    "those of the day they were loaded. Filters on single entries, such as billing type, have no say here.",
+    listed=("invoice_number", "invoice_date", "due_date", "client_name", "matter_name", "amount", "balance", "total"),
+    note="Open balances of final invoices dated up to the period’s last day, by days past due on that day. An invoice "
+    "for several matters is divided among them. Filters on single entries, such as billing type, do not apply here.",
 )
 WIP = View(
+    analysis="wip",
     title="Work in progress",
-    question="What has been done and not yet billed, and how old is it?",
-    keys={"Client": "client", "Timekeeper": "user", "Practice area": "practice_area", "Matter": "matter"},
-    compute=lambda filtered, by: filtered.wip(by),
-    draw=plots.wip,
-    order="total",
-    columns=_money(
-        ("0-30", "0–30 days"),
-        *_OLD,
-        ("total", "Total"),
-        ("unbilled_amount", "Unbilled"),
-        ("prebill_amount", "On prebills"),
-    ),
+    by=("client", "user", "practice_area", "matter"),
     tiles=("total", "unbilled_amount", "prebill_amount", "91+"),
-    rows=_unbilled,
+    columns=("0-30", *_OLD, "total", "unbilled_amount", "prebill_amount"),
+    order="total",
+    item=ITEM,
+    counted="total",
+    records=_items,
     date="date",
-    listed=(
-        "kind",
-        "date",
-        "user_name",
-        "client_name",
-        "matter_name",
-        "description",
-        "hours",
-        "amount",
-        "invoice_state",
-    ),
-    amount=Column("amount", "unbilled", "money"),
-    meaning="Billable time, expenses and fixed fees dated up to the period’s last day and on no final invoice by then. "
-    "Filters that expenses and fees know nothing of, such as billing type, leave time alone.",
+    listed=("kind", *_WORK, "hours", "invoice_state", "total"),
+    note="Billable time, expenses and fixed fees dated up to the period’s last day and not on a final invoice by then. "
+    "Expenses and fixed fees are not shown under filters that they have no value for, such as billing type.",
 )
 
 VIEWS = (UTILIZATION, REALIZATION, RECEIVABLES, WIP)

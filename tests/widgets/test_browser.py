@@ -201,12 +201,12 @@ def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(opened
 
     page.get_by_role("button", name=f"Show the rows behind {name}").press("Enter")
     expect(page.locator(".bf-drill:visible caption")).to_have_text(
-        f"{name}: {len(mine):,} rows, {mine['hours'].sum():,.1f} hours", timeout=30_000
+        f"{name}: {len(mine):,} rows, client hours {mine['hours'].sum():,.1f}", timeout=30_000
     )
     with page.expect_download() as download:
         page.locator(".bf-drill:visible a", has_text="CSV").click()
     rows = pd.read_csv(download.value.path(), encoding="utf-8-sig")
-    assert rows["hours"].sum() == pytest.approx(mine["hours"].sum())
+    assert rows["client_hours"].sum() == pytest.approx(mine["hours"].sum())
     for width in (900, 1400, 1900):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), width
