@@ -50,6 +50,13 @@ from .client import (
 from .config.firm import (
     FirmSettings as FirmSettings,
 )
+from .ebilling import (
+    LedesFile as LedesFile,
+    LedesProfile as LedesProfile,
+    ledes as ledes,
+    ledes_check as ledes_check,
+    read_ledes as read_ledes,
+)
 from .errors import (
     AccessDeniedError as AccessDeniedError,
     ApiError as ApiError,
@@ -60,6 +67,7 @@ from .errors import (
     DecodeError as DecodeError,
     DetailsMissingWarning as DetailsMissingWarning,
     IncompleteDataWarning as IncompleteDataWarning,
+    LedesError as LedesError,
     MirrorError as MirrorError,
     MissingColumnError as MissingColumnError,
     NotFoundError as NotFoundError,

@@ -21,6 +21,7 @@ COMMANDS = {
     "dashboard": ("billframes.widgets.dashboard.command", "Serve the explorer as a web page on this machine."),
     "doctor": ("billframes.commands.doctor", "Show what is installed and configured, and whether the server answers."),
     "export": ("billframes.commands.export", "Write records to a CSV, Excel or Parquet file."),
+    "ledes": ("billframes.commands.ledes", "Write invoices as LEDES 1998B, or show what would be rejected."),
     "login": ("billframes.commands.login", "Save an address and a token."),
     "report": ("billframes.report.command", "Write a month's billing report."),
     "sandbox": ("billframes.sandbox.command", "Run the bundled sandbox server."),
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         0 if the work was done, 2 if it could not be done, 1 after a bug in billframes or if the keyring refuses a
-        token, 130 after Ctrl-C.
+        token, 130 after Ctrl-C; `ledes` returns 1 if it writes no file or finds something.
 
     Examples
     --------

@@ -6,6 +6,7 @@ BillframesError
 ├── MissingColumnError(KeyError)    an analysis needs a column the frame does not have
 ├── DecodeError(ValueError)         the server's answer breaks the API's description
 ├── PagingError                     a load could not be shown to be complete
+├── LedesError(ValueError)          an e-bill would be rejected; no file was made
 ├── MirrorError                     the local copy could not be read or brought up to date
 └── ApiError                        the server, or the way to it, said no
     ├── AuthenticationError         401
@@ -26,7 +27,7 @@ BillframesWarning(UserWarning)
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from billframes._terminal import plain, shortened
 
@@ -40,6 +41,7 @@ __all__ = [
     "DecodeError",
     "DetailsMissingWarning",
     "IncompleteDataWarning",
+    "LedesError",
     "MirrorError",
     "MissingColumnError",
     "NotFoundError",
@@ -53,6 +55,9 @@ __all__ = [
     "UncertainWriteError",
     "UnknownValueWarning",
 ]
+
+
+_Rebuilt = TypeVar("_Rebuilt", bound="BillframesError")
 
 
 class BillframesError(Exception):
@@ -88,6 +93,27 @@ class DecodeError(BillframesError, ValueError):
 
 class PagingError(BillframesError):
     """A load could not be shown to be complete, so no rows are returned."""
+
+
+class LedesError(BillframesError, ValueError):
+    """
+    An e-bill would be rejected, so no file was made.
+
+    Parameters
+    ----------
+    message : str
+        What would be rejected, each reason once.
+    findings : DataFrame, optional
+        Every finding, as `ledes_check` gives them.
+    """
+
+    def __init__(self, message: str, *, findings: Any = None) -> None:
+        super().__init__(message)
+        self.findings = findings
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Keyword-only arguments are lost by Exception's own pickling.
+        return _rebuild, (type(self), str(self), dict(self.__dict__))
 
 
 class MirrorError(BillframesError):
@@ -138,7 +164,7 @@ def _readable(words: tuple[object, ...]) -> list[object]:
     return [plain(shortened(each)) if isinstance(each, str) else each for each in words]
 
 
-def _rebuild(kind: type[ApiError], message: str, state: dict[str, object]) -> ApiError:
+def _rebuild(kind: type[_Rebuilt], message: str, state: dict[str, object]) -> _Rebuilt:
     error = kind(message)
     error.__dict__.update(state)
     return error

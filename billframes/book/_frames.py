@@ -29,6 +29,11 @@ class BookFrames:
         self.settings = settings
         self._client = client
 
+    @property
+    def client(self) -> Client:
+        """The client that the book loads with."""
+        return self._client
+
     @functools.cached_property
     def time_entries(self) -> pd.DataFrame:
         """All time entries, whatever their date."""

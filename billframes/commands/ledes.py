@@ -1,0 +1,126 @@
+"""`billframes ledes`: the LEDES 1998B file of invoices, or what a client's portal would reject.
+
+Here the exit code is 1 for everything that keeps a file from being written, and for findings of `--check`: scripts that
+send files go by it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from billframes._terminal import say
+from billframes.book import Book, book
+from billframes.client import Client
+from billframes.ebilling import LedesProfile, ledes, ledes_check
+from billframes.errors import BillframesError, LedesError, ParameterError
+from billframes.periods import Period
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["add_arguments", "run"]
+
+REFUSED = 1
+_SHOWN = ["invoice_number", "field", "severity", "problem", "value", "responsible_name", "item_id", "fix"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options on `parser`."""
+    parser.add_argument("invoice", nargs="*", metavar="INVOICE", help="numbers or ids of final or approved invoices")
+    parser.add_argument("--profile", metavar="FILE", help="how the client takes its bills, a TOML file")
+    parser.add_argument("-o", "--out", metavar="FILE", help="where to write; ends with .txt")
+    parser.add_argument("--overwrite", action="store_true", help="replace a file that is there")
+    parser.add_argument(
+        "--check",
+        nargs="?",
+        const="",
+        metavar="MONTH",
+        help="show what would be rejected and write nothing: of the invoices, else of the unbilled work of a period "
+        "such as 2026-10 (default: all of it)",
+    )
+    parser.add_argument("--connection", metavar="NAME", help="the profile to connect with")
+    parser.add_argument("--demo", action="store_true", help="of the bundled sandbox's made-up firm")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the file or show the findings, and return the exit code."""
+    try:
+        return _run(args)
+    except LedesError as error:
+        _show(error.findings)
+        return _refused(args, error)
+    except BillframesError as error:
+        return _refused(args, error)
+
+
+def _refused(args: argparse.Namespace, error: BillframesError) -> int:
+    say(traceback.format_exc() if args.debug else f"billframes: {error}", error=True)
+    return REFUSED
+
+
+def _run(args: argparse.Namespace) -> int:
+    _check_words(args)
+    profile = LedesProfile.load(args.profile) if args.profile else None
+    with _client(args) as client:
+        # A book loads when it is asked: invoices need all of their work, whatever the period.
+        opened = book(args.check, client=client) if args.check else Book(Period(), settings=None, client=client)
+        if args.check is not None:
+            return _checked(opened, args, profile)
+        assert profile is not None  # noqa: S101 - checked among the words
+        file = ledes(opened, args.invoice, profile=profile)
+        path = file.save(args.out, overwrite=args.overwrite)
+    _show(file.findings)
+    say(path)
+    return 0
+
+
+def _checked(opened: Book, args: argparse.Namespace, profile: LedesProfile | None) -> int:
+    findings = ledes_check(opened, args.invoice or None, profile=profile)
+    _show(findings)
+    rejected = int((findings["severity"] == "rejected").sum())
+    say(f"{rejected} findings would be rejected, {len(findings) - rejected} often are.")
+    return REFUSED if rejected else 0
+
+
+def _check_words(args: argparse.Namespace) -> None:
+    """Say before any work what can't be done."""
+    if args.check is not None:
+        if args.out:
+            raise ParameterError("--check writes nothing; leave --out out.")
+        return
+    if not args.invoice:
+        raise ParameterError("Which invoice? Give its number or id, or --check to see what would be rejected.")
+    for word, value in (("--profile", args.profile), ("--out", args.out)):
+        if not value:
+            raise ParameterError(f"{word} FILE is needed to write a LEDES file.")
+    out = Path(args.out)
+    if out.suffix.lower() != ".txt":
+        raise ParameterError(f"--out {out.name} does not end with .txt, which portals ask for.")
+    if out.exists() and not args.overwrite:
+        raise ParameterError(f"--out {out} is there already; choose another name, or say --overwrite.")
+    if not out.absolute().parent.is_dir():
+        raise ParameterError(f"--out {out} can't be written: there is no folder {out.absolute().parent}.")
+
+
+@contextmanager
+def _client(args: argparse.Namespace) -> Iterator[Client]:
+    if not args.demo:
+        with Client(profile=args.connection) as client:
+            yield client
+        return
+    from billframes.sandbox import Sandbox
+
+    with Sandbox() as sandbox, Client(sandbox.base_url, sandbox.tokens["full"]) as client:
+        yield client
+
+
+def _show(findings: pd.DataFrame | None) -> None:
+    """Print findings as a table."""
+    if findings is not None and len(findings):
+        for line in findings[_SHOWN].astype("str").fillna("").to_string(index=False).splitlines():
+            say(line.rstrip())

@@ -1,0 +1,113 @@
+"""Exact amounts: what comes as a double becomes a decimal once, and is never a double again.
+
+A double's shortest text (its `repr`) is the number that was meant; halves are rounded away from zero, as invoices do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
+
+__all__ = ["ZERO", "money", "money_text", "number", "number_text", "product", "spread"]
+
+_CENT = Decimal("0.01")
+_FOURTH = Decimal("0.0001")
+ZERO = Decimal("0.00")
+_TOO_LARGE = 10**12
+
+
+def money(value: float | Decimal | None) -> Decimal | None:
+    """
+    Return an amount to the cent; None if it is missing or too large for the format.
+
+    Examples
+    --------
+    >>> money(114.015), money(-0.005), money(float("nan"))
+    (Decimal('114.02'), Decimal('-0.01'), None)
+    """
+    return _exact(value, _CENT)
+
+
+def number(value: float | Decimal | None) -> Decimal | None:
+    """
+    Return hours or a rate with four decimals; None if it is missing or too large for the format.
+
+    Examples
+    --------
+    >>> number(1 / 3)
+    Decimal('0.3333')
+    """
+    return _exact(value, _FOURTH)
+
+
+@lru_cache(maxsize=65_536)
+def _exact(value: float | Decimal | None, unit: Decimal) -> Decimal | None:
+    if value is None or not math.isfinite(value):
+        return None
+    exact: Decimal = value if isinstance(value, Decimal) else Decimal(repr(value))
+    if abs(exact) >= _TOO_LARGE:
+        return None
+    # Adding 0 leaves no negative zero.
+    return exact.quantize(unit, ROUND_HALF_UP) + 0
+
+
+def product(units: Decimal, unit_cost: Decimal) -> Decimal:
+    """
+    Return units × unit cost to the cent.
+
+    Examples
+    --------
+    >>> product(Decimal("0.33"), Decimal("345.50"))
+    Decimal('114.02')
+    """
+    return (units * unit_cost).quantize(_CENT, ROUND_HALF_UP)
+
+
+def money_text(amount: Decimal | None) -> str:
+    """
+    Write an amount with two decimals; None is empty.
+
+    Examples
+    --------
+    >>> money_text(Decimal("-70")), money_text(None)
+    ('-70.00', '')
+    """
+    return "" if amount is None else f"{amount:.2f}"
+
+
+@lru_cache(maxsize=65_536)
+def number_text(value: Decimal | None) -> str:
+    """
+    Write hours or a rate with two to four decimals; None is empty.
+
+    Examples
+    --------
+    >>> number_text(Decimal("2")), number_text(Decimal("0.3330")), number_text(Decimal("0.3333"))
+    ('2.00', '0.333', '0.3333')
+    """
+    if value is None:
+        return ""
+    whole, _, decimals = f"{value:.4f}".partition(".")
+    return f"{whole}.{decimals.rstrip('0').ljust(2, '0')}"
+
+
+def spread(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
+    """
+    Spread an amount in proportion to weights, to the cent, so that the parts add up to it exactly.
+
+    The cents left over go to the largest remainders; of equal ones, to the first.
+
+    Examples
+    --------
+    >>> spread(Decimal("-1.00"), [Decimal("1.00")] * 3)
+    [Decimal('-0.34'), Decimal('-0.33'), Decimal('-0.33')]
+    """
+    cents, sign = abs(int(amount * 100)), -1 if amount < 0 else 1
+    parts = [int(each * 100) for each in weights]
+    whole = sum(parts)
+    shares = [divmod(cents * each, whole) for each in parts]
+    order = sorted(range(len(parts)), key=lambda at: -shares[at][1])
+    more = set(order[: cents - sum(share for share, _ in shares)])
+    return [Decimal(sign * (share + (at in more))).scaleb(-2) for at, (share, _) in enumerate(shares)]

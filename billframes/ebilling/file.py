@@ -1,0 +1,221 @@
+"""The file: lines as text, saved whole or not at all, and only if nothing in it would be rejected."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from billframes._export import write
+from billframes.client import Client
+from billframes.ebilling.check import Examined, examine_invoices
+from billframes.ebilling.fields import COLUMNS, END, FIRST_LINE, HEADING
+from billframes.ebilling.findings import INVOICE_COLUMNS, REJECTED, findings_frame, sentence
+from billframes.ebilling.plain_text import is_plain
+from billframes.ebilling.profile import LedesProfile
+from billframes.ebilling.reading import lines_frame
+from billframes.ebilling.source import Source
+from billframes.errors import LedesError, MissingColumnError, ParameterError
+from billframes.loading.progress import Progress
+
+if TYPE_CHECKING:
+    from billframes.book import Book
+
+__all__ = ["LedesFile", "ledes"]
+
+_SHOWN = ["line_item_date", "exp_fee_inv_adj_type", "line_item_number_of_units", "line_item_unit_cost"]
+_SHOWN += ["line_item_adjustment_amount", "line_item_total", "line_item_task_code", "timekeeper_name"]
+_FEW = 5
+_LEFT_OUT = ("invoice_number", "item", "item_id", "date", "reason")
+_CHANGED = ("invoice_number", "item", "item_id", "date", "replaced")
+
+
+class LedesFile:
+    """
+    A LEDES 1998B file: made by `ledes`, or of lines that `read_ledes` gave.
+
+    Parameters
+    ----------
+    lines : DataFrame
+        With the format's 24 columns, as texts.
+    findings : DataFrame, optional
+        What is often rejected, as `ledes_check` gives it.
+    left_out : DataFrame, optional
+        Items of the invoices that are no lines, with the reason: time that is not billable or that a fixed fee covers.
+    changed : DataFrame, optional
+        Items whose description had characters that the format can't hold, and which were replaced.
+
+    Raises
+    ------
+    MissingColumnError
+        `lines` lacks a field.
+    """
+
+    def __init__(
+        self,
+        lines: pd.DataFrame,
+        *,
+        findings: pd.DataFrame | None = None,
+        left_out: pd.DataFrame | None = None,
+        changed: pd.DataFrame | None = None,
+    ) -> None:
+        lacking = [name for name in COLUMNS if name not in lines.columns]
+        if lacking:
+            raise MissingColumnError(
+                f"lines has no column {', '.join(map(repr, lacking))}; bf.read_ledes gives all 24."
+            )
+        self.lines = lines
+        self.findings = findings_frame((), INVOICE_COLUMNS) if findings is None else findings
+        self.left_out = _items_frame((), _LEFT_OUT) if left_out is None else left_out
+        self.changed = _items_frame((), _CHANGED) if changed is None else changed
+
+    @functools.cached_property
+    def text(self) -> str:
+        """
+        The file's text: ASCII, with CRLF between lines.
+
+        Raises
+        ------
+        LedesError
+            A value has a character that the format can't hold.
+        """
+        columns = [self.lines[name].fillna("").astype(str).tolist() for name in COLUMNS]
+        for name, values in zip(COLUMNS, columns, strict=True):
+            if not all(map(is_plain, filter(None, set(values)))):
+                raise LedesError(
+                    f"{name} has a character that a LEDES file can't hold: it takes ASCII without '|', '[]'."
+                )
+        rows = ["|".join(row) + END for row in zip(*columns, strict=True)]
+        return "\r\n".join([FIRST_LINE, HEADING, *rows])
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """
+        Write the file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ends with ".txt", which portals ask for.
+        overwrite : bool, default False
+            Whether a file that is there may be replaced.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        ParameterError
+            The file is there, its folder is not, or its name does not end with ".txt".
+        """
+        out = Path(path).absolute()
+        if out.suffix.lower() != ".txt":
+            raise ParameterError(f"{out.name} does not end with .txt, which portals ask for.")
+        if out.exists() and not overwrite:
+            raise ParameterError(f"{out} is there already; choose another name, or say overwrite.")
+        if not out.parent.is_dir():
+            raise ParameterError(f"{out} can't be written: there is no folder {out.parent}.")
+        try:
+            write(out, self.text.encode("ascii"))
+        except OSError as error:
+            raise ParameterError(f"{out} can't be written: {error.strerror}.") from error
+        return out
+
+    @functools.cached_property
+    def totals(self) -> dict[str, Decimal]:
+        """Each invoice's total by its number."""
+        heads = self.lines.drop_duplicates("invoice_number")
+        return {
+            str(each): Decimal(total)
+            for each, total in zip(heads["invoice_number"], heads["invoice_total"], strict=True)
+        }
+
+    def __repr__(self) -> str:
+        return f"<LEDES 1998B file: {self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        table = self.lines[_SHOWN].head(_FEW).to_html(index=False, na_rep="", border=0)
+        more = "" if len(self.lines) <= _FEW else f"<p>… and {len(self.lines) - _FEW:,} more lines</p>"
+        return f"<p>LEDES 1998B file: {escape(self._summary())}</p>{table}{more}"
+
+    def _summary(self) -> str:
+        invoices = self.lines["invoice_number"].dropna().unique().tolist()
+        named = f"invoice {invoices[0]}" if len(invoices) == 1 else f"{len(invoices)} invoices"
+        left = f", {len(self.left_out)} items left out" if len(self.left_out) else ""
+        return f"{named}, {len(self.lines):,} lines{left}"
+
+
+def ledes(
+    given: Book | Mapping[str, Any],
+    invoice: str | Iterable[str],
+    *,
+    profile: LedesProfile,
+    client: Client | None = None,
+    progress: bool | Progress | None = None,
+) -> LedesFile:
+    """
+    Make the LEDES 1998B file of invoices, or say everything that keeps it from being one.
+
+    The file agrees with each invoice to the cent, always. Time that is not billable, or that a fixed fee covers, is
+    left out and listed.
+
+    Parameters
+    ----------
+    given : Book or mapping of str to frame
+        As for `ledes_check`.
+    invoice : str or list of str
+        Numbers or ids of final or approved invoices, all for the profile's client.
+    profile : LedesProfile
+        How the client takes its bills.
+    client : Client, optional
+        What to read codes with, if frames are given that have none.
+    progress : bool or callable, optional
+        As for the loaders, of the codes that are read.
+
+    Returns
+    -------
+    LedesFile
+        With `.lines`, `.text`, `.save(path)`, and what is often rejected in `.findings`.
+
+    Raises
+    ------
+    LedesError
+        Something would be rejected; `.findings` has all of it.
+    ParameterError
+        An invoice is unknown or a frame is missing.
+    MissingColumnError
+        A frame lacks a column, or the profile names a custom field that there is not.
+
+    Examples
+    --------
+    >>> profile = bf.LedesProfile(law_firm_id="06-1234567", adjustments="lines")
+    >>> bf.ledes(bf.book("2026-10"), "11819", profile=profile)
+    <LEDES 1998B file: invoice 11819, 4 lines>
+    """
+    source = Source(given, client)
+    examined = examine_invoices(source, invoice, profile, progress=progress)
+    findings = examined.frame(source)
+    if (findings["severity"] == REJECTED).any():
+        raise LedesError(f"No LEDES file was made. {sentence(findings)}.", findings=findings)
+    left_out = [(bill.number, item, reason) for bill in examined.bills for item, reason in bill.left_out]
+    return LedesFile(
+        lines_frame(examined.texts.columns),
+        findings=findings,
+        left_out=_items_frame(left_out, _LEFT_OUT),
+        changed=_items_frame(_changed(examined), _CHANGED),
+    )
+
+
+def _changed(examined: Examined) -> Iterable[tuple[str | None, Any, str]]:
+    return ((bill.number, item, replaced) for bill, item, replaced in examined.texts.changed)
+
+
+def _items_frame(rows: Iterable[tuple[str | None, Any, str]], columns: tuple[str, ...]) -> pd.DataFrame:
+    values = [(number, item.kind, item.id, item.date, said) for number, item, said in rows]
+    frame = pd.DataFrame(values, columns=list(columns))
+    return frame.astype({name: "datetime64[us]" if name == "date" else "str" for name in columns})

@@ -1,0 +1,195 @@
+"""From an invoice and its items to the lines of a bill, in exact amounts.
+
+Billable time is a fee of hours × rate, an expense one unit of its amount, a fixed fee an adjustment of the invoice's
+fees or a fee of one unit, as the profile says. What an item's amount is off units × unit cost stands in its
+adjustment, so that 11 × 21 + 12 = 13 on each line. A correction of time (negative hours) and a negative expense can't
+be written as units, so their whole amount is an adjustment.
+
+An invoice below the worth of its items was written down, and the API does not say on which of them: the profile's
+`adjustments` decides. An invoice above it is refused: tax, an increase and items that are not at hand look the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from billframes.ebilling.amounts import ZERO, money, number, product, spread
+from billframes.ebilling.findings import REJECTED, Finding
+from billframes.ebilling.profile import LedesProfile
+from billframes.ebilling.source import Item, Row
+
+__all__ = ["Bill", "Line", "fill", "fit_to_invoice"]
+
+_ONE = Decimal("1.0000")
+_LEFT_OUT = {
+    "nonbillable": "not billable",
+    "fixedfee": "covered by a fixed fee",
+}
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of a bill; `item` is None for an adjustment of the whole invoice."""
+
+    type: str
+    item: Item | None
+    matter_id: str | None
+    day: str
+    total: Decimal
+    units: Decimal | None = None
+    unit_cost: Decimal | None = None
+    adjustment: Decimal | None = None
+
+
+@dataclass(slots=True)
+class Bill:
+    """
+    An invoice with its items, or a matter's work that is not billed yet.
+
+    Parameters
+    ----------
+    key : str
+        The invoice's or the matter's id.
+    invoice : dict, optional
+        The invoice; None for work that is not billed yet.
+    items : list of Item
+    lines : list of Line
+        Made by `fill`.
+    left_out : list of (Item, str)
+        Items that are no lines, and why.
+    """
+
+    key: str
+    invoice: Row | None
+    items: list[Item]
+    lines: list[Line] = field(default_factory=list)
+    left_out: list[tuple[Item, str]] = field(default_factory=list)
+
+    @property
+    def number(self) -> str | None:
+        """The invoice's number."""
+        return None if self.invoice is None else str(self.invoice["invoice_number"])
+
+
+def fill(bill: Bill, profile: LedesProfile) -> Iterable[Finding]:
+    """Make the lines of a bill's items, and yield what keeps an item from being one."""
+    unpriced: list[Item] = []
+    for item in bill.items:
+        if item.kind == "time_entry":
+            kind = (item.billing_type or "").casefold()
+            if kind != "billable":
+                bill.left_out.append((item, _LEFT_OUT.get(kind, "of an unknown billing type")))
+                if kind not in _LEFT_OUT:
+                    yield _finding(bill, item, 13, "the time's billing type is unknown", str(item.billing_type))
+                continue
+            line = _of_time(item)
+        else:
+            line = _of_amount(item, profile)
+        if line is None:
+            unpriced.append(item)
+        else:
+            bill.lines.append(line)
+    yield from _unpriced(bill, unpriced)
+
+
+def _of_time(item: Item) -> Line | None:
+    units, cost, total = number(item.hours), number(item.rate), money(item.amount)
+    if units is None or cost is None or total is None:
+        return None
+    if units < 0 or cost < 0:
+        units, cost = ZERO, max(cost, ZERO)
+    return _line("F", item, units, cost, total)
+
+
+def _of_amount(item: Item, profile: LedesProfile) -> Line | None:
+    total = money(item.amount)
+    if total is None:
+        return None
+    if item.kind == "fixed_fee" and profile.fixed_fees == "IF":
+        return Line("IF", item, item.matter_id, item.day, total, _ONE, None, total)
+    return _line("E" if item.kind == "expense" else "F", item, _ONE, max(total, ZERO), total)
+
+
+def _line(kind: str, item: Item, units: Decimal, cost: Decimal, total: Decimal) -> Line:
+    adjustment = total - product(units, cost)
+    return Line(kind, item, item.matter_id, item.day, total, units, cost, adjustment or None)
+
+
+def _unpriced(bill: Bill, items: Sequence[Item]) -> Iterable[Finding]:
+    """Report items without an amount: once for the bill if rates are hidden, else each."""
+    times = [item for item in items if item.kind == "time_entry"]
+    fix = "Load with a credential that has the read.rates scope."
+    if times and not any(line.type == "F" and line.item and line.item.kind == "time_entry" for line in bill.lines):
+        yield _finding(bill, None, 21, "rates are hidden", f"{len(times)} time entries", fix)
+        items = [item for item in items if item.kind != "time_entry"]
+    for item in items:
+        what = "the rate or amount is missing" if item.kind == "time_entry" else "the amount is missing"
+        yield _finding(bill, item, 21, f"{what} or too large", "", "Correct the item in the billing system.")
+
+
+def fit_to_invoice(bill: Bill, profile: LedesProfile, cut: Sequence[str]) -> Iterable[Finding]:
+    """
+    Carry what the invoice's amount is off its lines, and yield why it can't be.
+
+    Parameters
+    ----------
+    bill : Bill
+        Of an invoice, filled.
+    profile : LedesProfile
+    cut : sequence of str
+        What the frames say of records that may be missing from them.
+    """
+    assert bill.invoice is not None  # noqa: S101 - only invoices have an amount
+    amount, worth = money(bill.invoice["amount"]), sum((line.total for line in bill.lines), ZERO)
+    if amount is None:
+        yield _finding(bill, None, 5, "the invoice's amount is missing or too large")
+        return
+    difference = amount - worth
+    said = f"{amount}; its items add up to {worth}"
+    if difference and cut:
+        fix = "Load items without dates and filters, or use bf.book, which loads all of them."
+        yield _finding(bill, None, 5, f"the items differ from the invoice, and {'; '.join(cut)}", said, fix)
+    elif difference > 0:
+        fix = "Pass all items of the invoice. Tax and increases can't be carried: the API does not show them."
+        yield _finding(bill, None, 5, "the invoice is above its items", said, fix)
+    elif difference:
+        problem = _carry(bill, difference, profile)
+        fix = "Set adjustments in the profile: 'invoice' for one adjustment, 'lines' to spread it over the fees."
+        if problem:
+            yield _finding(bill, None, 5, problem, said, fix)
+    if not bill.lines:
+        yield _finding(
+            bill, None, 9, "the invoice has no lines", "", "An invoice without items needs adjustments='invoice'."
+        )
+
+
+def _carry(bill: Bill, difference: Decimal, profile: LedesProfile) -> str | None:
+    """Carry a write-down as the profile says; return why it can't be."""
+    assert bill.invoice is not None  # noqa: S101 - only invoices have an amount
+    if profile.adjustments == "invoice":
+        matter = bill.invoice["matter_id"] or next((line.matter_id for line in bill.lines), None)
+        bill.lines.append(Line("IF", None, matter, bill.invoice["day"], difference, None, None, difference))
+        return None
+    if profile.adjustments == "refuse":
+        return "the invoice is below its items, and the profile does not say how to carry a write-down"
+    fees = [line for line in bill.lines if line.type == "F" and line.total > 0]
+    if sum((line.total for line in fees), ZERO) < -difference:
+        return "the write-down is more than the fees it would be spread over"
+    for line, part in zip(fees, spread(difference, [line.total for line in fees]), strict=True):
+        line.total += part
+        line.adjustment = ((line.adjustment or ZERO) + part) or None
+    return None
+
+
+def _finding(
+    bill: Bill,
+    item: Item | None,
+    number_: int,
+    problem: str,
+    value: str = "",
+    fix: str = "Correct it in the billing system.",
+) -> Finding:
+    where = {"item": item.kind, "date": item.date, "matter_id": item.matter_id} if item else None
+    return Finding(number_, REJECTED, problem, value, fix, bill.number, item.id if item else None, where=where)

@@ -1,0 +1,114 @@
+"""Text as a LEDES file can hold it: ASCII on one line, without `|` and `[]`.
+
+Latin letters with accents, punctuation and symbols have one ASCII spelling and get it (by anyascii). Letters of other
+scripts can be spelled in several ways, and so can ä, ø and their kind: nobody but the firm knows which of them the
+client has on file. Those of other scripts are refused everywhere, the others reported in names.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from anyascii import anyascii
+
+__all__ = ["PlainText", "is_plain", "plain_text"]
+
+_REPLACED = {"[]": "()", "|": "/"}
+# Signs of statutes, of which anyascii makes bare letters.
+_STATUTES = {"§": "Sec.", "¶": "Para."}
+_SPACES = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_UNUSUAL = re.compile(r"[^\x20-\x7e]")
+_LATIN = ("LATIN", "FEMININE ORDINAL", "MASCULINE ORDINAL", "MICRO SIGN")
+# Spelled ae, oe, ue, aa, th or a, o, u, a, t by language.
+_SPELLED_TWO_WAYS = frozenset("äöüåøæœþðđ")
+
+
+@dataclass(frozen=True, slots=True)
+class PlainText:
+    """
+    A text made plain.
+
+    Parameters
+    ----------
+    text : str
+        As the file can hold it, if `foreign` is empty.
+    foreign : str
+        Characters without a certain ASCII spelling.
+    unsure : str
+        Characters that some languages spell with two letters, such as ä.
+    replaced : str
+        Characters that a file can't hold and that were replaced: `|`, `[]`, line breaks, control characters.
+    """
+
+    text: str
+    foreign: str = ""
+    unsure: str = ""
+    replaced: str = ""
+
+
+def is_plain(text: str) -> bool:
+    """Tell whether a text can stand in a file as it is."""
+    return text.isascii() and text.isprintable() and "|" not in text and "[]" not in text
+
+
+def plain_text(text: str | None) -> PlainText:
+    r"""
+    Make a text plain ASCII on one line; None is empty.
+
+    Examples
+    --------
+    >>> plain_text("Café – “Zürich”\nbrief").text
+    'Cafe - "Zurich" brief'
+    >>> plain_text("Review [] of 法").foreign, plain_text("A|B").text
+    ('法', 'A/B')
+    """
+    if not text or (is_plain(text) and text[0] != " " and text[-1] != " "):
+        return PlainText(text or "")
+    return _made(text)
+
+
+class _Spelling(dict[int, str]):
+    """The ASCII spelling of each character, found once; anyascii goes character by character, too."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        spelled = " " if _SPACES.fullmatch(character) else _STATUTES.get(character) or anyascii(character)
+        self[code] = spelled
+        return spelled
+
+
+_spelling = _Spelling()
+
+
+def _made(text: str) -> PlainText:
+    # Each text is new, but their unusual characters are few.
+    unusual = sorted(set(_UNUSUAL.findall(text)))
+    ascii_text = text.replace("§§", "Secs.").translate(_spelling)
+    replaced = [_shown(each) for each in unusual if each.isascii()]
+    for mark, other in _REPLACED.items():
+        if mark in ascii_text:
+            replaced.append(mark)
+            ascii_text = ascii_text.replace(mark, other)
+    return PlainText(
+        " ".join(ascii_text.split()),
+        "".join(each for each in unusual if _is_foreign(each)),
+        "".join(each for each in unusual if each.lower() in _SPELLED_TWO_WAYS),
+        " ".join(dict.fromkeys(replaced)),
+    )
+
+
+@lru_cache(maxsize=4_096)
+def _is_foreign(character: str) -> bool:
+    """Tell whether a character is a letter of another script, or one that has no ASCII spelling."""
+    if character.isascii() or unicodedata.category(character) in {"Cf", "Mn", "Zs", "Zl", "Zp", "Cc"}:
+        return False
+    if character.isalpha():
+        return not unicodedata.name(character, "").startswith(_LATIN)
+    return not anyascii(character)
+
+
+def _shown(mark: str) -> str:
+    return "line break" if mark in "\r\n" else "control character"

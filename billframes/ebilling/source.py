@@ -1,0 +1,286 @@
+"""Where bills are read from: a book, or frames; each record as Python values, only of what is asked for.
+
+Frames of any engine are taken. Each is filtered by its own engine first, so that one invoice of a large firm costs
+little.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import repeat
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from billframes._names import closest
+from billframes.client import Client
+from billframes.errors import MissingColumnError, ParameterError
+from billframes.loading.load_info import load_info
+from billframes.periods import Period
+
+__all__ = ["KINDS", "OPEN_STATES", "Item", "Row", "Source"]
+
+Row = dict[str, Any]
+C = nw.col
+
+FRAMES = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "users", "codes")
+OPEN_STATES = ("draft", "review", "approved")
+
+# Each kind of item: its frame, and the columns that are read as the fields of `Item`.
+KINDS = {"time_entry": "time_entries", "fixed_fee": "fixed_fees", "expense": "expenses"}
+_SHARED = ("date", "matter_id", "client_id", "user_id", "description", "amount", "invoice_id")
+_NEEDED = {
+    "time_entry": (*_SHARED, "billing_type", "hours", "rate", "activity_code", "task_code"),
+    "fixed_fee": _SHARED,
+    "expense": _SHARED,
+}
+_OPTIONAL = {
+    "time_entry": ("invoice_number",),
+    "fixed_fee": ("invoice_number", "activity_code", "task_code", "modified_at"),
+    "expense": ("invoice_number", "expense_code", "modified_at"),
+}
+_INVOICES = ("invoice_id", "invoice_number", "invoice_date", "invoice_state", "client_id", "matter_id", "amount")
+_MATTERS = (
+    "matter_id",
+    "client_id",
+    "reference",
+    "ledes_enabled",
+    "ledes_activity_code_required",
+    "ledes_task_code_required",
+    "ledes_expense_code_required",
+    "ledes_code_set_ids",
+)
+_MATTERS_OPTIONAL = ("name", "client_reference", "client_name", "responsible_id", "responsible_name")
+_USERS = ("user_id", "first_name", "last_name", "role", "initials")
+
+# Filters of a load that leave out nothing of an invoice's worth, and the value with which they do not.
+_HARMLESS = {"billed": True, "billing_type": "billable"}
+
+
+@dataclass(slots=True)
+class Item:
+    """A time entry, an expense or a fixed fee; `coded` tells whether its codes are known."""
+
+    kind: str
+    id: str
+    date: Any
+    day: str
+    matter_id: str | None
+    client_id: str | None
+    user_id: str | None
+    description: str | None
+    amount: Any
+    invoice_id: str | None
+    invoice_number: str | None = None
+    billing_type: str = ""
+    hours: Any = None
+    rate: Any = None
+    activity_code: str | None = None
+    task_code: str | None = None
+    expense_code: str | None = None
+    modified_at: Any = None
+    coded: bool = True
+
+
+class Source:
+    """
+    A book or frames, as e-billing reads them.
+
+    Parameters
+    ----------
+    given : Book or mapping of str to frame
+        Frames by their loader's name.
+    client : Client, optional
+        What single records are read with; a book's own if it is not given.
+    """
+
+    def __init__(self, given: Any, client: Client | None) -> None:
+        self._given = given
+        if isinstance(given, Mapping):
+            lacking = [name for name in FRAMES if given.get(name) is None]
+            if lacking:
+                raise ParameterError(
+                    f"The frames lack {', '.join(lacking)}. E-billing takes {', '.join(FRAMES)}; pass an empty frame "
+                    "to say that there are none, or a book (bf.book)."
+                )
+        elif not all(hasattr(given, name) for name in FRAMES):
+            raise ParameterError(
+                f"{type(given).__name__} is neither a book nor frames by name; pass bf.book(...), or a dict such as "
+                "{'invoices': bf.invoices(), 'time_entries': bf.time_entries(), ...}."
+            )
+        # A mirror in a client's place has the lists, which lack codes of expenses and fixed fees.
+        own = getattr(given, "client", None)
+        self.client: Client | None = client or (own if isinstance(own, Client) else None)
+
+    @property
+    def period(self) -> Period:
+        """The book's period; of frames, any."""
+        period: Period = getattr(self._given, "period", Period())
+        return period
+
+    def native(self, name: str) -> Any:
+        """Return one of the frames as it was given."""
+        return self._given.get(name) if isinstance(self._given, Mapping) else getattr(self._given, name)
+
+    @functools.cached_property
+    def invoices(self) -> list[Row]:
+        """Every invoice."""
+        columns = self._columns("invoices", _INVOICES, ("client_name", "client_reference"))
+        columns["day"] = columns.pop("invoice_date_text")
+        return _rows(columns)
+
+    @functools.cached_property
+    def matters(self) -> dict[str, Row]:
+        """Every matter by id, with its custom fields."""
+        customs = [name for name in self.names("matters") if name.startswith("cf_")]
+        columns = self._columns("matters", _MATTERS, (*_MATTERS_OPTIONAL, *customs))
+        return {row["matter_id"]: row for row in _rows(columns)}
+
+    @functools.cached_property
+    def users(self) -> dict[str, Row]:
+        """Every user by id, with their custom fields."""
+        customs = [name for name in self.names("users") if name.startswith("cf_")]
+        return {row["user_id"]: row for row in _rows(self._columns("users", _USERS, ("email", *customs)))}
+
+    @functools.cached_property
+    def codes(self) -> dict[str, list[Any]]:
+        """Every code, by column."""
+        return self._columns("codes", ("code_type", "code", "code_set_id", "selectable"), ())
+
+    def names(self, name: str) -> list[str]:
+        """Return the columns of a frame."""
+        names: list[str] = _open(self.native(name), name).collect_schema().names()
+        return names
+
+    def items_of(self, invoice_ids: Collection[str]) -> list[Item]:
+        """Return all items on invoices, fees by date before expenses by date."""
+        return self._items(C("invoice_id").is_in(list(invoice_ids)))
+
+    def unbilled_items(self, period: Period, matter_ids: Collection[str]) -> list[Item]:
+        """Return what is dated in a period, is on these matters, and is on no final invoice."""
+        wanted = C("matter_id").is_in(list(matter_ids))
+        if period.start is not None:
+            wanted &= C("date") >= dt.datetime.combine(period.start, dt.time())
+        if period.end is not None:
+            wanted &= C("date") < dt.datetime.combine(period.end + dt.timedelta(days=1), dt.time())
+        opened = [row["invoice_id"] for row in self.invoices if row["invoice_state"] in OPEN_STATES]
+        return self._items(wanted & (C("invoice_id").is_null() | C("invoice_id").is_in(opened)))
+
+    def _items(self, wanted: nw.Expr) -> list[Item]:
+        found = [item for kind in KINDS for item in self._of_kind(kind, wanted)]
+        found.sort(key=lambda item: (item.kind == "expense", item.day, item.kind, item.id))
+        return found
+
+    def _of_kind(self, kind: str, wanted: nw.Expr) -> list[Item]:
+        id_ = f"{kind}_id"
+        columns = self._columns(KINDS[kind], (id_, *_NEEDED[kind]), _OPTIONAL[kind], wanted)
+        columns["id"], columns["day"] = columns.pop(id_), columns.pop("date_text")
+        known = "expense_code" if kind == "expense" else "task_code"
+        fixed = {"kind": kind, "coded": known in columns}
+        # Whole columns at once: a hundred thousand keyword calls take seconds.
+        values = (columns.get(each.name) or repeat(fixed.get(each.name, each.default)) for each in fields(Item))
+        return list(map(Item, *values)) if columns["id"] else []
+
+    def _columns(
+        self, name: str, needed: Sequence[str], optional: Iterable[str], wanted: nw.Expr | None = None
+    ) -> dict[str, list[Any]]:
+        frame = _open(self.native(name), name)
+        there = frame.collect_schema().names()
+        lacking = [each for each in needed if each not in there]
+        if lacking:
+            raise MissingColumnError(
+                f"{name} has no column {', '.join(map(repr, lacking))}; it has {', '.join(there) or 'none'}. "
+                f"The loader {name}() supplies it."
+            )
+        frame = frame if wanted is None else frame.filter(wanted)
+        frame = frame.select(*needed, *(each for each in optional if each in there and each not in needed))
+        eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        # Arrow keeps the index of a filtered pandas frame as one column more.
+        table = eager.to_arrow()
+        columns = {each: table[each].to_pylist() for each in frame.collect_schema().names()}
+        for each in ("date", "invoice_date"):
+            if each in columns:
+                columns[f"{each}_text"] = _day_texts(table[each], name, each)
+        return columns
+
+    def find(self, wanted: str) -> Row:
+        """
+        Return the invoice of a number or an id.
+
+        Raises
+        ------
+        ParameterError
+            There is none, or several have the number.
+        """
+        text = str(wanted)
+        found = [row for row in self.invoices if text.lower() == str(row["invoice_id"]).lower()]
+        found = found or [row for row in self.invoices if row["invoice_number"] == text]
+        if not found:
+            numbers = [row["invoice_number"] for row in self.invoices]
+            raise ParameterError(
+                f"There is no invoice {text!r} among the {len(numbers):,} that are here.{closest(text, numbers)}"
+            )
+        if len(found) > 1:
+            ids = ", ".join(str(row["invoice_id"]) for row in found)
+            raise ParameterError(
+                f"{len(found)} invoices have the number {text!r}; name the one meant by its id: {ids}."
+            )
+        return found[0]
+
+    def cut_loads(self, invoice: Row) -> list[str]:
+        """Say which frames lack records that may be on an invoice, by what they remember of their load."""
+        return [said for name in KINDS.values() if (said := self._cut(name, invoice))]
+
+    def _cut(self, name: str, invoice: Row) -> str | None:
+        native = self.native(name)
+        info = load_info(native)
+        if info is None:
+            return None
+        words = name.replace("_", " ")
+        if info.start is not None or info.end is not None:
+            return f"{words} were loaded from {info.start or 'the first'} to {info.end or 'the last'} only"
+        own = {"client_id": invoice["client_id"], "invoice_id": invoice["invoice_id"], **_HARMLESS}
+        for argument, value in info.arguments.items():
+            values = value if isinstance(value, list | tuple | set) else [value]
+            if own.get(argument, ...) not in values:
+                return f"{words} were loaded with {argument}="
+        if info.rows is not None and not _is_lazy(native) and len(native) < info.rows:
+            return f"rows of {words} were taken away after they were loaded"
+        return None
+
+
+def _open(native: Any, name: str) -> Any:
+    try:
+        return nw.from_native(native)
+    except TypeError as error:
+        raise ParameterError(
+            f"{name} is a {type(native).__name__}; it takes a pandas, Polars, Arrow, DuckDB or PySpark frame."
+        ) from error
+
+
+def _is_lazy(native: Any) -> bool:
+    return isinstance(nw.from_native(native), nw.LazyFrame)
+
+
+def _rows(columns: Mapping[str, Sequence[Any]]) -> list[Row]:
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _day_texts(column: pa.ChunkedArray, name: str, label: str) -> list[str]:
+    """Write dates as the format has them; a missing one is empty."""
+    kind = column.type
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        raise ParameterError(
+            f"{name} has instants with a time zone in {label!r}; convert them to dates of the firm's calendar, with "
+            ".dt.tz_convert(zone).dt.tz_localize(None)."
+        )
+    if not (pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_null(kind)):
+        raise ParameterError(f"{name} has {kind} in {label!r}; it takes dates.")
+    if pa.types.is_null(kind):
+        return [""] * len(column)
+    return [text or "" for text in pc.strftime(column, "%Y%m%d").to_pylist()]

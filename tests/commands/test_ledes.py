@@ -1,0 +1,76 @@
+"""`billframes ledes` writes a whole file, or says why not with exit code 1 and writes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+import billframes as bf
+from billframes.cli import main
+
+PROFILE = 'law_firm_id = "06-1234567"\nadjustments = "lines"\n'
+
+
+@pytest.fixture(autouse=True)
+def configured(sandbox, monkeypatch, tmp_path):
+    monkeypatch.setenv("BILLFRAMES_BASE_URL", sandbox.base_url)
+    monkeypatch.setenv("BILLFRAMES_TOKEN", sandbox.tokens["full"])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "firm.toml").write_text(PROFILE, encoding="utf-8")
+    (tmp_path / "there.txt").write_text("kept", encoding="utf-8")
+
+
+def test_a_file_is_written_and_passes_its_own_check(tmp_path, capsys):
+    assert main(["ledes", "11819", "--profile", "firm.toml", "-o", "11819.txt"]) == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / "11819.txt")
+    assert bf.ledes_check(tmp_path / "11819.txt").empty
+
+
+def test_the_months_unbilled_work_is_checked(capsys):
+    assert main(["ledes", "--check", "2026-10"]) == 1
+    shown = capsys.readouterr().out
+    assert "15 LINE_ITEM_TASK_CODE" in shown
+    assert "2 findings would be rejected, 0 often are." in shown
+
+
+def test_an_invoice_is_checked_without_a_profile(capsys):
+    assert main(["ledes", "11819", "--check"]) == 0
+    assert "0 findings would be rejected" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["11835", "--profile", "firm.toml", "-o", "x.txt"], "the invoice's state is draft"),
+        (["99999", "--profile", "firm.toml", "-o", "x.txt"], "There is no invoice '99999'"),
+        (["11819", "--profile", "no.toml", "-o", "x.txt"], "no.toml can't be read as a LEDES profile"),
+        (["11819", "-o", "x.txt"], "--profile FILE is needed"),
+        (["11819", "--profile", "firm.toml"], "--out FILE is needed"),
+        (["11819", "--profile", "firm.toml", "-o", "there.txt"], "is there already"),
+        (["11819", "--profile", "firm.toml", "-o", "x.csv"], "does not end with .txt"),
+        (["11819", "--profile", "firm.toml", "-o", "no/x.txt"], "there is no folder"),
+        (["--profile", "firm.toml", "-o", "x.txt"], "Which invoice?"),
+        (["--check", "2026-10", "-o", "x.txt"], "--check writes nothing"),
+        (["--check", "2026-13"], "2026-13"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence_and_leaves_no_file(tmp_path, capsys, words, said):
+    assert main(["ledes", *words]) == 1
+    lines = [line for line in capsys.readouterr().err.splitlines() if line]
+    assert len(lines) == 1
+    assert lines[0].startswith("billframes: ")
+    assert said in lines[0]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["firm.toml", "there.txt"]
+    assert (tmp_path / "there.txt").read_text(encoding="utf-8") == "kept"
+
+
+def test_hidden_rates_are_one_sentence(sandbox, monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("BILLFRAMES_TOKEN", sandbox.tokens["norates"])
+    with pytest.warns(bf.RatesHiddenWarning):
+        assert main(["ledes", "11819", "--profile", "firm.toml", "-o", "x.txt"]) == 1
+    assert "rates are hidden" in capsys.readouterr().err
+    assert not (tmp_path / "x.txt").exists()
+
+
+def test_debug_shows_the_traceback(capsys):
+    assert main(["ledes", "--debug"]) == 1
+    assert capsys.readouterr().err.startswith("Traceback")

@@ -1,0 +1,161 @@
+"""Any file is read and judged line by line, whoever wrote it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from billframes.ebilling import LedesFile, ledes, ledes_check, read_ledes
+from billframes.ebilling.fields import COLUMNS, HEADING
+from billframes.ebilling.findings import FILE_COLUMNS
+from billframes.errors import IncompleteDataWarning, ParameterError
+
+from .firm import PROFILE, frames
+
+GOOD = ledes(frames([(2.0, 350.0, 700.0), (0.33, 345.5, 114.02)], [25.1]), "96542", profile=PROFILE).text
+FIRST, NAMES, *LINES = GOOD.split("\r\n")
+
+
+def judged(tmp_path, text):
+    path = tmp_path / "bill.txt"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    found = ledes_check(path)
+    assert tuple(found.columns) == FILE_COLUMNS
+    lines = [None if line != line else int(line) for line in found["line"].astype("float64")]
+    return list(zip(lines, found["field"], found["problem"], strict=True))
+
+
+def changed(number, value, line=0):
+    """The file with one field of one line changed."""
+    fields = LINES[line].removesuffix("[]").split("|")
+    fields[number - 1] = value
+    lines = [*LINES]
+    lines[line] = "|".join(fields) + "[]"
+    return "\r\n".join([FIRST, NAMES, *lines])
+
+
+def test_a_good_file_has_no_findings(tmp_path):
+    assert judged(tmp_path, GOOD) == judged(tmp_path, GOOD + "\r\n") == []
+    assert read_ledes(GOOD).equals(read_ledes(tmp_path / "bill.txt"))
+
+
+@pytest.mark.parametrize(
+    ("number", "value", "problem"),
+    [
+        (1, "2026-11-05", "is not a date as YYYYMMDD"),
+        (1, "20261131", "is not a date as YYYYMMDD"),
+        (2, "", "is empty"),
+        (2, "1" * 21, "has 21 characters; the format takes 20"),
+        (3, "NULL", "is the text NULL; what is empty has nothing between the pipes"),
+        (5, "839.13", "differs between lines of one invoice"),
+        (9, "2", "is used twice in the invoice"),
+        (10, "f", "is not one of F, E, IF and IE"),
+        (11, "-2.00", "is negative; units can't be"),
+        (11, "2,00", "is not a number of digits with one point and at most four decimals"),
+        (13, "700.01", "is not units × unit cost + adjustment"),
+        (13, "$700.00", "is not a number of digits with one point and at most four decimals"),
+        (14, "20261231", "is outside the billing period"),
+        (15, "Motion", "is not a UTBMS code: a letter and three digits"),
+        (18, "", "is empty"),
+        (19, "", "is empty"),
+        (19, "Café", "has a character that is not plain ASCII"),
+        (20, "", "is empty"),
+        (21, "1e3", "is not a number of digits with one point and at most four decimals"),
+        (22, "Ada Lovelace", "is not written 'Last, First'"),
+        (23, "Senior Partner", "has 14 characters; the format takes 10"),
+    ],
+)
+def test_a_wrong_field_is_found_on_its_line(tmp_path, number, value, problem):
+    found = judged(tmp_path, changed(number, value))
+    label = NAMES.removesuffix("[]").split("|")[number - 1]
+    assert (problem, f"{number} {label}") in [(said, field) for _, field, said in found]
+    assert {line for line, _, said in found if said == problem} <= {3, 4}
+
+
+def test_a_total_that_is_not_the_sum_is_found(tmp_path):
+    text = GOOD.replace("839.12", "839.13")
+    assert judged(tmp_path, text) == [(3, "5 INVOICE_TOTAL", "is not the sum of the lines")]
+
+
+def test_the_shape_of_a_file_is_judged_line_by_line(tmp_path):
+    short = LINES[0].replace("|Draft motion", "")
+    text = "\r\n".join([FIRST, NAMES, short, "", LINES[1].removesuffix("[]"), NAMES, FIRST, LINES[2] + LINES[2]])
+    assert judged(tmp_path, text) == [
+        (3, "the file", "the line does not have 24 columns"),
+        (4, "the file", "the line is empty"),
+        (5, "the file", "the line does not end with []"),
+        (6, "the file", "the names of the fields are repeated"),
+        (7, "the file", "the file's first line is repeated"),
+        (8, "the file", "several records are on one line"),
+        (8, "9 LINE_ITEM_NUMBER", "is used twice in the invoice"),
+    ]
+    with pytest.warns(IncompleteDataWarning, match="1 lines do not have 24 columns"):
+        assert len(read_ledes(text)) == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (GOOD.replace("\r\n", "\n"), "line ends are LF"),
+        (GOOD.replace("\r\n", "\r"), "line ends are CR"),
+        (GOOD.replace("\r\n", "\n", 1), "line ends differ"),
+        (b"\xef\xbb\xbf" + GOOD.encode(), "the file begins with a byte-order mark"),
+        (GOOD.encode("utf-16"), "the file begins with a byte-order mark"),
+        (GOOD.replace("Draft", "Entwürfe").encode("latin-1"), "has a character that is not plain ASCII"),
+        (GOOD.replace("LEDES1998B[]", "LEDES98BI V2[]"), "the first line is not LEDES1998B[]"),
+        (GOOD.replace(NAMES + "\r\n", ""), "the line with the names of the fields is missing"),
+        (f"{FIRST}\r\n{NAMES}", "there is no line of a bill"),
+        (b"", "the file is empty"),
+        (b"PK\x03\x04\x00\xff\xfe\x00" * 40, "the first line is not LEDES1998B[]"),
+    ],
+)
+def test_files_of_other_software_are_read_and_judged(tmp_path, content, problem):
+    assert problem in [said for _, _, said in judged(tmp_path, content)]
+
+
+def test_columns_in_another_order_go_by_their_names(tmp_path):
+    def turned(line):
+        return "|".join(reversed(line.removesuffix("[]").split("|"))) + "[]"
+
+    text = "\r\n".join([FIRST, *map(turned, [NAMES, *LINES])])
+    found = judged(tmp_path, text)
+    assert found == [(2, "the file", "the names of the fields are not those of LEDES 1998B in their order")]
+    assert read_ledes(text).equals(read_ledes(GOOD))
+
+
+def test_several_invoices_are_each_judged_by_themselves(tmp_path):
+    other = [line.replace("|96542|", "|96543|") for line in LINES]
+    assert judged(tmp_path, "\r\n".join([GOOD, *other])) == []
+
+
+def test_a_file_that_cannot_be_opened_is_one_sentence(tmp_path):
+    for path in (tmp_path / "no.txt", tmp_path):
+        with pytest.raises(ParameterError, match="can't be read"):
+            ledes_check(path)
+    with pytest.raises(ParameterError, match="int is not a LEDES file"):
+        read_ledes(3)
+    with pytest.raises(ParameterError, match="A file is checked as it is"):
+        ledes_check(tmp_path, "96542")
+
+
+pieces = st.sampled_from([FIRST, NAMES, *LINES, HEADING, "[]", "|", "\r\n", "\n", "\r", "\x00", "é", "NULL", "1e5", ""])
+
+
+files = st.binary(max_size=300) | st.lists(pieces | st.text(max_size=20), max_size=12).map("".join)
+
+
+@settings(max_examples=60, deadline=None)
+@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@given(
+    st.one_of(st.binary(max_size=300), st.lists(pieces | st.text(max_size=20), max_size=12).map(lambda x: "".join(x)))
+)
+def test_no_file_is_a_traceback(content):
+    from billframes.ebilling.reading import check_file
+
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+    assert tuple(check_file(data).columns) == FILE_COLUMNS
+    assert tuple(read_ledes(data).columns) == COLUMNS
+
+
+def test_what_is_read_is_written_again():
+    assert LedesFile(read_ledes(GOOD)).text == GOOD
