@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pyarrow as pa
 
-from billframes.analysis import code_check
+from billframes.analysis.code_check import code_check
 from billframes.client import Client
 from billframes.ebilling.codes import read_codes
 from billframes.ebilling.fields import FIELDS
