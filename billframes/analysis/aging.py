@@ -22,15 +22,15 @@ from billframes.analysis.allocation import (
     time_on_invoices,
     warn_of_absent_items,
 )
-from billframes.analysis.arguments import bucket_names, choice, read_date, resolve_users
-from billframes.analysis.column_types import ENUMS, Frame
+from billframes.analysis.arguments import bucket_names, choice, read_date
+from billframes.analysis.column_types import ENUMS, ITEMS, Frame
 from billframes.analysis.coverage import need_open_on, need_work_on_invoices
-from billframes.analysis.engine import collect, collect_row, lazy, sum_by, to_dicts
-from billframes.analysis.expressions import RESIDUE, day_number, midnight, null_column, ratio
+from billframes.analysis.engine import collect, collect_counts, lazy, sum_by, to_dicts
+from billframes.analysis.expressions import RESIDUE, day_number, midnight, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.grouping import add_up, attach, base_of, finish, sums, with_times
+from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import unknown_values
-from billframes.analysis.keys import By, Key, Sources, find_keys, sources_of
+from billframes.analysis.keys import By
 from billframes.analysis.metrics import buckets, shared
 from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
@@ -43,7 +43,6 @@ __all__ = ["ANALYSIS", "aging"]
 C = nw.col
 
 _ITEM = ("matter_id", "user_id", "matter_name", "user_name")
-_ITEM_FRAMES = ("time_entries", "expenses", "fixed_fees")
 
 
 def aging(
@@ -147,37 +146,33 @@ def aging(
         users=users,
         clients=clients,
     )
-    sources = _sources(frames, resolve_users(settings, frames))
-    keys = find_keys(by, sources)
+    grouping = _grouping(by, frames, settings)
     of_invoices = {"client_id": None, "matter_id": None, "invoice_id": None, "invoice_state": "final"}
     need_open_on("aging", {"invoices": invoices}, day, of_invoices)
-    itemized = not set(base_of(keys)).isdisjoint(_ITEM)
+    itemized = not set(grouping.base).isdisjoint(_ITEM)
     if itemized:
         _check_items(frames, by)
         items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
         need_work_on_invoices("aging", {"invoices": invoices, **items}, Period(None, day))
-    _warn_of_past(invoices, frames["invoices"], day, sources.settings)
-    owed = _owed(frames["invoices"], keys, limits, basis, day)
+    _warn_of_past(invoices, frames["invoices"], day, grouping.settings)
+    owed = _owed(frames["invoices"], grouping, limits, basis, day)
     measures = (*limits, "total", "overdue", "unknown_amount", "_overdue_days", "_overdue_debits")
     if itemized:
         owed = collect(owed, frames["invoices"])
-        lines = sums(_spread(owed, frames, keys, measures), base_of(keys), measures)
-        result = _result(lines, keys, sources, measures)
+        lines = sum_by(_spread(owed, frames, grouping, measures), grouping.base, measures)
+        result = _result(lines, grouping, measures)
     else:
-        # Invoices are few: to add them up before what the keys need is joined would only be one step more.
-        result = collect(_result(owed, keys, sources, measures, ("_undated",)), frames["invoices"])
-        _warn_of_undated(result)
+        # Invoices are few: adding them up before the join would only be one more step.
+        result = collect(_result(owed, grouping, measures, ("_undated",)), frames["invoices"])
+        _warn(result)
         result = result.drop("_undated")
     return cast("IntoFrameT", to_native(result, invoices))
 
 
-def _result(
-    lines: Frame, keys: Sequence[Key], sources: Sources, measures: Sequence[str], counts: Sequence[str] = ()
-) -> Frame:
-    added = (*measures, *counts)
-    totals = add_up(attach(lines, keys, sources, added), keys, added)
+def _result(lines: Frame, grouping: Grouping, measures: Sequence[str], counts: Sequence[str] = ()) -> Frame:
+    totals = grouping.add_up(lines, (*measures, *counts))
     totals = totals.with_columns(weighted_days_overdue=ratio("_overdue_days", "_overdue_debits"))
-    return finish(totals, keys, (*measures[:-3], "weighted_days_overdue", "unknown_amount", *counts))
+    return grouping.finish(totals, (*measures[:-3], "weighted_days_overdue", "unknown_amount", *counts))
 
 
 def _limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
@@ -187,15 +182,15 @@ def _limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
     return ({"current": 0.0} if due else {}) | dict(zip(names, [*buckets, float("inf")], strict=True))
 
 
-def _sources(frames: dict[str, Frame], settings: FirmSettings) -> Sources:
+def _grouping(by: By, frames: dict[str, Frame], settings: FirmSettings | None) -> Grouping:
     """Keys come from the invoice, but matter and user from its items: an invoice names one matter of several."""
-    columns = frozenset(frames["invoices"].collect_schema().names())
-    own = frozenset(name for name in columns if not name.startswith(("matter_", "user_")))
-    return sources_of(frames, own | set(_ITEM), settings)
+    columns = frames["invoices"].collect_schema().names()
+    own = [name for name in columns if not name.startswith(("matter_", "user_"))]
+    return Grouping.of(by, frames, settings, [*own, *_ITEM])
 
 
 def _check_items(frames: dict[str, Frame], by: By) -> None:
-    given = {name: frames.get(name) for name in _ITEM_FRAMES}
+    given = {name: frames.get(name) for name in ITEMS}
     if not any(frame is not None for frame in given.values()):
         raise ParameterError(
             f"by={by!r} needs the invoices' items: pass time_entries=, expenses= and fixed_fees= "
@@ -233,9 +228,9 @@ def _local(instant: dt.datetime, zone: dt.tzinfo) -> dt.date:
     return (instant.astimezone(zone) if instant.tzinfo else instant).date()
 
 
-def _owed(invoices: Frame, keys: Sequence[Key], limits: dict[str, float], basis: str, day: dt.date) -> Frame:
+def _owed(invoices: Frame, grouping: Grouping, limits: dict[str, float], basis: str, day: dt.date) -> Frame:
     """List the open invoices, a row each, with their balance in its bucket."""
-    own = [name for name in base_of(keys) if name not in _ITEM and not name.startswith("_")]
+    own = [name for name in grouping.row_columns if name not in _ITEM]
     columns = ("invoice_id", "invoice_date", "invoice_state", "due_date", "balance", *own)
     rows = (
         select_columns(lazy(invoices), "invoices", columns)
@@ -247,15 +242,15 @@ def _owed(invoices: Frame, keys: Sequence[Key], limits: dict[str, float], basis:
     rows = rows.with_columns(**{name: _days_since(rows, column, day) for name, column in days.items()})
     balance = C("balance")
     # Not clipped, which on some engines makes 0 of a missing number.
-    debit = nw.when(balance < 0).then(nw.lit(0.0)).otherwise(balance)
+    debit = value_if(~(balance < 0), balance)
     rows = rows.with_columns(
         *_bucketed(limits, [*days][-1]),
         total=balance,
-        overdue=nw.when(C("_late") > 0).then(balance).otherwise(nw.lit(0.0)),
+        overdue=value_if(C("_late") > 0, balance),
         _overdue_days=C("_late").clip(0.0) * debit,
-        _overdue_debits=nw.when(C("_late") > 0).then(debit).otherwise(nw.lit(0.0)),
+        _overdue_debits=value_if(C("_late") > 0, debit),
     )
-    return with_times(rows, keys, "invoice_date")
+    return grouping.with_periods(rows, "invoice_date")
 
 
 def _counted(day: dt.date) -> list[nw.Expr]:
@@ -272,14 +267,10 @@ def _apart(rows: Frame) -> Frame:
     if not unknown_values("invoices", "invoice_state"):
         return rows.with_columns(unknown_amount=nw.lit(0.0))
     final = C("invoice_state") == "final"
-
-    def only(condition: nw.Expr, value: str) -> nw.Expr:
-        return nw.when(condition).then(C(value)).otherwise(nw.lit(0.0))
-
     return rows.with_columns(
-        balance=only(final, "balance"),
-        unknown_amount=only(~final.fill_null(False), "balance"),
-        _undated=only(final, "_undated"),
+        balance=value_if(final, "balance"),
+        unknown_amount=value_if(~final.fill_null(False), "balance"),
+        _undated=value_if(final, "_undated"),
     )
 
 
@@ -287,7 +278,7 @@ def _bucketed(limits: dict[str, float], days: str) -> list[nw.Expr]:
     """One column a bucket, as comparisons with known bounds: pivots are not on every engine."""
     bounds = [None, *list(limits.values())[:-1], None]
     return [
-        nw.when(_between(days, low, high)).then(C("balance")).otherwise(nw.lit(0.0)).alias(name)
+        value_if(_between(days, low, high), "balance").alias(name)
         for name, low, high in zip(limits, bounds, bounds[1:], strict=False)
     ]
 
@@ -311,32 +302,30 @@ def _days_since(rows: Frame, column: str, day: dt.date) -> nw.Expr:
     return (day.toordinal() - day_number(column)).cast(nw.Float64)
 
 
-def _warn_of_undated(owed: Frame, hidden: Frame | None = None) -> None:
-    """Warn of open invoices without due date and, where time is spread, of time on them without amounts."""
-    rows = owed.with_columns(_hidden=nw.lit(0.0))
-    if hidden is not None:
-        rows = owed.join(hidden, on="invoice_id", how="left")
-    count = collect_row(rows, undated=C("_undated").sum(), hidden=C("_hidden").sum())
-    if count["undated"]:
+def _warn(owed: Frame, hidden: Frame | None = None) -> None:
+    """Warn of open invoices without a due date and, by matter or user, of time on them without amounts."""
+    rows = owed.with_columns(_hidden=nw.lit(0.0)) if hidden is None else owed.join(hidden, on="invoice_id", how="left")
+    counts = collect_counts((rows, {"undated": C("_undated").sum(), "hidden": C("_hidden").sum()}))
+    if counts["undated"]:
         warn(
-            f"{int(count['undated'])} open final invoices have no due date; their invoice date stands in for it.",
+            f"{int(counts['undated'])} open final invoices have no due date; their invoice date is used instead.",
             IncompleteDataWarning,
         )
-    if count["hidden"]:
+    if counts["hidden"]:
         warn(
-            f"{int(count['hidden'])} billable time entries on open invoices have no amount (the credential lacks "
+            f"{int(counts['hidden'])} billable time entries on open invoices have no amount (the credential lacks "
             "read.rates); the balances of these invoices are spread over the hours of their time.",
             RatesHiddenWarning,
         )
 
 
-def _spread(owed: Frame, frames: dict[str, Frame], keys: Sequence[Key], measures: Sequence[str]) -> Frame:
-    """Spread each invoice over its items; what is billed beside any item has no matter and no user."""
-    by = [name for name in _ITEM if name in base_of(keys)]
-    own = [name for name in base_of(keys) if name not in by]
+def _spread(owed: Frame, frames: dict[str, Frame], grouping: Grouping, measures: Sequence[str]) -> Frame:
+    """Spread each invoice over its items; what it bills beyond its items has no matter and no user."""
+    by = [name for name in _ITEM if name in grouping.base]
+    own = [name for name in grouping.base if name not in by]
     shares, hidden = _shares(frames, by)
-    _warn_of_undated(owed, hidden)
-    left = sums(shares, ["invoice_id"], ["_share"]).select("invoice_id", _taken=C("_share"))
+    _warn(owed, hidden)
+    left = sum_by(shares, ["invoice_id"], ["_share"]).select("invoice_id", _taken=C("_share"))
     rest = (
         owed.join(left, on="invoice_id", how="left")
         .with_columns(_share=1.0 - C("_taken").fill_null(0.0))
@@ -362,9 +351,9 @@ def _shares(frames: dict[str, Frame], by: list[str]) -> tuple[Frame, Frame | Non
         named = [name for name in by if name in rows.collect_schema()]
         time = collect(time_on_invoices(rows, named), entries)
         on_invoices = sum_by(time, ["invoice_id"], ON_INVOICE)
-    terms = allocation_rates(on_invoices, frames["invoices"], expenses, fixed_fees)
-    items = billed_items(time, terms, expenses, fixed_fees, by)
-    totals = terms.filter(~(C("_total").abs() <= RESIDUE)).select("invoice_id", "_total")
+    rates = allocation_rates(on_invoices, frames["invoices"], expenses, fixed_fees)
+    items = billed_items(time, rates, expenses, fixed_fees, by)
+    totals = rates.filter(~(C("_total").abs() <= RESIDUE)).select("invoice_id", "_total")
     shares = items.join(totals, on="invoice_id", how="inner")
     hidden = None if on_invoices is None else on_invoices.select("invoice_id", "_hidden")
     return shares.select("invoice_id", *by, _share=C("_billed") / C("_total")), hidden

@@ -1,8 +1,8 @@
-"""What became of work: the state of its invoice, and the fees it was billed at.
+"""Invoice allocation: the state of the invoice that work is on, and the fees that the work was billed at.
 
-An invoice has one amount and no lines. What its time was billed at, net, is its amount less its expenses and
-fixed fees, spread over its billable entries in proportion to what they are worth, or over their hours where
-that is hidden or adds up to nothing.
+An invoice has one amount and no lines. Its net billed time fees are its amount less its expenses and fixed fees. They
+are allocated to its billable entries in proportion to their worth, or to their hours if the worth is hidden or adds up
+to 0.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
 from billframes.analysis.column_types import ENUMS, Frame
-from billframes.analysis.engine import collect_row, join_by_id, sum_by
-from billframes.analysis.expressions import RESIDUE, as_float, in_period, null_column
+from billframes.analysis.engine import join_by_id, sum_by
+from billframes.analysis.expressions import RESIDUE, as_float, columns_or_null, midnight, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.guards import unknown_values
 from billframes.errors import IncompleteDataWarning
@@ -22,16 +22,17 @@ from billframes.periods import Period
 
 __all__ = [
     "ON_INVOICE",
+    "PREBILL",
     "allocated_fee",
     "allocation_rates",
     "billable_time",
     "billed_items",
     "billing_state",
+    "count_on_unknown_invoices",
     "or_unknown_values",
     "time_on_invoices",
     "unknown_time",
     "warn_of_absent_items",
-    "warn_of_unknown_count",
     "warn_of_unknown_invoices",
 ]
 
@@ -45,9 +46,9 @@ ON_INVOICE = ("_worth", "_hours", "_gross_worth", "_gross_hours", "_hidden")
 
 def billable_time(time_entries: Frame, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame:
     """
-    Billable entries with `worth`: their amount, 0 for no hours, missing where rates are hidden.
+    Select billable entries with `worth`: their amount, 0 for no hours, missing if rates are hidden.
 
-    Other entries on an invoice are worth nothing: fixed-fee time is paid by its fee.
+    Other entries on an invoice are worth 0: fixed-fee time is paid by its fee.
     """
     needed = ("billing_type", "hours", "amount", "invoice_id", *columns)
     free = C("amount").is_null() & (C("hours") == 0)
@@ -60,9 +61,9 @@ def billable_time(time_entries: Frame, columns: Iterable[str], optional: Iterabl
 
 def unknown_time(time_entries: Frame, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame | None:
     """
-    Entries whose billing type is missing or unknown, with `worth`: their amount; None if there are none.
+    Select entries whose billing type is missing or unknown, with `worth`: their amount; None if there are none.
 
-    They bill nothing, but may be what should have been billed.
+    They are not billed, but perhaps they should have been.
     """
     if not unknown_values("time_entries", "billing_type"):
         return None
@@ -72,7 +73,7 @@ def unknown_time(time_entries: Frame, columns: Iterable[str], optional: Iterable
 
 
 def billing_state(invoice_id: str = "invoice_id", state: str = "_invoice_state") -> nw.Expr:
-    """Tell the billing state of work from its invoice's id and the state of the invoice joined on."""
+    """Return the billing state of work, from its invoice's id and the state of the invoice that was joined."""
     return (
         nw.when(C(invoice_id).is_null())
         .then(nw.lit("unbilled"))
@@ -86,9 +87,9 @@ def billing_state(invoice_id: str = "invoice_id", state: str = "_invoice_state")
 
 def time_on_invoices(time: Frame, by: Sequence[str] = ()) -> Frame:
     """
-    Add up the billable time of each invoice that entries name (and each `by`), whether or not it is at hand.
+    Add up the billable time of each invoice that entries name (and each `by`), also of invoices that were not passed.
 
-    `_rows` counts the entries; `_named_date` is the invoice's date as the entries give it, where they do.
+    `_rows` counts the entries; `_named_date` is the invoice's date according to the entries, if they have it.
     """
     dated = "invoice_date" in time.collect_schema()
     rows = time.filter(~C("invoice_id").is_null()).select(
@@ -115,16 +116,16 @@ def allocation_rates(
     discounts: str = "time",
 ) -> Frame:
     """
-    Work out for each invoice how its net billed time fees are spread.
+    Calculate for each invoice how its net billed time fees are allocated.
 
     Parameters
     ----------
     on_invoices : Frame, optional
-        All billable time by invoice (see `time_on_invoices`), of whatever date: the spread needs all of it.
+        All billable time by invoice (see `time_on_invoices`), whatever its date: the allocation needs all of it.
     invoices, expenses, fixed_fees : Frame
-        Those that were given.
+        Those that were passed.
     keep : iterable of str
-        More columns of the invoices to keep, where they are there.
+        More columns of the invoices to keep, if they have them.
     discounts : {"time", "items"}
         What bears the difference between an invoice's items and its amount: its time alone, or time and fixed fees in
         proportion to their worth. Expenses never do.
@@ -132,43 +133,34 @@ def allocation_rates(
     Returns
     -------
     Frame
-        A row an invoice: `invoice_id`, `_invoice_state`, `_invoice_date`, `_total`, `_balance`, `_net`, what an
-        entry is billed at for each unit of its worth (`_per_worth`) and for each hour (`_per_hour`), one of the
-        two being 0; `_unallocated`, the net fees that no entry can take; `_settled`, the part of the invoice settled;
-        `_fixed_fees`, what its fixed fees add up to, and `_hidden`, how many of its entries have no amount.
+        A row an invoice: `invoice_id`, `_invoice_state`, `_invoice_date`, `_total`, `_balance`, `_net` (net billed time
+        fees), the fee of an entry for each unit of its worth (`_per_worth`) and for each hour (`_per_hour`), one of
+        which is 0; `_unallocated`, the net fees of an invoice without time to bear them; `_settled`, the part of the
+        invoice that is settled; `_fixed_fees`, the sum of its fixed fees, and `_hidden`, the number of its entries
+        without an amount. Invoices that only entries name have a row too, in which `_passed` is missing.
     """
-    terms = _heads(invoices, keep)
-    if on_invoices is None:
-        terms = terms.with_columns(**dict.fromkeys(ON_INVOICE, nw.lit(0.0)))
-    else:
-        terms = terms.join(on_invoices.select("invoice_id", *ON_INVOICE), on="invoice_id", how="left")
+    rates = _with_time(_heads(invoices, keep), on_invoices)
     for name, frame in (("expenses", expenses), ("fixed_fees", fixed_fees)):
-        terms = _with_items(terms, name, frame)
+        rates = _with_items(rates, name, frame)
     filled = [C(name).fill_null(0.0) for name in (*ON_INVOICE, "_expenses", "_fixed_fees")]
-    return (
-        terms.with_columns(*filled)
-        .with_columns(_net=_net_fees(discounts))
-        .with_columns(_net=nw.when(~(C("_net").abs() <= NO_FEE)).then(C("_net")).otherwise(nw.lit(0.0)))
-        .with_columns(
-            _by_worth=as_float((C("_hidden") == 0) & (C("_worth").abs() > RESIDUE * C("_gross_worth"))),
-            # Engines order NaN differently, but nothing is at most another number if one of them is NaN.
-            _by_hours=as_float(~(C("_hours").abs() <= RESIDUE * C("_gross_hours"))),
-        )
-        .with_columns(
-            _per_worth=nw.when(C("_by_worth") > 0).then(C("_net") / C("_worth")).otherwise(nw.lit(0.0)),
-            _per_hour=nw.when((C("_by_worth") < 1) & (C("_by_hours") > 0))
-            .then(C("_net") / C("_hours"))
-            .otherwise(nw.lit(0.0)),
-            _unallocated=nw.when(C("_by_worth") + C("_by_hours") > 0).then(nw.lit(0.0)).otherwise(C("_net")),
-            _settled=nw.when(~(C("_total").abs() <= RESIDUE))
-            .then((C("_total") - C("_balance")) / C("_total"))
-            .otherwise(nw.lit(0.0)),
-        )
+    rates = rates.with_columns(*filled).with_columns(_net=_net_fees(discounts))
+    rates = rates.with_columns(
+        _net=value_if(~(C("_net").abs() <= NO_FEE), "_net"),
+        _by_worth=as_float((C("_hidden") == 0) & (C("_worth").abs() > RESIDUE * C("_gross_worth"))),
+        # Engines order NaN differently, but "at most" is false on all of them if one number is NaN.
+        _by_hours=as_float(~(C("_hours").abs() <= RESIDUE * C("_gross_hours"))),
+    )
+    by_hours = (C("_by_worth") < 1) & (C("_by_hours") > 0)
+    return rates.with_columns(
+        _per_worth=value_if(C("_by_worth") > 0, C("_net") / C("_worth")),
+        _per_hour=value_if(by_hours, C("_net") / C("_hours")),
+        _unallocated=value_if(C("_by_worth") + C("_by_hours") <= 0, "_net"),
+        _settled=value_if(~(C("_total").abs() <= RESIDUE), (C("_total") - C("_balance")) / C("_total")),
     )
 
 
 def _net_fees(discounts: str) -> nw.Expr:
-    """Net billed time fees of an invoice."""
+    """Return the net billed time fees of an invoice."""
     fees = C("_total") - C("_expenses")
     on_time = fees - C("_fixed_fees")
     if discounts == "time":
@@ -179,93 +171,100 @@ def _net_fees(discounts: str) -> nw.Expr:
 
 
 def allocated_fee(worth: str = "worth", hours: str = "hours") -> nw.Expr:
-    """Net billed time fees of an entry, or of several on one invoice, that its terms were joined to."""
-    # Hours that are missing leave fees missing only if it is by hours that they are spread.
-    by_hours = nw.when(C("_per_hour") != 0).then(C(hours) * C("_per_hour")).otherwise(nw.lit(0.0))
+    """Return the net billed time fees of entries that the rates of their invoice were joined to."""
+    # Missing hours leave fees missing only if the fees are allocated by hours.
+    by_hours = value_if(C("_per_hour") != 0, C(hours) * C("_per_hour"))
     return C(worth).fill_null(0.0) * C("_per_worth") + by_hours
 
 
 def billed_items(
-    time: Frame | None, terms: Frame, expenses: Frame | None, fixed_fees: Frame | None, by: list[str]
+    time: Frame | None, rates: Frame, expenses: Frame | None, fixed_fees: Frame | None, by: list[str]
 ) -> Frame:
     """
     Add up what items were billed at, over their invoice and `by` (`matter_id`, `user_id` and their names).
 
-    Time, from `time_on_invoices` over the same, is at its net billed fees, expenses and fixed fees at their amounts.
-    What an invoice has more than that is not here.
+    Time, from `time_on_invoices` over the same columns, counts at its net billed fees, expenses and fixed fees at their
+    amounts. The rest of an invoice's amount is not included.
     """
     parts = []
     if time is not None:
-        fees = join_by_id(time, terms.select("invoice_id", "_per_worth", "_per_hour"), "invoice_id", "inner")
-        parts.append(_like(fees.with_columns(_billed=allocated_fee("_worth", "_hours")), by))
+        fees = join_by_id(time, rates.select("invoice_id", "_per_worth", "_per_hour"), "invoice_id", "inner")
+        parts.append(_billed(fees.with_columns(_billed=allocated_fee("_worth", "_hours")), by))
     for name, frame in (("expenses", expenses), ("fixed_fees", fixed_fees)):
         if frame is not None:
             ids = [column for column in by if column.endswith("_id")]
             items = select_columns(frame, name, ("invoice_id", "amount", *ids), by)
-            parts.append(_like(items.with_columns(_billed=C("amount")), by))
+            parts.append(_billed(items.with_columns(_billed=C("amount")), by))
     return sum_by(nw.concat(parts), ["invoice_id", *by], ["_billed"])
 
 
 def warn_of_absent_items(**items: object) -> None:
-    """Say that what was not passed is taken as none; an empty frame says that there are none."""
+    """Warn of items that were not passed and so count as none; an empty frame says that there are none."""
     absent = [name for name, each in items.items() if each is None]
     if absent:
         warn(
-            f"No {' and '.join(absent)} were passed, so the invoices are taken to have none, and what they "
-            f"have is not told apart. Pass {' and '.join(f'{each}=' for each in absent)}, empty if there are none.",
+            f"No {' and '.join(absent)} were passed, so the invoices are taken to have none, and what they bill for "
+            f"them counts as fees for time. Pass {' and '.join(f'{each}=' for each in absent)}, empty if there are "
+            "none.",
             IncompleteDataWarning,
         )
 
 
-def warn_of_unknown_invoices(on_invoices: Frame, terms: Frame, period: Period) -> None:
-    """Warn of entries whose invoice was not passed, unless they say that it is of another period."""
-    lost = on_invoices.join(terms.select("invoice_id"), on="invoice_id", how="anti")
-    if "_named_date" in lost.collect_schema():
-        undated = lost.filter(C("_named_date").is_null())
-        lost = nw.concat([undated, in_period(lost.filter(~C("_named_date").is_null()), "_named_date", period)])
-    warn_of_unknown_count(int(collect_row(lost, rows=C("_rows").sum())["rows"]), "left out")
+def count_on_unknown_invoices(rates: Frame, period: Period) -> nw.Expr:
+    """Count the entries whose invoice was not passed, unless they say that it is of another period."""
+    counts = C("_passed").is_null()
+    if "_named_date" in rates.collect_schema():
+        # An entry that does not know its invoice's date may be on an invoice of the period.
+        if period.start is not None:
+            counts = counts & (C("_named_date") >= midnight(period.start)).fill_null(True)
+        if period.end is not None:
+            counts = counts & (C("_named_date") <= midnight(period.end)).fill_null(True)
+    return value_if(counts, C("_rows").fill_null(0.0)).sum()
 
 
-def warn_of_unknown_count(count: int, what: str) -> None:
+def warn_of_unknown_invoices(count: float, consequence: str = "left out") -> None:
     """Warn of entries whose invoice was not passed, and say what became of them."""
     if count:
         warn(
-            f"{count} billable time entries name an invoice that is not among those passed{or_unknown_values()}; "
-            f"they are {what}. Load invoices over a wider window, by the ids that the work refers to.",
+            f"{int(count)} billable time entries name an invoice that is not among those passed{or_unknown_values()}; "
+            f"they are {consequence}. Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
 
 
 def or_unknown_values(*, types: bool = False) -> str:
-    """Say what else makes the state of work unknown, if it does: for warnings of invoices that were not passed."""
+    """Name other reasons for which the state of work is unknown, for warnings of invoices that were not passed."""
     states = ", or whose state is unknown" if unknown_values("invoices", "invoice_state") else ""
-    return states + (
-        ", or are of unknown billing type" if types and unknown_values("time_entries", "billing_type") else ""
-    )
+    kinds = ", or are of unknown billing type" if types and unknown_values("time_entries", "billing_type") else ""
+    return states + kinds
 
 
 def _heads(invoices: Frame, keep: Iterable[str]) -> Frame:
     columns = ("invoice_id", "invoice_state", "invoice_date", "amount", "balance")
-    renamed = {
-        "_invoice_state": C("invoice_state"),
-        "_invoice_date": C("invoice_date"),
-        "_total": C("amount"),
-        "_balance": C("balance"),
-    }
+    renamed = {"_invoice_state": "invoice_state", "_invoice_date": "invoice_date", "_total": "amount"}
     heads = select_columns(invoices, "invoices", columns, keep)
     kept = [name for name in heads.collect_schema() if name not in columns]
-    return heads.select("invoice_id", *kept, **renamed)
+    named = {new: C(old) for new, old in renamed.items()}
+    return heads.select("invoice_id", *kept, **named, _balance=C("balance"), _passed=nw.lit(1.0))
 
 
-def _with_items(terms: Frame, name: str, items: Frame | None) -> Frame:
+def _with_time(heads: Frame, on_invoices: Frame | None) -> Frame:
+    """Add the time on each invoice, and a row for each invoice that only time names."""
+    if on_invoices is None:
+        return heads.with_columns(**dict.fromkeys((*ON_INVOICE, "_rows"), nw.lit(0.0)))
+    joined = heads.join(on_invoices.rename({"invoice_id": "_named_id"}), left_on="invoice_id", right_on="_named_id",
+                        how="full")  # fmt: skip
+    return joined.with_columns(invoice_id=nw.coalesce("invoice_id", "_named_id")).drop("_named_id")
+
+
+def _with_items(rates: Frame, name: str, items: Frame | None) -> Frame:
     if items is None:
-        return terms.with_columns(nw.lit(0.0).alias(f"_{name}"))
+        return rates.with_columns(nw.lit(0.0).alias(f"_{name}"))
     amounts = select_columns(items, name, ("invoice_id", "amount")).filter(~C("invoice_id").is_null())
     totals = sum_by(amounts, ["invoice_id"], ["amount"]).rename({"amount": f"_{name}"})
-    return join_by_id(terms, totals, "invoice_id")
+    return join_by_id(rates, totals, "invoice_id")
 
 
-def _like(items: Frame, by: list[str]) -> Frame:
-    there = items.collect_schema()
-    columns = [C(name) if name in there else null_column(nw.String).alias(name) for name in by]
+def _billed(items: Frame, by: list[str]) -> Frame:
+    columns = columns_or_null(items, by, dict.fromkeys(by, nw.String))
     return items.filter(~C("invoice_id").is_null()).select("invoice_id", *columns, "_billed")

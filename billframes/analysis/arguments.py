@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 from billframes._names import closest
 from billframes._warn import warn
 from billframes.analysis.column_types import Frame
-from billframes.analysis.engine import collect_row, to_dicts
+from billframes.analysis.engine import collect_counts, to_dicts
 from billframes.analysis.frames import select_columns
 from billframes.analysis.keys import UNKNOWN
 from billframes.config.firm import FirmSettings
@@ -127,7 +127,7 @@ def warn_of_strangers(settings: FirmSettings, frames: Mapping[str, Frame]) -> No
 def _present(frame: Frame, name: str, column: str, ids: list[str]) -> set[str]:
     """Return those of the ids that a frame has; usually all, so that they are counted before they are listed."""
     found = select_columns(frame, name, (column,)).filter(C(column).is_in(ids))
-    if collect_row(found, count=C(column).n_unique())["count"] == len(ids):
+    if collect_counts((found, {"count": C(column).n_unique()}))["count"] == len(ids):
         return set(ids)
     return {str(row[column]) for row in to_dicts(found.unique())}
 

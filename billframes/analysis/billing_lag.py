@@ -6,27 +6,31 @@ age, which work in progress tells.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import cast
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis.allocation import allocation_rates, billable_time, time_on_invoices, warn_of_unknown_invoices
-from billframes.analysis.arguments import resolve_users
+from billframes.analysis.allocation import (
+    allocation_rates,
+    billable_time,
+    count_on_unknown_invoices,
+    time_on_invoices,
+    warn_of_unknown_invoices,
+)
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_work_on_invoices
-from billframes.analysis.engine import collect_row
-from billframes.analysis.expressions import as_float, day_number, in_period, ratio
+from billframes.analysis.engine import collect_counts, sum_by
+from billframes.analysis.expressions import as_float, day_number, is_in_period, ratio
 from billframes.analysis.frames import from_native, to_native
-from billframes.analysis.grouping import add_up, attach, base_of, finish, sums, with_times
-from billframes.analysis.keys import By, Key, find_keys, sources_of
+from billframes.analysis.grouping import Grouping
+from billframes.analysis.keys import By
 from billframes.analysis.metrics import divided, shared, summed
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning
-from billframes.periods import DateLike, resolve
+from billframes.periods import DateLike, Period, resolve
 
 __all__ = ["ANALYSIS", "billing_lag"]
 
@@ -132,24 +136,16 @@ def billing_lag(
     period = resolve(start, end)
     frames = from_native(time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients)
     need_work_on_invoices("billing_lag", {"invoices": invoices, "time_entries": time_entries}, period)
-    settings = resolve_users(settings, frames)
-    rows = frozenset(frames["time_entries"].collect_schema().names())
-    sources = sources_of(frames, rows, settings)
-    keys = find_keys(by, sources)
-    base = base_of(keys)
-    own = [name for name in base if not name.startswith("_")]
-    time = billable_time(frames["time_entries"], ("date", *own), ("invoice_date",))
-    terms = allocation_rates(None, frames["invoices"], None, None)
-    warn_of_unknown_invoices(time_on_invoices(time), terms, period)
-    final = in_period(terms.filter(C("_invoice_state") == "final"), "_invoice_date", period)
-    waited = _waited(time, final, keys)
-    totals = attach(sums(waited, base, _MEASURES), keys, sources, _MEASURES)
-    totals = add_up(totals, keys, _MEASURES)
-    _warn_of_hidden(totals)
-    return cast("IntoFrameT", to_native(_result(totals, keys), time_entries))
+    grouping = Grouping.of(by, frames, settings)
+    time = billable_time(frames["time_entries"], ("date", *grouping.row_columns), ("invoice_date",))
+    rates = allocation_rates(time_on_invoices(time), frames["invoices"], None, None)
+    final = rates.filter((C("_invoice_state") == "final") & is_in_period("_invoice_date", period))
+    waited = sum_by(_waited(time, final, grouping), grouping.base, _MEASURES)
+    _warn(waited, rates, period)
+    return cast("IntoFrameT", to_native(_result(grouping.add_up(waited, _MEASURES), grouping), time_entries))
 
 
-def _waited(time: Frame, final: Frame, keys: Sequence[Key]) -> Frame:
+def _waited(time: Frame, final: Frame, grouping: Grouping) -> Frame:
     """Give each entry on these invoices the days it waited, and these times its hours and worth."""
     rows = time.join(final.select("invoice_id", "_invoice_date"), on="invoice_id", how="inner")
     rows = rows.with_columns(total_lag_days=(day_number("_invoice_date") - day_number("date")).cast(nw.Float64))
@@ -162,25 +158,28 @@ def _waited(time: Frame, final: Frame, keys: Sequence[Key]) -> Frame:
         amount_days=C("total_lag_days") * C("worth").fill_null(0.0),
         postdated_entries=as_float(C("total_lag_days") < 0),
     )
-    return with_times(rows, keys, "_invoice_date")
+    return grouping.with_periods(rows, "_invoice_date")
 
 
-def _result(totals: Frame, keys: Sequence[Key]) -> Frame:
+def _result(totals: Frame, grouping: Grouping) -> Frame:
     known = {name: nw.when(C("_hidden") == 0).then(C(name)) for name in ("worked_amount", "amount_days")}
     totals = totals.with_columns(**known).with_columns(
         mean_lag_days=ratio("total_lag_days", "entries"),
         amount_weighted_lag_days=ratio("amount_days", "worked_amount"),
         hours_weighted_lag_days=ratio("hour_days", "billable_hours"),
     )
-    return finish(totals, keys, _COLUMNS)
+    return grouping.finish(totals, _COLUMNS)
 
 
-def _warn_of_hidden(totals: Frame) -> None:
-    hidden = round(collect_row(totals, hidden=C("_hidden").sum())["hidden"])
-    if hidden:
+def _warn(waited: Frame, rates: Frame, period: Period) -> None:
+    """Warn of what is missing or hidden; everything is counted in one query."""
+    of_invoices = {"lost": count_on_unknown_invoices(rates, period)}
+    counts = collect_counts((waited, {"hidden": C("_hidden").sum()}), (rates, of_invoices))
+    warn_of_unknown_invoices(counts["lost"])
+    if counts["hidden"]:
         warn(
-            f"{hidden} billable time entries have no amount (the credential lacks read.rates); the lag weighted by "
-            "amount is missing where they count. The lag weighted by hours is known.",
+            f"{round(counts['hidden'])} billable time entries have no amount (the credential lacks read.rates); the "
+            "lag weighted by amount is missing where they count. The lag weighted by hours is known.",
             RatesHiddenWarning,
         )
 

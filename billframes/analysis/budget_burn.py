@@ -26,10 +26,9 @@ from billframes.analysis.allocation import (
 from billframes.analysis.arguments import warn_of_strangers
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_whole_life
-from billframes.analysis.engine import collect, collect_row
-from billframes.analysis.expressions import as_float, map_values, null_column, ratio
+from billframes.analysis.engine import collect, collect_counts, sum_by
+from billframes.analysis.expressions import as_float, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.grouping import sums
 from billframes.analysis.metrics import Measure, divided, shared, summed
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
@@ -147,19 +146,19 @@ def _fees(frames: dict[str, Frame]) -> Frame:
     """List fees by matter and what became of them."""
     time = billable_time(frames["time_entries"], ("matter_id",), ("matter_name",))
     expenses, fixed_fees = frames.get("expenses"), frames.get("fixed_fees")
-    terms = allocation_rates(time_on_invoices(time), frames["invoices"], expenses, fixed_fees)
+    rates = allocation_rates(time_on_invoices(time), frames["invoices"], expenses, fixed_fees)
     time = time.with_columns(_hidden=as_float(C("worth").is_null()), worth=C("worth").fill_null(0.0), _rows=nw.lit(1.0))
     by = ("matter_id", "invoice_id", *_labels(time))
     # Every invoice bills all its entries by one rule, so a matter's entries on it are added up first.
-    time = sums(time, by, ("worth", "hours", "_hidden", "_rows"))
-    parts = [_told_apart(time, terms, "billed_amount", allocated_fee())]
+    time = sum_by(time, by, ("worth", "hours", "_hidden", "_rows"))
+    parts = [_by_state(time, rates, "billed_amount", allocated_fee())]
     if fixed_fees is not None:
         fixed = select_columns(fixed_fees, "fixed_fees", ("matter_id", "invoice_id", "amount"), ("matter_name",))
         fixed = fixed.with_columns(worth=C("amount"), _hidden=nw.lit(0.0), _rows=nw.lit(1.0))
-        parts.append(_told_apart(fixed, terms, "fixed_fee_amount", C("worth")))
+        parts.append(_by_state(fixed, rates, "fixed_fee_amount", C("worth")))
     if (untyped := unknown_time(frames["time_entries"], ("matter_id",), ("matter_name",))) is not None:
         parts.append(_untyped(untyped))
-    credits_ = terms.filter(C("_invoice_state") == "final", C("_by_worth") + C("_by_hours") < 1)
+    credits_ = rates.filter(C("_invoice_state") == "final", C("_by_worth") + C("_by_hours") < 1)
     none = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {"billed_amount": C("_unallocated")}
     parts.append(credits_.select(matter_id=null_column(nw.String), matter_name=null_column(nw.String), **none))
     return nw.concat(parts)
@@ -179,14 +178,14 @@ def _labels(rows: Frame) -> list[str]:
     return [name for name in ("matter_name",) if name in rows.collect_schema()]
 
 
-def _told_apart(rows: Frame, terms: Frame, final: str, billed: nw.Expr) -> Frame:
+def _by_state(rows: Frame, rates: Frame, final: str, billed: nw.Expr) -> Frame:
     """Put amounts into the column of their state; those on final invoices as billed, in the column `final`."""
 
     def only(state: str, value: nw.Expr) -> nw.Expr:
-        return nw.when(C("_state") == state).then(value).otherwise(nw.lit(0.0))
+        return value_if(C("_state") == state, value)
 
     joined = rows.join(
-        terms.select("invoice_id", "_invoice_state", "_per_worth", "_per_hour"), on="invoice_id", how="left"
+        rates.select("invoice_id", "_invoice_state", "_per_worth", "_per_hour"), on="invoice_id", how="left"
     ).with_columns(_state=billing_state())
     fixed = final == "fixed_fee_amount"
     measures = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {
@@ -241,7 +240,7 @@ def _unbudgeted(used: Frame, budgets: dict[str, float]) -> dict[str, float | Non
         _hidden=nw.sum_horizontal(*_HIDDEN),
         _matters=nw.when(~C("matter_id").is_null()).then(as_float(amount != 0)).otherwise(nw.lit(0.0)),
     )
-    found = collect_row(rows, amount=C("_amount").sum(), hidden=C("_hidden").sum(), matters=C("_matters").sum())
+    found = collect_counts((rows, {name: C(f"_{name}").sum() for name in ("amount", "hidden", "matters")}))
     amount_known = None if found["hidden"] or math.isnan(found["amount"]) else found["amount"]
     return {"unbudgeted_matters": found["matters"], "unbudgeted_amount": amount_known}
 
@@ -269,12 +268,8 @@ def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float 
 
 
 def _warn(used: Frame) -> None:
-    count = collect_row(
-        used,
-        unknown=C("_rows_unknown").sum(),
-        hidden=nw.sum_horizontal(*_HIDDEN).sum(),
-        spread=C("_hidden_billed_amount").sum(),
-    )
+    sums = {"unknown": C("_rows_unknown"), "hidden": nw.sum_horizontal(*_HIDDEN), "spread": C("_hidden_billed_amount")}
+    count = collect_counts((used, {name: column.sum() for name, column in sums.items()}))
     if count["unknown"]:
         warn(
             f"{int(count['unknown'])} time entries and fixed fees name an invoice that is not among those passed"

@@ -16,8 +16,8 @@ from billframes.analysis.engine import collect, from_arrow
 from billframes.analysis.expressions import RESIDUE
 from billframes.analysis.fees import fees_by
 from billframes.analysis.frames import nan_to_null, to_native
-from billframes.analysis.grouping import finish, result_columns
-from billframes.analysis.keys import By, Key
+from billframes.analysis.grouping import Grouping
+from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure, shared, summed
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
@@ -121,7 +121,7 @@ def contribution(
     0        Acme          700.0        900.0   0.75           0.75
     1      Zenith          300.0        300.0   0.25           1.00
     """
-    totals, keys = fees_by(
+    totals, grouping = fees_by(
         "contribution",
         by,
         resolve(start, end),
@@ -134,23 +134,24 @@ def contribution(
         users=users,
         clients=clients,
     )
-    return cast("IntoFrameT", to_native(_with_shares(finish(totals, keys, _AMOUNTS), keys), time_entries))
+    shared = _with_shares(grouping.finish(totals, _AMOUNTS), grouping)
+    return cast("IntoFrameT", to_native(shared, time_entries))
 
 
-def _with_shares(totals: Frame, keys: tuple[Key, ...]) -> Frame:
-    """Put the largest first and add up shares from there: on collected rows, for order is not on every engine."""
+def _with_shares(totals: Frame, grouping: Grouping) -> Frame:
+    """Sort from large to small and add up shares in that order: on collected rows, as not every engine has an order."""
     rows = cast("nw.DataFrame[Any]", nan_to_null(collect(totals)))
-    order = [name for key in keys for name in reversed(key.columns)]
-    # Fees equal to the cent are in the order of their labels, whatever adding doubles leaves behind.
+    # Fees that are equal to the cent are sorted by label; adding doubles leaves residues.
+    order = ["_size", *grouping.order]
     rows = rows.with_columns(_size=C("fees_amount").round(6)).sort(
-        "_size", *order, descending=[True, *[False] * len(order)], nulls_last=True
+        *order, descending=[name == "_size" for name in order], nulls_last=True
     )
     known = rows["fees_amount"].null_count() == 0
     whole = float(rows["fees_amount"].sum() or 0.0) if known else 0.0
     share = C("fees_amount") / whole if abs(whole) > RESIDUE else nw.lit(None).cast(nw.Float64)
-    shares = rows.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
-    shares = shares.select(*result_columns(keys), *_AMOUNTS, "share", "running_share")
-    return from_arrow(totals, shares.to_arrow()) if isinstance(totals, nw.LazyFrame) else cast("Frame", shares)
+    shared = rows.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
+    shared = shared.select(*grouping.columns, *_AMOUNTS, "share", "running_share")
+    return from_arrow(totals, shared.to_arrow()) if isinstance(totals, nw.LazyFrame) else cast("Frame", shared)
 
 
 ANALYSIS = Analysis(

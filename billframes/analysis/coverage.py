@@ -19,8 +19,8 @@ import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
 from billframes.analysis.column_types import ITEMS, Frame
-from billframes.analysis.engine import collect_row
-from billframes.analysis.expressions import as_float
+from billframes.analysis.engine import join_by_id
+from billframes.analysis.expressions import as_float, null_column, value_if
 from billframes.analysis.frames import select_columns
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import LoadInfo, load_info
@@ -28,6 +28,7 @@ from billframes.periods import Period
 
 __all__ = [
     "ITEM_FILTERS",
+    "count_work_not_passed",
     "need_open_on",
     "need_period",
     "need_whole_life",
@@ -35,6 +36,7 @@ __all__ = [
     "people_loaded",
     "warn_of_work_not_passed",
     "was_cut",
+    "with_contingent",
 ]
 
 C = nw.col
@@ -231,54 +233,52 @@ def was_cut(native: Any) -> bool:
     return info is not None and info.rows is not None and len(native) < info.rows
 
 
-def warn_of_work_not_passed(figure: str, terms: Frame, frames: Mapping[str, Frame]) -> None:
-    """
-    Warn of invoices that bill more than the work passed can carry.
+def with_contingent(rates: Frame, frames: Mapping[str, Frame]) -> Frame:
+    """Add `_contingent`: 1.0 for invoices of contingency matters, missing for others or if nothing tells."""
+    invoices, matters = frames["invoices"], frames.get("matters")
+    types = () if matters is None else matters.collect_schema().names()
+    if matters is None or not {"matter_id", "matter_type"} <= set(types) or "matter_id" not in invoices.columns:
+        return rates.with_columns(_contingent=null_column(nw.Float64))
+    kinds = select_columns(matters, "matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
+    heads = select_columns(invoices, "invoices", ("invoice_id", "matter_id"))
+    found = join_by_id(heads, kinds.select("matter_id"), "matter_id", "inner")
+    return join_by_id(rates, found.select("invoice_id", _contingent=nw.lit(1.0)), "invoice_id")
 
-    Invoices of contingency matters are left out, if matters are at hand: what they bring has nothing to do with hours.
+
+def count_work_not_passed(counted: nw.Expr) -> dict[str, nw.Expr]:
+    """
+    Count invoices that bill more than the work passed can carry; see `warn_of_work_not_passed`.
+
+    Invoices of contingency matters don't count: what they bill has nothing to do with hours.
 
     Parameters
     ----------
-    figure : str
-        The figure that is wrong where work is missing.
-    terms : Frame
-        The invoices counted, a row each (see `invoice_terms`).
-    frames : mapping of str to Frame
-        The frames passed, `invoices` among them.
+    counted : Expr
+        Whether an invoice is one of those that the analysis counts.
     """
-    contingent = _contingent(frames)
-    terms = terms.join(contingent, on="invoice_id", how="anti") if contingent is not None else terms
+    counted = counted & C("_contingent").is_null()
     worth = C("_worth").fill_null(0.0)
-    # Time that is worth nothing, or whose worth is hidden, is billed by the hour: nothing tells what it can carry.
-    told = (C("_hidden") == 0) & ((C("_by_worth") > 0) | (C("_by_hours") < 1))
-    over = told & (C("_net") > 0.005) & (C("_net") > worth * WRITE_UP)
-    row = collect_row(
-        terms,
-        count=as_float(over).sum(),
-        excess=nw.when(over).then(C("_net") - worth).otherwise(nw.lit(0.0)).sum(),
-        fees=C("_net").abs().sum(),
-    )
-    if row["excess"] > max(1.0, NEGLIGIBLE * row["fees"]):
-        count = int(row["count"])
+    # Time that is worth 0, or whose worth is hidden, is billed by the hour: nothing tells how much it can carry.
+    known = (C("_hidden") == 0) & ((C("_by_worth") > 0) | (C("_by_hours") < 1))
+    over = counted & known & (C("_net") > 0.005) & (C("_net") > worth * WRITE_UP)
+    return {
+        "over": as_float(over).sum(),
+        "excess": value_if(over, C("_net") - worth).sum(),
+        "fees": value_if(counted, C("_net").abs()).sum(),
+    }
+
+
+def warn_of_work_not_passed(figure: str, counts: Mapping[str, float]) -> None:
+    """Warn of invoices that bill more than the work passed can carry, from the counts of `count_work_not_passed`."""
+    if counts["excess"] > max(1.0, NEGLIGIBLE * counts["fees"]):
+        count = int(counts["over"])
         bill = "1 invoice bills" if count == 1 else f"{count} invoices bill"
         warn(
-            f"{figure}: {bill} {row['excess']:,.2f} more than the time entries, expenses "
+            f"{figure}: {bill} {counts['excess']:,.2f} more than the time entries, expenses "
             "and fixed fees passed can carry, so work on them seems to be missing and the figures are too high. Pass "
             "all work on these invoices, whenever and by whomever it was done (bf.book loads it).",
             IncompleteDataWarning,
         )
-
-
-def _contingent(frames: Mapping[str, Frame]) -> Frame | None:
-    """List the invoices of contingency matters; None if nothing tells which these are."""
-    invoices, matters = frames["invoices"], frames.get("matters")
-    if matters is None or not {"matter_id", "matter_type"} <= set(matters.collect_schema().names()):
-        return None
-    if "matter_id" not in invoices.collect_schema().names():
-        return None
-    kinds = select_columns(matters, "matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
-    heads = select_columns(invoices, "invoices", ("invoice_id", "matter_id"))
-    return heads.join(kinds.select("matter_id"), on="matter_id", how="inner").select("invoice_id")
 
 
 def _infos(natives: Mapping[str, Any]) -> Iterable[tuple[str, LoadInfo]]:

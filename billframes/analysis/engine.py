@@ -10,7 +10,7 @@ kind of frame that was passed in, lazy if that was lazy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 import narwhals.stable.v2 as nw
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from billframes.analysis.column_types import Frame
 
-__all__ = ["collect", "collect_row", "from_arrow", "join_by_id", "lazy", "sum_by", "to_dicts"]
+__all__ = ["collect", "collect_counts", "from_arrow", "join_by_id", "lazy", "sum_by", "to_dicts"]
 
 C = nw.col
 
@@ -49,12 +49,31 @@ def collect(frame: Frame, like: Frame | None = None) -> Frame:
     return frame
 
 
-def collect_row(frame: Frame, **sums: nw.Expr) -> dict[str, float]:
-    """Compute sums over a frame now, also on a lazy one: what warnings need to know. The most of no rows is 0."""
-    row = frame.select(**sums)
-    eager = row.collect() if isinstance(row, nw.LazyFrame) else cast("nw.DataFrame[Any]", row)
-    values = {name: eager[name].to_list()[0] for name in sums}
-    return {name: 0.0 if value is None else float(value) for name, value in values.items()}
+def collect_counts(*queries: tuple[Frame, Mapping[str, nw.Expr]]) -> dict[str, float]:
+    """
+    Compute the sums that warnings need, of several frames: lazy frames in one query, which gives one row.
+
+    Parameters
+    ----------
+    *queries : tuple of Frame and mapping of str to Expr
+        Frames of one engine, with the sums over each by their names, which all differ.
+
+    Returns
+    -------
+    dict of str to float
+        By name. The sum and the maximum of no rows are 0.
+    """
+    rows = [frame.select(**sums) for frame, sums in queries if sums]
+    if len(rows) > 1 and isinstance(rows[0], nw.LazyFrame):
+        names = [name for _, sums in queries for name in sums]
+        rows = [nw.concat([_with_zeros(row, names) for row in rows]).select(C(*names).sum())]
+    found = {name: value for row in rows for name, value in to_dicts(row)[0].items()}
+    return {name: 0.0 if value is None else float(value) for name, value in found.items()}
+
+
+def _with_zeros(row: Frame, names: Sequence[str]) -> Frame:
+    there = row.collect_schema()
+    return row.select(*[C(name).cast(nw.Float64) if name in there else nw.lit(0.0).alias(name) for name in names])
 
 
 def join_by_id(frame: Frame, other: Frame, on: str, how: Literal["left", "inner"] = "left") -> Frame:
@@ -66,7 +85,13 @@ def join_by_id(frame: Frame, other: Frame, on: str, how: Literal["left", "inner"
 
 
 def sum_by(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
-    """Add up measures over columns, of which missing is a value like any other; keys still coded become text."""
+    """
+    Add up measures over columns, or over everything, to one row, if there are none.
+
+    A missing key is a value like any other; keys that are still categorical become text.
+    """
+    if not by:
+        return frame.select(C(*measures).sum())
     totals = frame.group_by(*by).agg(C(*measures).sum())
     schema = totals.collect_schema()
     coded = [name for name in by if schema[name] in (nw.Categorical, nw.Enum)]

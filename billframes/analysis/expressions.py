@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -11,7 +11,20 @@ import narwhals.stable.v2 as nw
 from billframes.analysis.column_types import Frame
 from billframes.periods import Period
 
-__all__ = ["RESIDUE", "as_float", "day_number", "in_period", "map_values", "midnight", "null_column", "ratio"]
+__all__ = [
+    "RESIDUE",
+    "as_float",
+    "columns_or_null",
+    "day_number",
+    "in_period",
+    "is_in_period",
+    "map_values",
+    "midnight",
+    "null_column",
+    "ratio",
+    "value_at_rates",
+    "value_if",
+]
 
 C = nw.col
 
@@ -30,12 +43,32 @@ def null_column(dtype: Any) -> nw.Expr:
     return nw.when(nw.lit(1) == nw.lit(0)).then(nw.lit(True)) if dtype == nw.Boolean else nw.lit(None).cast(dtype)
 
 
+def value_if(condition: nw.Expr, value: nw.Expr | str) -> nw.Expr:
+    """Return the value (or the column of that name) where the condition holds, and 0 elsewhere."""
+    return nw.when(condition).then(C(value) if isinstance(value, str) else value).otherwise(nw.lit(0.0))
+
+
+def columns_or_null(frame: Frame, names: Iterable[str], types: Mapping[str, Any]) -> list[nw.Expr]:
+    """Return columns of a frame; those that it does not have are missing, with the type given."""
+    there = frame.collect_schema()
+    return [C(name) if name in there else null_column(types[name]).alias(name) for name in names]
+
+
 def map_values(column: str, mapping: Mapping[str, Any], default: Any, dtype: Any) -> nw.Expr:
-    """Look each value of a column up in a small mapping; `default`, or None, where it is not there."""
+    """Look each value of a column up in a small mapping; `default`, or None, if it is not in the mapping."""
     if not mapping:
         return null_column(dtype) if default is None else nw.lit(default).cast(dtype)
     keys, values = list(mapping), list(mapping.values())
     return C(column).replace_strict(keys, values, default=default, return_dtype=dtype)
+
+
+def value_at_rates(time: Frame, rates: Mapping[str, float]) -> Frame:
+    """Add `_value`, hours at the person's rate, and `_unrated`, 1.0 for hours of a person without a rate."""
+    rows = time.with_columns(_rate=map_values("user_id", rates, None, nw.Float64))
+    return rows.with_columns(
+        _value=(C("hours") * C("_rate")).fill_null(0.0),
+        _unrated=as_float(C("_rate").is_null() & (C("hours") != 0)),
+    )
 
 
 def ratio(numerator: str, denominator: str) -> nw.Expr:
@@ -48,13 +81,19 @@ def midnight(day: dt.date) -> dt.datetime:
     return dt.datetime(day.year, day.month, day.day)  # noqa: DTZ001
 
 
-def in_period(frame: Frame, column: str, period: Period) -> Frame:
-    """Keep rows whose date lies in the period, both ends inclusive; None is open."""
+def is_in_period(column: str, period: Period) -> nw.Expr:
+    """Tell whether a date lies in the period, both ends inclusive; None is open, also to missing dates."""
+    inside = nw.lit(1) == nw.lit(1)
     if period.start is not None:
-        frame = frame.filter(nw.col(column) >= midnight(period.start))
+        inside = inside & (C(column) >= midnight(period.start))
     if period.end is not None:
-        frame = frame.filter(nw.col(column) <= midnight(period.end))
-    return frame
+        inside = inside & (C(column) <= midnight(period.end))
+    return inside
+
+
+def in_period(frame: Frame, column: str, period: Period) -> Frame:
+    """Keep rows whose date lies in the period."""
+    return frame.filter(is_in_period(column, period)) if period.start or period.end else frame
 
 
 def day_number(column: str) -> nw.Expr:

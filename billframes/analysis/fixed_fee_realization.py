@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis.arguments import resolve_users, warn_of_no_rate
+from billframes.analysis.arguments import warn_of_no_rate
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_period, need_whole_life
-from billframes.analysis.engine import collect_row
-from billframes.analysis.expressions import RESIDUE, as_float, in_period, map_values, null_column, ratio
+from billframes.analysis.engine import collect_counts, sum_by
+from billframes.analysis.expressions import RESIDUE, as_float, in_period, null_column, ratio, value_at_rates, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.grouping import (
-    add_up,
-    attach,
-    base_of,
-    concat_as_first,
-    finish,
-    select_items,
-    sums,
-    with_times,
-)
-from billframes.analysis.keys import By, Key, Sources, find_keys, sources_of
+from billframes.analysis.grouping import Grouping
+from billframes.analysis.keys import By
 from billframes.analysis.metrics import divided, shared, summed
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
@@ -56,15 +46,6 @@ _COLUMNS = (
     "unlinked_fee_amount",
     "unlinked_hours",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """What is asked, once the arguments are checked."""
-
-    period: Period
-    keys: tuple[Key, ...]
-    sources: Sources
 
 
 def fixed_fee_realization(
@@ -155,107 +136,92 @@ def fixed_fee_realization(
     )
     need_period("fixed_fee_realization", {"fixed_fees": fixed_fees}, period)
     need_whole_life("fixed_fee_realization", {"time_entries": time_entries}, {"fixed_fee_id": None})
-    settings = resolve_users(settings, frames)
-    rows = frozenset(frames["time_entries"].collect_schema().names())
-    sources = sources_of(frames, rows, settings)
-    asked = _Question(period, find_keys(by, sources), sources)
-    time, fees = _time(frames["time_entries"], asked), _fees(frames["fixed_fees"], asked)
-    parts = _parts(time, fees, asked)
-    measured = attach(concat_as_first(parts, base_of(asked.keys)), asked.keys, sources, _MEASURES)
-    return cast("IntoFrameT", to_native(_result(add_up(measured, asked.keys, _MEASURES), asked), time_entries))
+    grouping = Grouping.of(by, frames, settings)
+    fees = grouping.select_items(frames["fixed_fees"], "fixed_fees", ("fixed_fee_id", "date", "amount"))
+    parts = _parts(_time(frames["time_entries"], grouping), fees, grouping, period)
+    totals = grouping.add_up(grouping.concat(parts), _MEASURES)
+    return cast("IntoFrameT", to_native(_result(totals, grouping), time_entries))
 
 
-def _time(entries: Frame, asked: _Question) -> Frame:
-    own = [name for name in base_of(asked.keys) if not name.startswith("_")]
-    columns = ("date", "user_id", "hours", "billing_type", "fixed_fee_id", *own)
-    rate = map_values("user_id", asked.sources.settings.standard_rates, None, nw.Float64)
-    rows = select_columns(entries, "time_entries", columns).with_columns(_rate=rate)
-    return rows.with_columns(
-        _worth=(C("hours") * C("_rate")).fill_null(0.0),
-        _unrated=as_float(C("_rate").is_null() & (C("hours") != 0)),
-    )
+def _time(entries: Frame, grouping: Grouping) -> Frame:
+    columns = ("date", "user_id", "hours", "billing_type", "fixed_fee_id", *grouping.row_columns)
+    rows = value_at_rates(select_columns(entries, "time_entries", columns), grouping.settings.standard_rates)
+    return rows.rename({"_value": "_worth"})
 
 
-def _fees(fixed_fees: Frame, asked: _Question) -> Frame:
-    return select_items(fixed_fees, "fixed_fees", ("fixed_fee_id", "date", "amount"), base_of(asked.keys))
-
-
-def _parts(time: Frame, fees: Frame, asked: _Question) -> list[Frame]:
+def _parts(time: Frame, fees: Frame, grouping: Grouping, period: Period) -> list[Frame]:
+    """Add up fees spread over their time, fees without time, and time without a fee."""
     linked = time.filter(~C("fixed_fee_id").is_null())
-    counted = in_period(fees, "date", asked.period)
-    terms = _terms(linked, counted)
-    spread = _spread(linked, terms.filter(C("_linked") > 0))
-    rest = terms.filter(C("_linked") < 1).select("fixed_fee_id").join(counted, on="fixed_fee_id", how="inner")
+    counted = in_period(fees, "date", period)
+    rates = _rates(linked, counted)
+    spread = _spread(linked, rates.filter(C("_linked") > 0))
+    rest = rates.filter(C("_linked") < 1).select("fixed_fee_id").join(counted, on="fixed_fee_id", how="inner")
     lost = linked.join(fees.select("fixed_fee_id"), on="fixed_fee_id", how="anti")
     loose = time.filter(C("fixed_fee_id").is_null() & (C("billing_type") == "fixedFee"))
-    _warn(spread, in_period(lost, "date", asked.period), asked)
-    alone = [in_period(each, "date", asked.period).with_columns(unlinked_hours=C("hours")) for each in (lost, loose)]
+    _warn(spread, in_period(lost, "date", period), grouping)
+    alone = [in_period(each, "date", period).with_columns(unlinked_hours=C("hours")) for each in (lost, loose)]
     return [
-        _measured(spread, "_fee_date", asked),
-        _measured(rest.with_columns(unlinked_fee_amount=C("amount")), "date", asked),
-        *(_measured(each.drop("_unrated"), "date", asked) for each in alone),
+        _measured(spread, "_fee_date", grouping),
+        _measured(rest.with_columns(unlinked_fee_amount=C("amount")), "date", grouping),
+        *(_measured(each.drop("_unrated"), "date", grouping) for each in alone),
     ]
 
 
-def _terms(linked: Frame, fees: Frame) -> Frame:
+def _rates(linked: Frame, fees: Frame) -> Frame:
     """Work out for each fee how it is spread over its linked time, if it has any."""
     rows = linked.with_columns(_gross_worth=C("_worth").abs(), _gross_hours=C("hours").abs())
     columns = ("_worth", "_gross_worth", "hours", "_gross_hours", "_unrated")
-    totals = sums(rows, ["fixed_fee_id"], columns).select(
+    totals = sum_by(rows, ["fixed_fee_id"], columns).select(
         "fixed_fee_id", "_gross_worth", "_gross_hours", "_unrated", _all_worth=C("_worth"), _all_hours=C("hours")
     )
-    terms = fees.select("fixed_fee_id", "amount", _fee_date=C("date")).join(totals, on="fixed_fee_id", how="left")
+    rates = fees.select("fixed_fee_id", "amount", _fee_date=C("date")).join(totals, on="fixed_fee_id", how="left")
     names = ("_all_worth", "_gross_worth", "_all_hours", "_gross_hours", "_unrated")
     by_worth = (C("_unrated") == 0) & ~(C("_all_worth").abs() <= RESIDUE * C("_gross_worth"))
     by_hours = ~(C("_all_hours").abs() <= RESIDUE * C("_gross_hours"))
-    zero = nw.lit(0.0)
-    terms = terms.with_columns(*[C(name).fill_null(0.0) for name in names]).with_columns(
+    rates = rates.with_columns(*[C(name).fill_null(0.0) for name in names]).with_columns(
         _by_worth=as_float(by_worth & by_hours), _linked=as_float(by_hours)
     )
-    return terms.with_columns(
-        _per_worth=nw.when(C("_by_worth") > 0).then(C("amount") / C("_all_worth")).otherwise(zero),
-        _per_hour=nw.when((C("_by_worth") < 1) & (C("_linked") > 0))
-        .then(C("amount") / C("_all_hours"))
-        .otherwise(zero),
+    return rates.with_columns(
+        _per_worth=value_if(C("_by_worth") > 0, C("amount") / C("_all_worth")),
+        _per_hour=value_if((C("_by_worth") < 1) & (C("_linked") > 0), C("amount") / C("_all_hours")),
     )
 
 
-def _spread(linked: Frame, terms: Frame) -> Frame:
+def _spread(linked: Frame, rates: Frame) -> Frame:
     columns = ("fixed_fee_id", "_per_worth", "_per_hour", "_fee_date")
-    rows = linked.join(terms.select(*columns), on="fixed_fee_id", how="inner")
+    rows = linked.join(rates.select(*columns), on="fixed_fee_id", how="inner")
     return rows.with_columns(
         fee_amount=C("_worth") * C("_per_worth") + C("hours") * C("_per_hour"),
         linked_hours=C("hours"),
         standard_amount=C("_worth"),
-        unrated_hours=nw.when(C("_unrated") > 0).then(C("hours")).otherwise(nw.lit(0.0)),
+        unrated_hours=value_if(C("_unrated") > 0, "hours"),
     )
 
 
-def _measured(rows: Frame, date: str, asked: _Question) -> Frame:
+def _measured(rows: Frame, date: str, grouping: Grouping) -> Frame:
     """Add up the measures that rows have, and 0 for the others, over what the keys derive from."""
     there = rows.collect_schema()
     zeros = {name: nw.lit(0.0) for name in _MEASURES if name not in there}
-    rows = with_times(rows.with_columns(**zeros), asked.keys, date)
-    return sums(rows, base_of(asked.keys), _MEASURES)
+    return sum_by(grouping.with_periods(rows.with_columns(**zeros), date), grouping.base, _MEASURES)
 
 
-def _result(totals: Frame, asked: _Question) -> Frame:
+def _result(totals: Frame, grouping: Grouping) -> Frame:
     rated = null_column(nw.Float64)
-    if asked.sources.settings.standard_rates:
+    if grouping.settings.standard_rates:
         rated = nw.when(C("_unrated") == 0).then(C("standard_amount"))
     totals = totals.with_columns(standard_amount=rated).with_columns(
         effective_rate=ratio("fee_amount", "linked_hours"),
         fixed_fee_realization=ratio("fee_amount", "standard_amount"),
     )
-    return finish(totals, asked.keys, _COLUMNS)
+    return grouping.finish(totals, _COLUMNS)
 
 
-def _warn(spread: Frame, lost: Frame, asked: _Question) -> None:
-    """Say who has no standard rate, where others have one, and which time names a fee that is not there."""
-    if asked.sources.settings.standard_rates:
+def _warn(spread: Frame, lost: Frame, grouping: Grouping) -> None:
+    """Warn of people without a standard rate, if others have one, and of time whose fee was not passed."""
+    if grouping.settings.standard_rates:
         missing = "standard_amount and fixed_fee_realization are missing where they count"
         warn_of_no_rate(spread.filter(C("_unrated") > 0), "standard", missing)
-    count = int(collect_row(lost.with_columns(_one=nw.lit(1.0)), rows=C("_one").sum())["rows"])
+    count = int(collect_counts((lost, {"rows": nw.len()}))["rows"])
     if count:
         warn(
             f"{count} time entries name a fixed fee that is not among those passed; they are counted in "

@@ -10,7 +10,7 @@ What concerns one column only is kept until an analysis uses that column (`warn_
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from billframes._warn import warn
 from billframes.analysis.column_types import ENUMS, FIGURES, IDS, ITEMS, Frame, as_arrow, is_categorical
+from billframes.analysis.engine import collect_counts, to_dicts
 from billframes.analysis.unique_ids import is_unique
 from billframes.errors import IncompleteDataWarning, ParameterError
 
@@ -213,23 +214,12 @@ def _is_arrow(frame: Frame, column: str) -> bool:
 
 def _counts(looks: Mapping[str, _Look]) -> dict[str, dict[str, int]]:
     """Count for each frame what its look asks for: lazy frames all together, in one query that gives one row."""
-    if not looks:
-        return {}
     names = {(name, check): f"_{name}_{nth}" for name, look in looks.items() for nth, check in enumerate(look.counted)}
-    rows = [look.frame.select(**{names[name, check]: each for check, each in look.counted.items()})
-            for name, look in looks.items()]  # fmt: skip
-    if isinstance(rows[0], nw.LazyFrame):
-        columns = [C(column).sum() for column in names.values()]
-        rows = [nw.concat([_filled(each, list(names.values())) for each in rows]).select(*columns)]
-    found = {column: count for each in rows for column, count in _rows(each)[0].items()}
-    return {
-        name: {check: int(found[names[name, check]] or 0) for check in look.counted} for name, look in looks.items()
-    }
-
-
-def _filled(row: Frame, columns: Sequence[str]) -> Frame:
-    there = row.collect_schema()
-    return row.select(*[C(each).cast(nw.Float64) if each in there else nw.lit(0.0).alias(each) for each in columns])
+    queries = [
+        (look.frame, {names[name, check]: each for check, each in look.counted.items()}) for name, look in looks.items()
+    ]
+    found = collect_counts(*queries)
+    return {name: {check: int(found[names[name, check]]) for check in look.counted} for name, look in looks.items()}
 
 
 def _once(frame: Frame, name: str, id_: str) -> Frame:
@@ -240,12 +230,12 @@ def _once(frame: Frame, name: str, id_: str) -> Frame:
     """
     named = frame.filter(~C(id_).is_null())
     ids = named.group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
-    if not (again := _rows(ids.select(count=nw.len(), more=C("_rows").sum(), example=C(id_).min()))[0])["count"]:
+    if not (again := to_dicts(ids.select(count=nw.len(), more=C("_rows").sum(), example=C(id_).min()))[0])["count"]:
         return frame
     distinct = _comparable(named)
     distinct = distinct.join(as_arrow(ids.select(id_)), on=id_, how="inner")
     unequal = distinct.unique().group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
-    different = _rows(unequal.select(count=nw.len(), example=C(id_).min()))[0]
+    different = to_dicts(unequal.select(count=nw.len(), example=C(id_).min()))[0]
     if different["count"]:
         _refuse(name, id_, different)
     warn(
@@ -255,7 +245,7 @@ def _once(frame: Frame, name: str, id_: str) -> Frame:
     )
     kept = named.unique(subset=[id_], keep="any")
     unnamed = frame.filter(C(id_).is_null())
-    return nw.concat([kept, unnamed]) if _rows(unnamed.select(count=nw.len()))[0]["count"] else kept
+    return nw.concat([kept, unnamed]) if to_dicts(unnamed.select(count=nw.len()))[0]["count"] else kept
 
 
 def _refuse(name: str, id_: str, different: Mapping[str, Any]) -> NoReturn:
@@ -296,7 +286,7 @@ def _examples(look: _Look, rows: Frame) -> str:
     """Name one or two rows by their id."""
     if look.id is None:
         return ""
-    ends = _rows(rows.select(first=C(look.id).min(), last=C(look.id).max()))[0]
+    ends = to_dicts(rows.select(first=C(look.id).min(), last=C(look.id).max()))[0]
     ids = sorted({str(each) for each in ends.values() if each is not None})
     return f" (for example {look.id} {' and '.join(ids)})" if ids else ""
 
@@ -310,7 +300,7 @@ def _meant(look: _Look, frame: Frame, column: str, found: _Found) -> Frame:
         _value=C(column).cast(nw.String), _rows=nw.lit(1.0)
     )
     odd = odd.with_columns(_weight=C(weighed).cast(nw.Float64) if weighed else nw.lit(0.0))
-    values = _rows(odd.group_by("_value").agg(C("_rows", "_weight").sum()))
+    values = to_dicts(odd.group_by("_value").agg(C("_rows", "_weight").sum()))
     meant = {row["_value"]: _MEANT[column].get(str(row["_value"]).casefold()) for row in values}
     unknown = sorted((row for row in values if meant[row["_value"]] is None), key=lambda row: str(row["_value"]))
     if unknown:
@@ -351,9 +341,3 @@ _CONSEQUENCES = {
 
 def _many(rows: float) -> str:
     return "1 row" if rows == 1 else f"{rows:,.0f} rows"
-
-
-def _rows(frame: Frame) -> list[dict[str, Any]]:
-    eager: Any = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    rows: list[dict[str, Any]] = eager.to_arrow().to_pylist()
-    return rows

@@ -12,7 +12,17 @@ from billframes.analysis.frames import LOADERS, SELECTS
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
 
-__all__ = ["PEOPLE_AND_MATTERS", "TIMES", "UNASSIGNED", "UNKNOWN", "By", "Key", "Sources", "find_keys", "sources_of"]
+__all__ = [
+    "PEOPLE_AND_MATTERS",
+    "TIMES",
+    "UNASSIGNED",
+    "UNKNOWN",
+    "By",
+    "Key",
+    "Sources",
+    "find_keys",
+    "matter_type_key",
+]
 
 UNASSIGNED = "Unassigned"
 UNKNOWN = "Unknown"
@@ -37,28 +47,22 @@ _ALIASES = {column: name for name, pair in PEOPLE_AND_MATTERS.items() for column
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where keys may come from: the columns of the rows themselves, and the matters, users and clients frames."""
+    """Where keys may come from: columns of the rows themselves, and the matters, users and clients frames."""
 
     rows: frozenset[str]
     matters: Frame | None
     users: Frame | None
+    clients: Frame | None
     settings: FirmSettings
-    clients: Frame | None = None
+    of_matters: frozenset[str] = field(init=False)
+    of_users: frozenset[str] = field(init=False)
+    of_clients: frozenset[str] = field(init=False)
 
-    @property
-    def of_matters(self) -> frozenset[str]:
-        """Columns of the matters frame; none where it was not given."""
-        return _columns(self.matters)
-
-    @property
-    def of_users(self) -> frozenset[str]:
-        """Columns of the users frame; none where it was not given."""
-        return _columns(self.users)
-
-    @property
-    def of_clients(self) -> frozenset[str]:
-        """Columns of the clients frame; none where it was not given."""
-        return _columns(self.clients)
+    def __post_init__(self) -> None:
+        for name, frame in (("of_matters", self.matters), ("of_users", self.users), ("of_clients", self.clients)):
+            object.__setattr__(
+                self, name, frozenset(frame.collect_schema().names()) if frame is not None else frozenset()
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +99,6 @@ class Key:
         return self.columns[0] == "originator_id"
 
 
-def sources_of(frames: Mapping[str, Frame], rows: frozenset[str], settings: FirmSettings) -> Sources:
-    """Return where keys may come from, of the frames that were given."""
-    return Sources(rows, frames.get("matters"), frames.get("users"), settings, frames.get("clients"))
-
-
 def find_keys(by: By, sources: Sources) -> tuple[Key, ...]:
     """
     Find each of the names in `by`.
@@ -123,10 +122,6 @@ def matter_type_key(sources: Sources, *, prefer_matters: bool = False) -> Key | 
         joined = {"_matter_type": "matter_type"}
         return Key(("matter_type",), ("matter_id",), (("_matter_type",),), matter=joined, missing=UNKNOWN)
     return None
-
-
-def _columns(frame: Frame | None) -> frozenset[str]:
-    return frozenset(frame.collect_schema().names()) if frame is not None else frozenset()
 
 
 def _find(name: str, sources: Sources) -> Key:

@@ -8,15 +8,14 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis.arguments import resolve_users
 from billframes.analysis.column_types import ENUMS, Frame, as_arrow
 from billframes.analysis.coverage import need_period
-from billframes.analysis.engine import collect_row
-from billframes.analysis.expressions import ratio
+from billframes.analysis.engine import collect_counts
+from billframes.analysis.expressions import as_float, ratio, value_if
 from billframes.analysis.frames import from_native, to_native
-from billframes.analysis.grouping import combine_results, finish_named
+from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import already_checked
-from billframes.analysis.keys import UNKNOWN, By, Sources, find_keys, sources_of
+from billframes.analysis.keys import UNKNOWN, By
 from billframes.analysis.metrics import Measure, divided, summed
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.utilization import utilization
@@ -124,11 +123,8 @@ def leverage(
     """
     frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
     need_period("leverage", {"time_entries": time_entries}, resolve(start, end), ("user_id",))
-    settings = resolve_users(settings, frames)
-    rows = frozenset(frames["time_entries"].collect_schema().names())
-    sources = sources_of(frames, rows, settings)
-    _check_roles(sources)
-    keys = find_keys(by, sources)
+    grouping = Grouping.of(by, frames, settings)
+    _check_roles(grouping)
     names = [by] if isinstance(by, str) else list(by or ())
     natives = {"time_entries": time_entries, "users": users, "clients": clients, "matters": matters}
     with already_checked(natives, frames):
@@ -140,22 +136,23 @@ def leverage(
             users=users,
             clients=clients,
             matters=matters,
-            settings=settings,
+            settings=grouping.settings,
             include_fixed_fee=include_fixed_fee,
             include_probono=include_probono,
             roster=roster,
         )
-    totals = combine_results([_sides(as_arrow(nw.from_native(people)))], keys, (*_HOURS, *_HEADS))
+    totals = grouping.combine([_sides(as_arrow(nw.from_native(people)))], (*_HOURS, *_HEADS))
     _warn_of_unknown(totals)
     totals = totals.with_columns(
         hours_leverage=ratio("non_principal_hours", "principal_hours"),
         heads_leverage=ratio("non_principals", "principals"),
     )
-    return cast("IntoFrameT", to_native(finish_named(totals, keys, _COLUMNS), time_entries))
+    return cast("IntoFrameT", to_native(grouping.finish(totals, _COLUMNS, named=True), time_entries))
 
 
-def _check_roles(sources: Sources) -> None:
-    if not ("role" in sources.of_users or "user_role" in sources.rows or sources.settings.roles):
+def _check_roles(grouping: Grouping) -> None:
+    sources = grouping.sources
+    if not ("role" in sources.of_users or "user_role" in sources.rows or grouping.settings.roles):
         raise MissingColumnError(
             "Nothing given tells who is a principal: pass users= with 'user_id' and 'role' (the loader users() "
             "supplies them), or settings with roles."
@@ -167,16 +164,14 @@ def _sides(people: Frame) -> Frame:
     principal, unknown = C("role") == "principal", ~C("role").is_in(ENUMS["role"])
     side = {"principal": principal, "non_principal": ~principal & ~unknown, "unknown_role": unknown}
     there = (C("client_hours").abs() > 0) | (C("capacity_hours").fill_null(0.0) > 0)
-    zero, one = nw.lit(0.0), nw.lit(1.0)
-    hours = {f"{name}_hours": nw.when(on).then(C("client_hours")).otherwise(zero) for name, on in side.items()}
-    heads = {
-        name: nw.when(on & there).then(one).otherwise(zero) for name, on in zip(_HEADS, side.values(), strict=True)
-    }
+    hours = {f"{name}_hours": value_if(on, "client_hours") for name, on in side.items()}
+    heads = {name: as_float(on & there) for name, on in zip(_HEADS, side.values(), strict=True)}
     return people.with_columns(C("role").fill_null(UNKNOWN)).with_columns(**hours, **heads)
 
 
 def _warn_of_unknown(totals: Frame) -> None:
-    count = collect_row(totals, heads=C("unknown_role_people").sum(), hours=C("unknown_role_hours").sum())
+    of_unknown = {"heads": C("unknown_role_people").sum(), "hours": C("unknown_role_hours").sum()}
+    count = collect_counts((totals, of_unknown))
     if count["heads"]:
         warn(
             f"{count['hours']:g} client hours are of people whose role is unknown (not among the users given); they "

@@ -1,6 +1,6 @@
-"""How work in progress is found: the items open on a day, their state and age then, and what is not known of them.
+"""How work in progress is calculated: the items open on a day, their state and age then, and what is unknown of them.
 
-Items are told apart by state and age first, and only these few sums are joined with matters and users.
+Items are first added up by state and age. Only these few sums are joined with matters and users.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import narwhals.stable.v2 as nw
 from billframes._warn import warn
 from billframes.analysis.allocation import PREBILL, or_unknown_values
 from billframes.analysis.column_types import ENUMS, Frame
-from billframes.analysis.engine import collect_row, to_dicts
-from billframes.analysis.expressions import as_float, midnight, null_column
+from billframes.analysis.engine import collect_counts, to_dicts
+from billframes.analysis.expressions import as_float, columns_or_null, midnight, null_column, value_if
 from billframes.analysis.frames import select_columns
-from billframes.analysis.grouping import add_up, attach, base_of, finish, known_type, with_matter_type, with_times
+from billframes.analysis.grouping import Grouping, known_type
 from billframes.analysis.guards import unknown_values
-from billframes.analysis.keys import UNKNOWN, Key, Sources
+from billframes.analysis.keys import UNKNOWN
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 
-__all__ = ["KINDS", "Question", "in_progress"]
+__all__ = ["KINDS", "Options", "open_items"]
 
 C = nw.col
 
@@ -36,22 +36,21 @@ _BY_STATE = {"unbilled_amount": "unbilled", "prebill_amount": "prebill", "unknow
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked, once the arguments are checked."""
+class Options:
+    """The arguments of `wip`, checked."""
 
     day: dt.date
     bounds: tuple[int, ...]
     buckets: tuple[str, ...]
-    keys: tuple[Key, ...]
+    grouping: Grouping
     include_prebill: bool
-    kind: Key | None
     matter_types: frozenset[str] | None
 
     @property
     def own(self) -> list[str]:
         """Columns of the items that the keys and the matter type derive from."""
-        kind = self.kind.base if self.kind else ()
-        return [name for name in dict.fromkeys([*base_of(self.keys), *kind]) if not name.startswith("_")]
+        key = self.grouping.type_key
+        return list(dict.fromkeys([*self.grouping.row_columns, *(key.base if key else ())]))
 
     @property
     def counted(self) -> nw.Expr:
@@ -79,51 +78,49 @@ class Question:
         return (*worths, *others, "unpriced_hours", "contingent_amount")
 
 
-def in_progress(frames: dict[str, Frame], sources: Sources, asked: Question) -> Frame:
-    """Answer a question, from the frames that were given: the rows of `wip`."""
-    items = _typed(_items(frames, asked), sources, asked)
+def open_items(frames: dict[str, Frame], options: Options) -> Frame:
+    """Return the rows of `wip`."""
+    items = _typed(_items(frames, options), options)
     _warn_of_absent(frames)
-    hidden = _warn(items, frames, sources, asked)
-    counted = _measured(items.filter(asked.counted), asked)
-    totals = attach(counted, asked.keys, sources, asked.measures, kept=("oldest_date",))
-    return _result(add_up(totals, asked.keys, asked.measures, ("oldest_date",)), asked, hidden=hidden)
+    hidden = _warn(items, frames, options)
+    measured = _measured(items.filter(options.counted), options)
+    totals = options.grouping.add_up(measured, options.measures, ("oldest_date",))
+    return _result(totals, options, hidden=hidden)
 
 
-def _items(frames: dict[str, Frame], asked: Question) -> Frame:
+def _items(frames: dict[str, Frame], options: Options) -> Frame:
     """Add up the open items of all kinds over what the keys derive from, their state, their bucket and their kind."""
-    states = _states(frames["invoices"], asked.day)
-    taken = {kind: _with_state(_dated(frames[kind], kind, asked), states, asked) for kind in KINDS if kind in frames}
-    schema = {name: dtype for rows in taken.values() for name, dtype in rows.collect_schema().items()}
-    schema |= {"_fixed": nw.Float64(), "hours": nw.Float64()}
-    columns = list(dict.fromkeys(["date", "amount", "_fixed", "hours", "_state", *asked.own]))
-    parts = []
-    for kind, rows in taken.items():
-        there = rows.collect_schema()
-        filled = [C(name) if name in there else null_column(schema[name]).alias(name) for name in columns]
-        parts.append(rows.select(*filled, _kind=nw.lit(kind)))
-    items = with_times(_in_buckets(_worth(nw.concat(parts)), asked), asked.keys, "date")
-    by = list(dict.fromkeys([*base_of(asked.keys), *asked.own, "_state", "_bucket", "_kind"]))
+    states = _states(frames["invoices"], options.day)
+    selected = {
+        kind: _with_state(_dated(frames[kind], kind, options), states, options) for kind in KINDS if kind in frames
+    }
+    types = {name: dtype for rows in selected.values() for name, dtype in rows.collect_schema().items()}
+    types |= {"_fixed": nw.Float64(), "hours": nw.Float64()}
+    columns = list(dict.fromkeys(["date", "amount", "_fixed", "hours", "_state", *options.own]))
+    parts = [rows.select(*columns_or_null(rows, columns, types), _kind=nw.lit(kind)) for kind, rows in selected.items()]
+    items = options.grouping.with_periods(_in_buckets(_worth(nw.concat(parts)), options), "date")
+    by = list(dict.fromkeys([*options.grouping.base, *options.own, "_state", "_bucket", "_kind"]))
     return items.group_by(*by).agg(*[C(name).sum() for name in _ITEM], oldest_date=C("date").min())
 
 
-def _typed(items: Frame, sources: Sources, asked: Question) -> Frame:
+def _typed(items: Frame, options: Options) -> Frame:
     """Add the matter type."""
-    typed = with_matter_type(items, asked.kind, sources)
+    typed = options.grouping.with_matter_type(items)
     return typed.with_columns(C("_type").cast(nw.String)).with_columns(_type=known_type())
 
 
-def _dated(frame: Frame, kind: str, asked: Question, more: Sequence[str] = ()) -> Frame:
-    """Take the items dated on or before the day; of time only what can be billed, by the hour or as a fixed fee."""
-    columns = ["date", "amount", "invoice_id", *(name for name in asked.own if name in _IDS)]
+def _dated(frame: Frame, kind: str, options: Options, more: Sequence[str] = ()) -> Frame:
+    """Select the items dated on or before the day; of time only what can be billed, by the hour or as a fixed fee."""
+    columns = ["date", "amount", "invoice_id", *(name for name in options.own if name in _IDS)]
     if kind == "time_entries":
-        rows = _chargeable(select_columns(frame, kind, [*columns, "hours", "billing_type"], [*asked.own, *more]))
+        rows = _chargeable(select_columns(frame, kind, [*columns, "hours", "billing_type"], [*options.own, *more]))
     else:
-        rows = select_columns(frame, kind, columns, asked.own)
-    return rows.filter(C("date") <= midnight(asked.day))
+        rows = select_columns(frame, kind, columns, options.own)
+    return rows.filter(C("date") <= midnight(options.day))
 
 
 def _chargeable(entries: Frame) -> Frame:
-    """Keep billable and fixed-fee time, and say which is which."""
+    """Keep billable and fixed-fee time; `_fixed` marks the latter."""
     kind = C("billing_type")
     fixed = as_float(kind == "fixedFee")
     if not unknown_values("time_entries", "billing_type"):
@@ -137,23 +134,19 @@ def _chargeable(entries: Frame) -> Frame:
 
 def _worth(items: Frame) -> Frame:
     """Put each item's amount and hours into the columns of its kind."""
-
-    def only(condition: nw.Expr, value: nw.Expr) -> nw.Expr:
-        return nw.when(condition).then(value).otherwise(nw.lit(0.0))
-
     time, amount = C("_kind") == "time_entries", C("amount").fill_null(0.0)
     billable, fixed = time & (C("_fixed") < 1), time & (C("_fixed") > 0)
     unpriced = billable & _unpriced()
     return items.with_columns(
-        _time=only(billable, amount),
-        _expense=only(C("_kind") == "expenses", amount),
-        _fee=only(C("_kind") == "fixed_fees", amount),
-        unpriced_hours=only(unpriced, C("hours")),
+        _time=value_if(billable, amount),
+        _expense=value_if(C("_kind") == "expenses", amount),
+        _fee=value_if(C("_kind") == "fixed_fees", amount),
+        unpriced_hours=value_if(unpriced, C("hours")),
         _hidden=as_float(unpriced),
         _priced=as_float(billable & ~C("amount").is_null()),
         _rows=nw.lit(1.0),
-        fixed_fee_hours=only(fixed, C("hours")),
-        hours=only(billable, C("hours")),
+        fixed_fee_hours=value_if(fixed, C("hours")),
+        hours=value_if(billable, C("hours")),
     )
 
 
@@ -170,9 +163,9 @@ def _states(invoices: Frame, day: dt.date) -> Frame:
     return heads.select("invoice_id", _then=prebill + final)
 
 
-def _with_state(rows: Frame, states: Frame, asked: Question) -> Frame:
+def _with_state(rows: Frame, states: Frame, options: Options) -> Frame:
     """Keep the items that were open on the day, and tell their state then."""
-    if not asked.include_prebill:
+    if not options.include_prebill:
         return _with_untyped(rows.filter(C("invoice_id").is_null()).with_columns(_state=nw.lit("unbilled")))
     # Numbers until only few rows are left: a text for each of a million entries costs as much as the join.
     rows = rows.join(states, on="invoice_id", how="left").with_columns(C("_then").fill_null(0.0))
@@ -187,25 +180,22 @@ def _with_untyped(rows: Frame) -> Frame:
     return rows.with_columns(_state=nw.when(C("_untyped") > 0).then(nw.lit("unknown")).otherwise(C("_state")))
 
 
-def _in_buckets(rows: Frame, asked: Question) -> Frame:
+def _in_buckets(rows: Frame, options: Options) -> Frame:
     """Find the number of the bucket of each item's age: how many bounds it has passed."""
     first = dt.date.min.toordinal()
-    cuts = [dt.date.fromordinal(max(first, asked.day.toordinal() - bound)) for bound in asked.bounds]
+    cuts = [dt.date.fromordinal(max(first, options.day.toordinal() - bound)) for bound in options.bounds]
     return rows.with_columns(_bucket=nw.sum_horizontal(*[as_float(C("date") < midnight(cut)) for cut in cuts]))
 
 
-def _measured(items: Frame, asked: Question) -> Frame:
-    """Tell buckets and states apart, and how many entries of unknown worth are in each."""
-    where = {name: C("_bucket") == number for number, name in enumerate(asked.buckets)}
+def _measured(items: Frame, options: Options) -> Frame:
+    """Split the worth by bucket and state, and count the entries of unknown worth in each."""
+    where = {name: C("_bucket") == number for number, name in enumerate(options.buckets)}
     where |= {name: C("_state") == state for name, state in _BY_STATE.items()}
     where["contingent_amount"] = C("_type") == "contingency"
     worth = C("_time") + C("_expense") + C("_fee")
     return items.with_columns(
-        **{name: nw.when(condition).then(worth).otherwise(nw.lit(0.0)) for name, condition in where.items()},
-        **{
-            f"_hidden_{name}": nw.when(condition).then(C("_hidden")).otherwise(nw.lit(0.0))
-            for name, condition in where.items()
-        },
+        **{name: value_if(condition, worth) for name, condition in where.items()},
+        **{f"_hidden_{name}": value_if(condition, "_hidden") for name, condition in where.items()},
         total=worth,
         time_amount=C("_time"),
         expense_amount=C("_expense"),
@@ -215,13 +205,13 @@ def _measured(items: Frame, asked: Question) -> Frame:
     )
 
 
-def _result(totals: Frame, asked: Question, *, hidden: bool) -> Frame:
+def _result(totals: Frame, options: Options, *, hidden: bool) -> Frame:
     if hidden:
-        known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in asked.worths}
+        known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in options.worths}
         totals = totals.with_columns(**known)
-    if asked.kind is None:
+    if options.grouping.type_key is None:
         totals = totals.with_columns(contingent_amount=null_column(nw.Float64))
-    return finish(totals, asked.keys, asked.columns)
+    return options.grouping.finish(totals, options.columns)
 
 
 def _warn_of_absent(frames: dict[str, Frame]) -> None:
@@ -233,66 +223,61 @@ def _warn_of_absent(frames: dict[str, Frame]) -> None:
         )
 
 
-def _warn(items: Frame, frames: dict[str, Frame], sources: Sources, asked: Question) -> bool:
-    """Say what could be counted and not placed, or not be known; tell whether all rates are hidden."""
-    count = collect_row(items, **_counts(asked))
-    lost = [f"{int(count[kind])} {kind}" for kind in KINDS if count[kind]]
+def _warn(items: Frame, frames: dict[str, Frame], options: Options) -> bool:
+    """Warn of what is missing, hidden or unknown, all counted in one query; return whether all rates are hidden."""
+    counts = collect_counts((items, _counts(options)))
+    lost = [f"{int(counts[kind])} {kind}" for kind in KINDS if counts[kind]]
     if lost:
         warn(
             f"{', '.join(lost)} name an invoice that is not among those passed{or_unknown_values(types=True)}; they "
             "count, in unknown_amount. Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
-    if count.get("untyped"):
-        left = "contingent_amount is" if asked.matter_types is None else "figures are"
+    if counts.get("untyped"):
+        left = "contingent_amount is" if options.matter_types is None else "figures are"
         warn(
-            f"{int(count['untyped'])} items in progress are on matters of unknown type; {left} without them. "
+            f"{int(counts['untyped'])} items in progress are on matters of unknown type; {left} without them. "
             "Load all matters, archived ones too.",
             IncompleteDataWarning,
         )
-    if not count["hidden"]:
+    if not counts["hidden"]:
         return False
-    if count["priced"] or _any_amount(frames["time_entries"]):
-        _warn_of_unpriced(frames, sources, asked)
+    if counts["priced"] or _any_amount(frames["time_entries"]):
+        _warn_of_unpriced(frames, options)
         return False
     warn(
-        f"{int(count['hidden'])} billable time entries in progress have no amount (the credential lacks "
+        f"{int(counts['hidden'])} billable time entries in progress have no amount (the credential lacks "
         "read.rates); amounts they are part of are missing.",
         RatesHiddenWarning,
     )
     return True
 
 
-def _counts(asked: Question) -> dict[str, nw.Expr]:
+def _counts(options: Options) -> dict[str, nw.Expr]:
     """Count what warnings name, over the summed items."""
-
-    def counted(column: str, *conditions: nw.Expr) -> nw.Expr:
-        return nw.when(asked.counted, *conditions).then(C(column)).otherwise(nw.lit(0.0)).sum()
-
-    counts = {kind: counted("_rows", C("_state") == "unknown", C("_kind") == kind) for kind in KINDS}
-    counts |= {"hidden": counted("_hidden"), "priced": counted("_priced")}
-    if (
-        asked.kind
-        and asked.kind.base == ("matter_id",)
-        and (not asked.matter_types or UNKNOWN not in asked.matter_types)
-    ):
-        untyped = (C("_type") == UNKNOWN) & ~C("matter_id").is_null()
-        counts["untyped"] = nw.when(untyped).then(C("_rows")).otherwise(nw.lit(0.0)).sum()
+    counted = options.counted
+    counts = {
+        kind: value_if(counted & (C("_state") == "unknown") & (C("_kind") == kind), "_rows").sum() for kind in KINDS
+    }
+    counts |= {name: value_if(counted, f"_{name}").sum() for name in ("hidden", "priced")}
+    key, types = options.grouping.type_key, options.matter_types
+    if key and key.base == ("matter_id",) and (not types or UNKNOWN not in types):
+        counts["untyped"] = value_if((C("_type") == UNKNOWN) & ~C("matter_id").is_null(), "_rows").sum()
     return counts
 
 
 def _any_amount(entries: Frame) -> bool:
-    """Tell whether any billable entry, whatever its date and invoice, shows an amount."""
+    """Return whether any billable entry, whatever its date and invoice, has an amount."""
     shown = select_columns(entries, "time_entries", ("billing_type", "amount")).filter(C("billing_type") == "billable")
-    return collect_row(shown, rows=as_float(~C("amount").is_null()).sum())["rows"] > 0
+    return collect_counts((shown, {"rows": as_float(~C("amount").is_null()).sum()}))["rows"] > 0
 
 
-def _warn_of_unpriced(frames: dict[str, Frame], sources: Sources, asked: Question) -> None:
+def _warn_of_unpriced(frames: dict[str, Frame], options: Options) -> None:
     """Name the open entries that have no amount although others show theirs."""
-    dated = _dated(frames["time_entries"], "time_entries", asked, ("time_entry_id",))
+    dated = _dated(frames["time_entries"], "time_entries", options, ("time_entry_id",))
     unpriced = dated.filter((C("_fixed") < 1) & _unpriced())
-    still_open = _with_state(unpriced, _states(frames["invoices"], asked.day), asked)
-    rows = to_dicts(_typed(still_open, sources, asked).filter(asked.counted))
+    still_open = _with_state(unpriced, _states(frames["invoices"], options.day), options)
+    rows = to_dicts(_typed(still_open, options).filter(options.counted))
     ids = sorted(str(row["time_entry_id"]) for row in rows if row.get("time_entry_id") is not None)
     more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
     named = f" (time_entry_id {', '.join(ids[:_NAMED])}{more})" if ids else ""

@@ -8,7 +8,6 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.fees import FEES, fees_by
 from billframes.analysis.frames import to_native
-from billframes.analysis.grouping import finish
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import shared
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
@@ -111,7 +110,7 @@ def origination(
     [600.0, 200.0]
     """
     more = [by] if isinstance(by, str) else list(by or ())
-    totals, keys = fees_by(
+    totals, grouping = fees_by(
         "origination",
         ["originator", *more],
         resolve(start, end),
@@ -124,7 +123,7 @@ def origination(
         users=users,
         clients=clients,
     )
-    return cast("IntoFrameT", to_native(finish(totals, keys, FEES), time_entries))
+    return cast("IntoFrameT", to_native(grouping.finish(totals, FEES), time_entries))
 
 
 ANALYSIS = Analysis(

@@ -13,24 +13,14 @@ from typing import Any, Literal, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.arguments import MATTER_TYPES, choice, resolve_users, warn_of_no_rate
+from billframes.analysis.arguments import MATTER_TYPES, choice, warn_of_no_rate
 from billframes.analysis.column_types import Frame, as_arrow
-from billframes.analysis.expressions import as_float, in_period, map_values, ratio
+from billframes.analysis.engine import sum_by
+from billframes.analysis.expressions import as_float, in_period, ratio, value_at_rates, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.grouping import (
-    add_up,
-    attach,
-    base_of,
-    combine_results,
-    finish,
-    finish_named,
-    result_columns,
-    select_items,
-    sums,
-    with_times,
-)
+from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import already_checked
-from billframes.analysis.keys import By, Key, Sources, find_keys, sources_of
+from billframes.analysis.keys import By
 from billframes.analysis.metrics import divided, shared, summed
 from billframes.analysis.realization import realization
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
@@ -58,13 +48,12 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    """What is asked, once the arguments are checked."""
+class _Options:
+    """The arguments, checked."""
 
     basis: Literal["invoice_date", "work_date"]
     period: Period
-    keys: tuple[Key, ...]
-    sources: Sources
+    grouping: Grouping
 
 
 def profitability(
@@ -184,74 +173,67 @@ def profitability(
         "clients": clients,
     }
     frames = from_native(**natives)
-    settings = resolve_users(settings, frames)
-    rows = frozenset(frames["time_entries"].collect_schema().names())
-    sources = sources_of(frames, rows, settings)
-    asked = _Question(basis, period, find_keys(by, sources), sources)
+    options = _Options(basis, period, Grouping.of(by, frames, settings))
     with already_checked(natives, frames):
-        billed = _billed(natives, by, asked)
-    parts = [billed, _cost(frames["time_entries"], asked)]
+        billed = _billed(natives, by, options)
+    parts = [billed, _cost(frames["time_entries"], options)]
     if "fixed_fees" in frames:
-        parts.append(_fixed(frames["fixed_fees"], frames["invoices"], asked))
-    return cast(
-        "IntoFrameT", to_native(_result(combine_results(parts, asked.keys, _MEASURES), asked.keys), time_entries)
-    )
+        parts.append(_fixed(frames["fixed_fees"], frames["invoices"], options))
+    totals = options.grouping.combine(parts, _MEASURES)
+    return cast("IntoFrameT", to_native(_result(totals, options.grouping), time_entries))
 
 
-def _billed(natives: dict[str, Any], by: By, asked: _Question) -> Frame:
+def _billed(natives: dict[str, Any], by: By, options: _Options) -> Frame:
     fees = realization(
         **natives,
         by=by,
-        basis=asked.basis,
-        start=asked.period.start,
-        end=asked.period.end,
-        settings=asked.sources.settings,
+        basis=options.basis,
+        start=options.period.start,
+        end=options.period.end,
+        settings=options.grouping.settings,
         matter_types=MATTER_TYPES,
     )
-    return as_arrow(nw.from_native(fees)).select(*result_columns(asked.keys), "billed_amount")
+    return as_arrow(nw.from_native(fees)).select(*options.grouping.columns, "billed_amount")
 
 
-def _fixed(fixed_fees: Frame, invoices: Frame, asked: _Question) -> Frame:
+def _fixed(fixed_fees: Frame, invoices: Frame, options: _Options) -> Frame:
     """Add up the fixed fees on final invoices over the keys of the fee itself."""
-    by_work = asked.basis == "work_date"
-    base = base_of(asked.keys)
+    by_work = options.basis == "work_date"
     columns = ("invoice_id", "amount", *(("date",) if by_work else ()))
-    items = select_items(fixed_fees, "fixed_fees", columns, base).filter(~C("invoice_id").is_null())
+    items = options.grouping.select_items(fixed_fees, "fixed_fees", columns).filter(~C("invoice_id").is_null())
     heads = select_columns(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
     final = heads.filter(C("invoice_state") == "final")
     rows = items.join(final.select("invoice_id", _dated=C("invoice_date")), on="invoice_id", how="inner")
-    date = "date" if by_work else "_dated"
-    rows = with_times(in_period(rows, date, asked.period), asked.keys, date).with_columns(fixed_fee_amount=C("amount"))
-    return _added(rows, asked, ("fixed_fee_amount",))
+    rows = in_period(rows, "date" if by_work else "_dated", options.period)
+    rows = options.grouping.with_periods(rows, "date" if by_work else "_dated")
+    return _added(rows.with_columns(fixed_fee_amount=C("amount")), options.grouping, ("fixed_fee_amount",))
 
 
-def _cost(entries: Frame, asked: _Question) -> Frame:
+def _cost(entries: Frame, options: _Options) -> Frame:
     """Add up the cost of all hours dated in the period."""
-    rates = asked.sources.settings.cost_rates
-    own = [name for name in base_of(asked.keys) if not name.startswith("_")]
-    columns = ("date", "user_id", "hours", "billing_type", "amount", "invoice_id", *own)
-    dated = in_period(select_columns(entries, "time_entries", columns), "date", asked.period)
-    rate = map_values("user_id", rates, None, nw.Float64)
-    rows = with_times(dated.with_columns(_rate=rate, total_hours=C("hours")), asked.keys, "date")
+    grouping = options.grouping
+    columns = ("date", "user_id", "hours", "billing_type", "amount", "invoice_id", *grouping.row_columns)
+    dated = in_period(select_columns(entries, "time_entries", columns), "date", options.period)
+    rows = value_at_rates(grouping.with_periods(dated, "date"), grouping.settings.cost_rates)
+    unrated = C("_unrated") > 0
+    warn_of_no_rate(rows.filter(unrated), "cost", "cost, profit and margin are missing where they count")
     unbilled = C("invoice_id").is_null() & (C("billing_type") == "billable")
-    free = ~C("_rate").is_null() | (C("hours") == 0)
-    warn_of_no_rate(rows.filter(~free), "cost", "cost, profit and margin are missing where they count")
     rows = rows.with_columns(
-        cost_amount=(C("hours") * C("_rate")).fill_null(0.0),
-        uncosted_hours=nw.when(~free).then(C("hours")).otherwise(nw.lit(0.0)),
-        _uncosted=as_float(~free),
-        unbilled_amount=nw.when(unbilled).then(C("amount").fill_null(0.0)).otherwise(nw.lit(0.0)),
+        total_hours=C("hours"),
+        cost_amount=C("_value"),
+        uncosted_hours=value_if(unrated, "hours"),
+        _uncosted=C("_unrated"),
+        unbilled_amount=value_if(unbilled, C("amount").fill_null(0.0)),
         _hidden=as_float(unbilled & C("amount").is_null() & (C("hours") != 0)),
     )
-    return _added(rows, asked, _COST)
+    return _added(rows, grouping, _COST)
 
 
-def _added(rows: Frame, asked: _Question, measures: Sequence[str]) -> Frame:
-    work = attach(sums(rows, base_of(asked.keys), measures), asked.keys, asked.sources, measures)
-    return finish(add_up(work, asked.keys, measures), asked.keys, measures)
+def _added(rows: Frame, grouping: Grouping, measures: Sequence[str]) -> Frame:
+    return grouping.finish(grouping.add_up(sum_by(rows, grouping.base, measures), measures), measures)
 
 
-def _result(totals: Frame, keys: Sequence[Key]) -> Frame:
+def _result(totals: Frame, grouping: Grouping) -> Frame:
     totals = (
         totals.with_columns(
             fees_amount=C("billed_amount") + C("fixed_fee_amount"),
@@ -261,7 +243,7 @@ def _result(totals: Frame, keys: Sequence[Key]) -> Frame:
         .with_columns(profit_amount=C("fees_amount") - C("cost_amount"))
         .with_columns(margin_ratio=ratio("profit_amount", "fees_amount"))
     )
-    return finish_named(totals, keys, _COLUMNS)
+    return grouping.finish(totals, _COLUMNS, named=True)
 
 
 ANALYSIS = Analysis(

@@ -8,12 +8,13 @@ from typing import Literal, cast
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.allocation import warn_of_absent_items
-from billframes.analysis.arguments import choice, matter_types_of, read_date, resolve_users
+from billframes.analysis.arguments import choice, matter_types_of, read_date
 from billframes.analysis.coverage import need_work_on_invoices
 from billframes.analysis.frames import from_native, to_native
-from billframes.analysis.keys import By, find_keys, matter_type_key, sources_of
+from billframes.analysis.grouping import Grouping
+from billframes.analysis.keys import By
 from billframes.analysis.metrics import divided, shared, summed
-from billframes.analysis.realized_fees import Question, realized
+from billframes.analysis.realized_fees import Options, realized_fees
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
@@ -175,13 +176,10 @@ def realization(
     )
     items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_work_on_invoices("realization", {"invoices": invoices, **items}, period, dated=basis)
-    settings = resolve_users(settings, frames)
-    rows = frozenset(frames["time_entries"].collect_schema().names())
-    sources = sources_of(frames, rows, settings)
-    keys, kind = find_keys(by, sources), matter_type_key(sources)
-    asked = Question(basis, period, keys, sources, kind, types, discounts, day)
+    grouping = Grouping.of(by, frames, settings)
+    options = Options(basis, period, grouping, types, discounts, day)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
-    return cast("IntoFrameT", to_native(realized(frames, asked), time_entries))
+    return cast("IntoFrameT", to_native(realized_fees(frames, options), time_entries))
 
 
 ANALYSIS = Analysis(

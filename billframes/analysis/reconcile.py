@@ -15,8 +15,8 @@ from billframes._warn import warn
 from billframes.analysis.allocation import billable_time, warn_of_absent_items
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_work_on_invoices
-from billframes.analysis.engine import collect_row
-from billframes.analysis.expressions import RESIDUE, as_float
+from billframes.analysis.engine import collect_counts
+from billframes.analysis.expressions import RESIDUE, as_float, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.metrics import Measure, shared, summed
 from billframes.analysis.spec import Analysis, TableSpec
@@ -158,19 +158,21 @@ def _result(heads: Frame, totals: Frame, kept: list[str]) -> Frame:
 
 
 def _warn(totals: Frame, heads: Frame) -> None:
-    lost = totals.join(heads.select("invoice_id"), on="invoice_id", how="anti")
-    count = collect_row(lost, rows=C("_rows").sum(), invoices=nw.len())
+    """Warn of what is missing or hidden; everything is counted in one query."""
+    rows = totals.join(heads.select("invoice_id", _passed=nw.lit(1.0)), on="invoice_id", how="left")
+    lost = C("_passed").is_null()
+    sums = {"rows": value_if(lost, "_rows"), "invoices": as_float(lost), "hidden": C("_hidden")}
+    count = collect_counts((rows, {name: column.sum() for name, column in sums.items()}))
     if count["rows"]:
         warn(
             f"{int(count['rows'])} items name {int(count['invoices'])} invoices that are not among those passed; they "
             "are left out. Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
-    hidden = int(collect_row(totals, hidden=C("_hidden").sum())["hidden"])
-    if hidden:
+    if count["hidden"]:
         warn(
-            f"{hidden} billable time entries on invoices have no amount (the credential lacks read.rates); the items "
-            "of their invoices can't be added up.",
+            f"{int(count['hidden'])} billable time entries on invoices have no amount (the credential lacks "
+            "read.rates); the items of their invoices can't be added up.",
             RatesHiddenWarning,
         )
 

@@ -15,14 +15,13 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis.arguments import resolve_users
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import ITEM_FILTERS, need_period
-from billframes.analysis.engine import collect, from_arrow
+from billframes.analysis.engine import collect, from_arrow, sum_by
 from billframes.analysis.expressions import day_number, in_period, null_column
 from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.grouping import add_up, attach, base_of, finish, result_columns, sums, with_times
-from billframes.analysis.keys import By, Key, Sources, find_keys, sources_of
+from billframes.analysis.grouping import Grouping
+from billframes.analysis.keys import By, Key
 from billframes.analysis.metrics import Measure, divided, shared, summed
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
@@ -183,46 +182,36 @@ def timekeeping_lag(
     period = resolve(start, end)
     frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
     need_period("timekeeping_lag", {"time_entries": time_entries}, period, ITEM_FILTERS)
-    settings = resolve_users(settings, frames)
-    rows = frozenset(frames["time_entries"].collect_schema().names())
-    sources = sources_of(frames, rows, settings)
-    keys = find_keys(by, sources)
-    groups, types = _groups(_histogram(frames["time_entries"], keys, sources, period), keys)
+    frames = {name: frame if name == "time_entries" else collect(frame) for name, frame in frames.items()}
+    grouping = Grouping.of(by, frames, settings)
+    groups, types = _groups(_histogram(frames["time_entries"], grouping, period), grouping)
     _warn_of_unknown(groups)
     made = from_arrow(frames["time_entries"], _table(groups, types))
-    return cast("IntoFrameT", to_native(finish(made, keys, _COLUMNS), time_entries))
+    return cast("IntoFrameT", to_native(grouping.finish(made, _COLUMNS), time_entries))
 
 
-def _histogram(entries: Frame, keys: Sequence[Key], sources: Sources, period: Period) -> pa.Table:
+def _histogram(entries: Frame, grouping: Grouping, period: Period) -> pa.Table:
     """Count the entries of each group and lag."""
-    own = [name for name in base_of(keys) if not name.startswith("_")]
-    work = collect(in_period(select_columns(entries, "time_entries", ("date", "created_at", *own)), "date", period))
+    columns = ("date", "created_at", *grouping.row_columns)
+    work = collect(in_period(select_columns(entries, "time_entries", columns), "date", period))
     known = work.filter(~C("created_at").is_null())
-    local = known.with_columns(_created=C("created_at").dt.convert_time_zone(sources.settings.time_zone))
+    local = known.with_columns(_created=C("created_at").dt.convert_time_zone(grouping.settings.time_zone))
     lagged = local.with_columns(_lag=(day_number("_created") - day_number("date")).cast(nw.Float64))
     unknown = work.filter(C("created_at").is_null()).with_columns(_lag=null_column(nw.Float64))
-    wider = (*keys, _LAG)
+    wider = grouping.with_key(_LAG)
     counts = [
-        sums(with_times(part, keys, "date").with_columns(_entries=nw.lit(1.0)), base_of(wider), _ROW)
+        sum_by(wider.with_periods(part, "date").with_columns(_entries=nw.lit(1.0)), wider.base, _ROW)
         for part in (lagged, unknown)
     ]
-    joined = Sources(
-        sources.rows, _eager(sources.matters), _eager(sources.users), sources.settings, _eager(sources.clients)
-    )
-    rows = [attach(each, wider, joined, _ROW) for each in counts]
-    return cast("nw.DataFrame[Any]", add_up(nw.concat(rows), wider, _ROW)).to_arrow()
+    return cast("nw.DataFrame[Any]", wider.add_up(nw.concat(counts), _ROW)).to_arrow()
 
 
-def _eager(frame: Frame | None) -> Frame | None:
-    return None if frame is None else collect(frame)
-
-
-def _groups(histogram: pa.Table, keys: Sequence[Key]) -> tuple[list[_Lags], dict[str, pa.DataType]]:
-    """Gather the lags of each group, and tell the types of the keys' columns; without keys there is one group."""
-    names = result_columns(keys)
-    groups: dict[tuple[Any, ...], _Lags] = {} if keys else {(): _Lags()}
+def _groups(histogram: pa.Table, grouping: Grouping) -> tuple[list[_Lags], dict[str, pa.DataType]]:
+    """Collect the lags of each group, and the types of the keys' columns; without keys there is one group."""
+    names = grouping.columns
+    groups: dict[tuple[Any, ...], _Lags] = {} if grouping.keys else {(): _Lags()}
     for row in histogram.to_pylist():
-        groups.setdefault(tuple(row[key.columns[0]] for key in keys), _Lags()).add(row, names)
+        groups.setdefault(tuple(row[key.columns[0]] for key in grouping.keys), _Lags()).add(row, names)
     return list(groups.values()), {name: histogram.schema.field(name).type for name in names}
 
 

@@ -14,24 +14,15 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
-from billframes.analysis.arguments import choice, read_date, resolve_users
+from billframes.analysis.arguments import choice, read_date
 from billframes.analysis.capacity import Part, available_hours, parts_of, target_hours
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import ITEM_FILTERS, need_period, people_loaded, was_cut
-from billframes.analysis.engine import collect, collect_row, lazy
-from billframes.analysis.expressions import as_float, map_values, midnight, null_column, ratio
+from billframes.analysis.engine import collect, collect_counts, lazy, sum_by
+from billframes.analysis.expressions import as_float, in_period, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.grouping import (
-    add_up,
-    attach,
-    base_of,
-    finish,
-    sums,
-    sums_by_type,
-    with_matter_type,
-    with_times,
-)
-from billframes.analysis.keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key, sources_of
+from billframes.analysis.grouping import Grouping, sum_by_type
+from billframes.analysis.keys import UNKNOWN, By
 from billframes.analysis.metrics import Measure, divided, shared, summed
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
@@ -159,20 +150,20 @@ def utilization(
     last = last if as_of is None else min(last, read_date(as_of, "as_of"))
     choice(roster, "roster", ("timekeepers", "active"))
     frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
-    entries, settings = frames["time_entries"], resolve_users(settings, frames)
+    grouping = Grouping.of(by, frames, settings)
+    # Capacity is that of the people whose entries were loaded.
     if (loaded := people_loaded(time_entries)) is not None and "users" in frames:
         frames["users"] = frames["users"].filter(C("user_id").is_in(loaded))
-    sources = sources_of(frames, frozenset(entries.collect_schema().names()), settings)
-    keys = find_keys(by, sources)
-    _check_load(time_entries, users, keys, Period(first, last))
-    work = _client_hours(_work(entries, keys, sources, first, last), include_fixed_fee, include_probono)
-    people = _roster(work, sources, active_only=roster == "active")
-    rows = _hours(work, people, keys, settings)
-    parts = parts_of(first, last, _times(keys))
-    if parts and all(key.personal for key in keys):
-        rows = nw.concat([rows, _available(people, keys, settings, parts)])
-    rows = attach(_nobody_missing(rows), keys, sources, _MEASURES)
-    return cast("IntoFrameT", to_native(_result(rows, keys, settings), time_entries))
+    _check_load(time_entries, users, grouping, Period(first, last))
+    work = _work(frames["time_entries"], grouping, Period(first, last))
+    work = _client_hours(work, include_fixed_fee, include_probono)
+    people = _roster(work, frames.get("users"), grouping.settings, active_only=roster == "active")
+    rows = _hours(work, people, grouping)
+    parts = parts_of(first, last, grouping.times)
+    if parts and grouping.personal:
+        rows = nw.concat([rows, _available(people, grouping, parts)])
+    totals = grouping.add_up(_nobody_missing(rows), _MEASURES)
+    return cast("IntoFrameT", to_native(_result(totals, grouping), time_entries))
 
 
 def _bounded(start: DateLike, end: DateLike | None) -> tuple[dt.date, dt.date]:
@@ -185,9 +176,9 @@ def _bounded(start: DateLike, end: DateLike | None) -> tuple[dt.date, dt.date]:
     return period.start, period.end
 
 
-def _check_load(time_entries: Any, users: Any, keys: Sequence[Key], period: Period) -> None:
-    """Refuse or warn where hours were left out that belong to the capacity they are divided by."""
-    divided = all(key.personal for key in keys)
+def _check_load(time_entries: Any, users: Any, grouping: Grouping, period: Period) -> None:
+    """Refuse or warn if hours were left out that belong to the capacity that they are divided by."""
+    divided = grouping.personal
     need_period("utilization", {"time_entries": time_entries}, period, ("user_id",) if divided else ITEM_FILTERS)
     if divided and was_cut(time_entries) and not was_cut(users):
         warn(
@@ -198,47 +189,39 @@ def _check_load(time_entries: Any, users: Any, keys: Sequence[Key], period: Peri
         )
 
 
-def _times(keys: Sequence[Key]) -> list[str]:
-    return [key.time for key in keys if key.time]
-
-
-def _work(entries: Frame, keys: Sequence[Key], sources: Sources, first: dt.date, last: dt.date) -> Frame:
+def _work(entries: Frame, grouping: Grouping, period: Period) -> Frame:
     """Add up the period's hours over user, matter type and what the keys derive from."""
-    kind = matter_type_key(sources)
-    if kind is None:
+    if grouping.type_key is None:
         raise MissingColumnError(
             "Nothing given tells which matters are internal: pass matters= with 'matter_id' and 'matter_type' "
             "(the loader matters() supplies them)."
         )
-    by = list(dict.fromkeys(["user_id", "_type", *base_of(keys)]))
-    own = (*kind.base, *(name for name in by if not name.startswith("_")))
-    columns = ("date", "hours", "billing_type", *own)
-    dated = (
-        select_columns(lazy(entries), "time_entries", columns, coded=("billing_type", "matter_type"))
-        .filter(C("date").is_between(midnight(first), midnight(last)))
-        .with_columns(_rows=nw.lit(1.0))
+    by = list(dict.fromkeys(["user_id", "_type", *grouping.base]))
+    columns = ("date", "hours", "billing_type", "user_id", *grouping.type_key.base, *grouping.row_columns)
+    dated = in_period(
+        select_columns(lazy(entries), "time_entries", columns, coded=("billing_type", "matter_type")), "date", period
     )
-    rows = with_matter_type(with_times(dated, keys, "date"), kind, sources)
-    work = _by_kind(collect(sums_by_type(rows, [*by, "billing_type"], ("hours", "_rows")), entries), by)
+    rows = grouping.with_matter_type(grouping.with_periods(dated.with_columns(_rows=nw.lit(1.0)), "date"))
+    work = _by_kind(collect(sum_by_type(rows, [*by, "billing_type"], ("hours", "_rows")), entries), by)
     _warn_of_unknown_matters(work)
     return work
 
 
 def _by_kind(work: Frame, by: Sequence[str]) -> Frame:
-    """Tell the hours and entries of each billing type apart."""
+    """Split hours and entries by billing type."""
     split = {}
     kinds = {name: C("billing_type") == kind for name, kind in HOURS.items()}
     kinds["unknown_hours"] = ~C("billing_type").is_in(list(HOURS.values())).fill_null(False)
     for name, is_kind in kinds.items():
-        split[name] = nw.when(is_kind).then(C("hours")).otherwise(nw.lit(0.0))
-        split[f"_rows_{name}"] = nw.when(is_kind).then(C("_rows")).otherwise(nw.lit(0.0))
+        split[name] = value_if(is_kind, "hours")
+        split[f"_rows_{name}"] = value_if(is_kind, "_rows")
     rows = work.with_columns(C("user_id").fill_null(_NOBODY), **split, total_hours=C("hours"))
-    return sums(rows, by, _WORK)
+    return sum_by(rows, by, _WORK)
 
 
 def _warn_of_unknown_matters(work: Frame) -> None:
-    unknown = nw.when(C("_type") == UNKNOWN).then(C("_rows")).otherwise(nw.lit(0.0)).sum()
-    count = int(collect_row(work, unknown=unknown)["unknown"])
+    unknown = {"unknown": value_if(C("_type") == UNKNOWN, "_rows").sum()}
+    count = int(collect_counts((work, unknown))["unknown"])
     if count:
         warn(
             f"{count} time entries are on matters of unknown type (not among the matters given); they count as "
@@ -262,16 +245,16 @@ def _client_hours(work: Frame, include_fixed_fee: bool, include_probono: bool) -
     return work.with_columns(**added)
 
 
-def _roster(work: Frame, sources: Sources, *, active_only: bool) -> Frame:
-    """List the people who count: their ids, and the names that entries give them."""
+def _roster(work: Frame, users: Frame | None, settings: FirmSettings, *, active_only: bool) -> Frame:
+    """List the people who count: their ids, and their names according to the entries."""
     counts = ("_listed", "_client_rows", "_rows")
     name = C("user_name") if "user_name" in work.collect_schema() else null_column(nw.String)
     seen = work.with_columns(user_name=name, _listed=nw.lit(0.0))
     frames = [seen.select("user_id", "user_name", *counts)]
-    if sources.users is not None:
+    if users is not None:
         role = nw.coalesce("_set_role", "role")
-        users = select_columns(sources.users, "users", ("user_id", "role")).with_columns(
-            _set_role=map_values("user_id", sources.settings.roles, None, nw.String),
+        users = select_columns(users, "users", ("user_id", "role")).with_columns(
+            _set_role=map_values("user_id", settings.roles, None, nw.String),
             _client_rows=nw.lit(0.0),
             _rows=nw.lit(0.0),
             user_name=null_column(nw.String),
@@ -285,21 +268,21 @@ def _roster(work: Frame, sources: Sources, *, active_only: bool) -> Frame:
     return people.select("user_id", "user_name", _idle=as_float(C("_rows") == 0))
 
 
-def _hours(work: Frame, people: Frame, keys: Sequence[Key], settings: FirmSettings) -> Frame:
-    """Take the hours of the people on the roster, with no capacity yet."""
-    aims = map_values("user_id", dict.fromkeys(settings.targets, 1.0), 0.0, nw.Float64)
+def _hours(work: Frame, people: Frame, grouping: Grouping) -> Frame:
+    """Return the hours of the people on the roster, with no capacity yet."""
+    aims = map_values("user_id", dict.fromkeys(grouping.settings.targets, 1.0), 0.0, nw.Float64)
     zeros = {name: nw.lit(0.0) for name in _CAPACITY}
     rows = work.join(people.select("user_id"), on="user_id", how="inner")
-    return _columns(rows.with_columns(**zeros, _aimed_hours=C("client_hours") * aims), keys)
+    return _columns(rows.with_columns(**zeros, _aimed_hours=C("client_hours") * aims), grouping)
 
 
-def _available(people: Frame, keys: Sequence[Key], settings: FirmSettings, parts: Sequence[Part]) -> Frame:
+def _available(people: Frame, grouping: Grouping, parts: Sequence[Part]) -> Frame:
     """Give everyone on the roster their available hours and target, and no work, in each part of the period."""
-    return _columns(nw.concat([_capacity(people, part, settings) for part in parts]), keys)
+    return _columns(nw.concat([_capacity(people, part, grouping.settings) for part in parts]), grouping)
 
 
-def _columns(rows: Frame, keys: Sequence[Key]) -> Frame:
-    return rows.select(*dict.fromkeys(["user_id", *base_of(keys)]), *_MEASURES)
+def _columns(rows: Frame, grouping: Grouping) -> Frame:
+    return rows.select(*dict.fromkeys(["user_id", *grouping.base]), *_MEASURES)
 
 
 def _capacity(people: Frame, part: Part, settings: FirmSettings) -> Frame:
@@ -319,18 +302,17 @@ def _nobody_missing(rows: Frame) -> Frame:
     return rows.with_columns(user_id=nw.when(C("user_id") != _NOBODY).then(C("user_id")))
 
 
-def _result(rows: Frame, keys: Sequence[Key], settings: FirmSettings) -> Frame:
-    totals = add_up(rows, keys, _MEASURES)
-    if not all(key.personal for key in keys):
+def _result(totals: Frame, grouping: Grouping) -> Frame:
+    if not grouping.personal:
         unknown = ("capacity_hours", "idle_capacity_hours", "target_hours")
         totals = totals.with_columns(**dict.fromkeys(unknown, null_column(nw.Float64)))
-    aimed = ("target_hours", "pace") if settings.targets else ()
+    aimed = ("target_hours", "pace") if grouping.settings.targets else ()
     totals = totals.with_columns(target_hours=nw.when(C("_aims") > 0).then(C("target_hours"))).with_columns(
         utilization=ratio("client_hours", "capacity_hours"), pace=ratio("_aimed_hours", "target_hours")
     )
     capacity = ("capacity_hours", "utilization", *aimed, "idle_capacity_hours", "unknown_hours")
     columns = (*HOURS, "total_hours", "client_hours", *capacity)
-    return finish(totals, keys, columns)
+    return grouping.finish(totals, columns)
 
 
 ANALYSIS = Analysis(

@@ -11,13 +11,13 @@ from typing import cast
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.arguments import bucket_names, matter_types_of, read_date, resolve_users
-from billframes.analysis.column_types import Frame
+from billframes.analysis.arguments import bucket_names, matter_types_of, read_date
 from billframes.analysis.coverage import need_open_on
 from billframes.analysis.frames import from_native, to_native
-from billframes.analysis.keys import By, Sources, find_keys, matter_type_key, sources_of
+from billframes.analysis.grouping import Grouping
+from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure, buckets, shared, summed
-from billframes.analysis.open_items import KINDS, Question, in_progress
+from billframes.analysis.open_items import KINDS, Options, open_items
 from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
@@ -152,17 +152,12 @@ def wip(
     given = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_open_on("wip", given, day, subsets if include_prebill else subsets | {"billed": False})
     need_open_on("wip", {"invoices": invoices}, day, dict.fromkeys(("client_id", "invoice_id")))
-    sources = _sources(frames, resolve_users(settings, frames))
-    kind = matter_type_key(sources, prefer_matters=True)
-    if types is not None and kind is None:
+    rows = frozenset().union(*[frames[name].collect_schema().names() for name in KINDS if name in frames])
+    grouping = Grouping.of(by, frames, settings, rows, prefer_matters=True)
+    if types is not None and grouping.type_key is None:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
-    asked = Question(day, tuple(buckets), tuple(names), find_keys(by, sources), include_prebill, kind, types)
-    return cast("IntoFrameT", to_native(in_progress(frames, sources, asked), time_entries))
-
-
-def _sources(frames: dict[str, Frame], settings: FirmSettings) -> Sources:
-    columns = [frames[name].collect_schema().names() for name in KINDS if name in frames]
-    return sources_of(frames, frozenset().union(*columns), settings)
+    options = Options(day, tuple(buckets), tuple(names), grouping, include_prebill, types)
+    return cast("IntoFrameT", to_native(open_items(frames, options), time_entries))
 
 
 ANALYSIS = Analysis(
