@@ -7,14 +7,14 @@ to 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
 from billframes.analysis.column_types import ENUMS, Frame
 from billframes.analysis.engine import join_by_id, sum_by
-from billframes.analysis.expressions import RESIDUE, as_float, columns_or_null, midnight, value_if
+from billframes.analysis.expressions import RESIDUE, as_float, columns_or_null, midnight, null_column, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.guards import unknown_values
 from billframes.errors import IncompleteDataWarning
@@ -29,15 +29,22 @@ __all__ = [
     "billed_items",
     "billing_state",
     "count_on_unknown_invoices",
+    "count_work_not_passed",
     "or_unknown_values",
     "time_on_invoices",
     "unknown_time",
     "warn_of_absent_items",
     "warn_of_unknown_invoices",
+    "warn_of_work_not_passed",
+    "with_contingent",
 ]
 
 C = nw.col
 
+# Invoices are written up now and then; by more than a tenth, work is missing.
+WRITE_UP = 1.1
+# A share of the fees below which a warning would say more about rounding than about the load.
+NEGLIGIBLE = 0.005
 PREBILL = ("draft", "review", "approved")
 # A millionth of the currency is no fee but what adding doubles leaves behind.
 NO_FEE = 1e-6
@@ -228,6 +235,54 @@ def warn_of_unknown_invoices(count: float, consequence: str = "left out") -> Non
         warn(
             f"{int(count)} billable time entries name an invoice that is not among those passed{or_unknown_values()}; "
             f"they are {consequence}. Load invoices over a wider window, by the ids that the work refers to.",
+            IncompleteDataWarning,
+        )
+
+
+def with_contingent(rates: Frame, frames: Mapping[str, Frame]) -> Frame:
+    """Add `_contingent`: 1.0 for invoices of contingency matters, missing for others or if nothing tells."""
+    invoices, matters = frames["invoices"], frames.get("matters")
+    types = () if matters is None else matters.collect_schema().names()
+    if matters is None or not {"matter_id", "matter_type"} <= set(types) or "matter_id" not in invoices.columns:
+        return rates.with_columns(_contingent=null_column(nw.Float64))
+    kinds = select_columns(matters, "matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
+    heads = select_columns(invoices, "invoices", ("invoice_id", "matter_id"))
+    found = join_by_id(heads, kinds.select("matter_id"), "matter_id", "inner")
+    return join_by_id(rates, found.select("invoice_id", _contingent=nw.lit(1.0)), "invoice_id")
+
+
+def count_work_not_passed(counted: nw.Expr) -> dict[str, nw.Expr]:
+    """
+    Count invoices that bill more than the work passed can carry; see `warn_of_work_not_passed`.
+
+    Invoices of contingency matters don't count: what they bill has nothing to do with hours.
+
+    Parameters
+    ----------
+    counted : Expr
+        Whether an invoice is one of those that the analysis counts.
+    """
+    counted = counted & C("_contingent").is_null()
+    worth = C("_worth").fill_null(0.0)
+    # Time that is worth 0, or whose worth is hidden, is billed by the hour: nothing tells how much it can carry.
+    known = (C("_hidden") == 0) & ((C("_by_worth") > 0) | (C("_by_hours") < 1))
+    over = counted & known & (C("_net") > 0.005) & (C("_net") > worth * WRITE_UP)
+    return {
+        "over": as_float(over).sum(),
+        "excess": value_if(over, C("_net") - worth).sum(),
+        "fees": value_if(counted, C("_net").abs()).sum(),
+    }
+
+
+def warn_of_work_not_passed(figure: str, counts: Mapping[str, float]) -> None:
+    """Warn of invoices that bill more than the work passed can carry, from the counts of `count_work_not_passed`."""
+    if counts["excess"] > max(1.0, NEGLIGIBLE * counts["fees"]):
+        count = int(counts["over"])
+        bill = "1 invoice bills" if count == 1 else f"{count} invoices bill"
+        warn(
+            f"{figure}: {bill} {counts['excess']:,.2f} more than the time entries, expenses "
+            "and fixed fees passed can carry, so work on them seems to be missing and the figures are too high. Pass "
+            "all work on these invoices, whenever and by whomever it was done (bf.book loads it).",
             IncompleteDataWarning,
         )
 

@@ -6,7 +6,7 @@ counts, whenever it was done (`need_work_on_invoices`), or everything that was o
 
 A load that surely lacks something is refused. A load that begins a good while earlier may be complete, so it only
 gives a warning; one that begins two years earlier gives none. Frames that say nothing of their load are judged by what
-is in them: `warn_of_work_not_passed` compares what invoices bill with the work that was passed.
+is in them: `allocation.warn_of_work_not_passed` compares what invoices bill with the work that was passed.
 """
 
 from __future__ import annotations
@@ -18,25 +18,19 @@ from typing import Any, NoReturn
 import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
-from billframes.analysis.column_types import ITEMS, Frame
-from billframes.analysis.engine import join_by_id
-from billframes.analysis.expressions import as_float, null_column, value_if
-from billframes.analysis.frames import select_columns
+from billframes.analysis.column_types import ITEMS
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import LoadInfo, load_info
 from billframes.periods import Period
 
 __all__ = [
     "ITEM_FILTERS",
-    "count_work_not_passed",
     "need_open_on",
     "need_period",
     "need_whole_life",
     "need_work_on_invoices",
     "people_loaded",
-    "warn_of_work_not_passed",
     "was_cut",
-    "with_contingent",
 ]
 
 C = nw.col
@@ -48,10 +42,6 @@ ITEM_FILTERS = ("user_id", "matter_id", "client_id", "fixed_fee_id", "invoice_id
 A_MONTH = dt.timedelta(days=31)
 A_YEAR = dt.timedelta(days=366)
 TWO_YEARS = dt.timedelta(days=731)
-# Invoices are written up now and then; by more than a tenth, work is missing.
-WRITE_UP = 1.1
-# A share of the fees below which a warning would say more about rounding than about the load.
-NEGLIGIBLE = 0.005
 _ON_INVOICES = {"billing_type": "billable", "billed": True}
 _OF_INVOICES = ("client_id", "matter_id", "invoice_state", "invoice_id")
 
@@ -231,54 +221,6 @@ def was_cut(native: Any) -> bool:
     """Tell whether rows of a loaded frame were taken away after its load."""
     info = load_info(native)
     return info is not None and info.rows is not None and len(native) < info.rows
-
-
-def with_contingent(rates: Frame, frames: Mapping[str, Frame]) -> Frame:
-    """Add `_contingent`: 1.0 for invoices of contingency matters, missing for others or if nothing tells."""
-    invoices, matters = frames["invoices"], frames.get("matters")
-    types = () if matters is None else matters.collect_schema().names()
-    if matters is None or not {"matter_id", "matter_type"} <= set(types) or "matter_id" not in invoices.columns:
-        return rates.with_columns(_contingent=null_column(nw.Float64))
-    kinds = select_columns(matters, "matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
-    heads = select_columns(invoices, "invoices", ("invoice_id", "matter_id"))
-    found = join_by_id(heads, kinds.select("matter_id"), "matter_id", "inner")
-    return join_by_id(rates, found.select("invoice_id", _contingent=nw.lit(1.0)), "invoice_id")
-
-
-def count_work_not_passed(counted: nw.Expr) -> dict[str, nw.Expr]:
-    """
-    Count invoices that bill more than the work passed can carry; see `warn_of_work_not_passed`.
-
-    Invoices of contingency matters don't count: what they bill has nothing to do with hours.
-
-    Parameters
-    ----------
-    counted : Expr
-        Whether an invoice is one of those that the analysis counts.
-    """
-    counted = counted & C("_contingent").is_null()
-    worth = C("_worth").fill_null(0.0)
-    # Time that is worth 0, or whose worth is hidden, is billed by the hour: nothing tells how much it can carry.
-    known = (C("_hidden") == 0) & ((C("_by_worth") > 0) | (C("_by_hours") < 1))
-    over = counted & known & (C("_net") > 0.005) & (C("_net") > worth * WRITE_UP)
-    return {
-        "over": as_float(over).sum(),
-        "excess": value_if(over, C("_net") - worth).sum(),
-        "fees": value_if(counted, C("_net").abs()).sum(),
-    }
-
-
-def warn_of_work_not_passed(figure: str, counts: Mapping[str, float]) -> None:
-    """Warn of invoices that bill more than the work passed can carry, from the counts of `count_work_not_passed`."""
-    if counts["excess"] > max(1.0, NEGLIGIBLE * counts["fees"]):
-        count = int(counts["over"])
-        bill = "1 invoice bills" if count == 1 else f"{count} invoices bill"
-        warn(
-            f"{figure}: {bill} {counts['excess']:,.2f} more than the time entries, expenses "
-            "and fixed fees passed can carry, so work on them seems to be missing and the figures are too high. Pass "
-            "all work on these invoices, whenever and by whomever it was done (bf.book loads it).",
-            IncompleteDataWarning,
-        )
 
 
 def _infos(natives: Mapping[str, Any]) -> Iterable[tuple[str, LoadInfo]]:

@@ -17,17 +17,15 @@ from billframes.analysis.allocation import (
     allocation_rates,
     billable_time,
     count_on_unknown_invoices,
+    count_work_not_passed,
     time_on_invoices,
     warn_of_absent_items,
     warn_of_unknown_invoices,
-)
-from billframes.analysis.column_types import Frame
-from billframes.analysis.coverage import (
-    count_work_not_passed,
-    need_work_on_invoices,
     warn_of_work_not_passed,
     with_contingent,
 )
+from billframes.analysis.column_types import Frame
+from billframes.analysis.coverage import need_work_on_invoices
 from billframes.analysis.engine import collect_counts, sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, is_in_period
 from billframes.analysis.frames import from_native, select_columns

@@ -14,17 +14,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import pandas as pd
-import pyarrow as pa
 
 from billframes._warn import warn
 from billframes.analysis.column_types import ENUMS, FIGURES, IDS, ITEMS, Frame, as_arrow, is_categorical
 from billframes.analysis.engine import collect_counts, to_dicts
-from billframes.analysis.unique_ids import is_unique
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.analysis.unique_ids import drop_repeated, is_unique, row_count
+from billframes.errors import IncompleteDataWarning
 
 __all__ = ["already_checked", "check_values", "unknown_values", "warn_of_columns"]
 
@@ -145,7 +144,7 @@ class _Look:
         """Return the frame without repeated rows, and with the values that are meant; note what is to be said."""
         frame = self.frame
         if counts.get("repeated") and self.id is not None:
-            frame = _once(frame, self.name, self.id)
+            frame = drop_repeated(frame, self.name, self.id)
         for check, count in counts.items():
             what, _, column = check.partition(" ")
             if count and what == "missing":
@@ -222,62 +221,16 @@ def _counts(looks: Mapping[str, _Look]) -> dict[str, dict[str, int]]:
     return {name: {check: int(found[names[name, check]]) for check in look.counted} for name, look in looks.items()}
 
 
-def _once(frame: Frame, name: str, id_: str) -> Frame:
-    """
-    Keep one of the rows of each id, if they are equal.
-
-    Rows without an id are kept, all of them: nothing tells whether they are the same.
-    """
-    named = frame.filter(~C(id_).is_null())
-    ids = named.group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
-    if not (again := to_dicts(ids.select(count=nw.len(), more=C("_rows").sum(), example=C(id_).min()))[0])["count"]:
-        return frame
-    distinct = _comparable(named)
-    distinct = distinct.join(as_arrow(ids.select(id_)), on=id_, how="inner")
-    unequal = distinct.unique().group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
-    different = to_dicts(unequal.select(count=nw.len(), example=C(id_).min()))[0]
-    if different["count"]:
-        _refuse(name, id_, different)
-    warn(
-        f"{name}: {_many(again['more'] - again['count'])} repeated, equal in every column (for example {id_} "
-        f"{again['example']}); each record counts once. Two loads that overlap were probably put together.",
-        IncompleteDataWarning,
-    )
-    kept = named.unique(subset=[id_], keep="any")
-    unnamed = frame.filter(C(id_).is_null())
-    return nw.concat([kept, unnamed]) if to_dicts(unnamed.select(count=nw.len()))[0]["count"] else kept
-
-
-def _refuse(name: str, id_: str, different: Mapping[str, Any]) -> NoReturn:
-    raise ParameterError(
-        f"{name} has different rows with the same {id_}, for example {different['example']} ({different['count']:,} in "
-        "all). Each record must be there once. Two loads put together have a record twice if it was changed between "
-        f"them: load {name} once for the whole period, or keep the later version of each record."
-    )
-
-
-def _comparable(frame: Frame) -> Frame:
-    """Make rows comparable: Arrow compares no lists, so there they become text."""
-    frame = as_arrow(frame)
-    table = frame.to_native()
-    if not isinstance(table, pa.Table):
-        return frame
-    for at, each in enumerate(table.schema):
-        if pa.types.is_nested(each.type):
-            table = table.set_column(at, each.name, pa.array([repr(value) for value in table[each.name].to_pylist()]))
-    return cast("Frame", nw.from_native(table))
-
-
 def _of_missing(look: _Look, rows: Frame, column: str, count: int) -> str:
     return (
-        f"{look.name}: {column} is missing in {_many(count)}{_examples(look, rows)}. A missing number is not counted "
-        "as 0: every figure that it is part of is missing. Fill in the numbers, or leave these rows out."
+        f"{look.name}: {column} is missing in {row_count(count)}{_examples(look, rows)}. A missing number is not "
+        "counted as 0: every figure that it is part of is missing. Fill in the numbers, or leave these rows out."
     )
 
 
 def _of_billed(look: _Look, rows: Frame, count: int) -> str:
     return (
-        f"{look.name}: billed is true but invoice_id is missing in {_many(count)}{_examples(look, rows)}. Their "
+        f"{look.name}: billed is true but invoice_id is missing in {row_count(count)}{_examples(look, rows)}. Their "
         "invoice is unknown: they are not counted as unbilled."
     )
 
@@ -320,7 +273,7 @@ def _of_unknown(name: str, column: str, values: list[dict[str, Any]], weighed: s
     def told(row: Mapping[str, Any]) -> str:
         value = "missing" if row["_value"] is None else repr(row["_value"])
         weight = f", {weighed} {row['_weight']:,.2f}" if weighed else ""
-        return f"{value} ({_many(row['_rows'])}{weight})"
+        return f"{value} ({row_count(row['_rows'])}{weight})"
 
     more = f" and {len(values) - _NAMED} more" if len(values) > _NAMED else ""
     return (
@@ -337,7 +290,3 @@ _CONSEQUENCES = {
     "role": "Such people are of the role Unknown.",
     "user_role": "Such people are of the role Unknown.",
 }
-
-
-def _many(rows: float) -> str:
-    return "1 row" if rows == 1 else f"{rows:,.0f} rows"

@@ -81,7 +81,7 @@ def origination(
         Billable entries have no amount.
     IncompleteDataWarning
         Entries name an invoice that was not passed, or expenses or fixed fees were not passed.
-        On lazy frames this runs small queries; the result stays lazy.
+        On lazy frames this runs three small queries; the result stays lazy.
 
     Examples
     --------

@@ -19,13 +19,15 @@ from billframes.analysis.allocation import (
     billable_time,
     billing_state,
     count_on_unknown_invoices,
+    count_work_not_passed,
     time_on_invoices,
     unknown_time,
     warn_of_unknown_invoices,
+    warn_of_work_not_passed,
+    with_contingent,
 )
 from billframes.analysis.arguments import MATTER_TYPES
 from billframes.analysis.column_types import ENUMS, Frame
-from billframes.analysis.coverage import count_work_not_passed, warn_of_work_not_passed, with_contingent
 from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy
 from billframes.analysis.expressions import (
     RESIDUE,

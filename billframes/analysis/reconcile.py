@@ -79,7 +79,7 @@ def reconcile(
         Billable entries on invoices have no amount.
     IncompleteDataWarning
         Items name an invoice that was not passed, or expenses or fixed fees were not passed.
-        On lazy frames this runs three small queries; the result stays lazy.
+        On lazy frames this runs two small queries; the result stays lazy.
 
     Examples
     --------

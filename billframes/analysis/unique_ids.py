@@ -1,4 +1,4 @@
-"""Tell quickly whether a column of ids is unique.
+"""Find out quickly whether ids are unique, and drop rows that are repeated.
 
 A frame that is as its loader made it has unique ids: the load has proved it. For others, every id is made a number, and
 the numbers are put into a table: those that land in the same place are compared. Different ids with the same number
@@ -7,7 +7,8 @@ only lead to a closer look.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NoReturn, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -15,9 +16,15 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from billframes._warn import warn
+from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.engine import to_dicts
+from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import load_info
 
-__all__ = ["is_unique"]
+__all__ = ["drop_repeated", "is_unique", "row_count"]
+
+C = nw.col
 
 Numbers = npt.NDArray[np.uint64]
 
@@ -91,3 +98,54 @@ def _repeat(numbers: Numbers) -> bool:
         return True
     rest = numbers[others]
     return len(np.unique(rest)) < len(rest)
+
+
+def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:
+    """
+    Keep one of the rows of each id, if they are equal.
+
+    Rows without an id are kept, all of them: nothing tells whether they are the same.
+    """
+    named = frame.filter(~C(id_).is_null())
+    ids = named.group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
+    if not (again := to_dicts(ids.select(count=nw.len(), more=C("_rows").sum(), example=C(id_).min()))[0])["count"]:
+        return frame
+    distinct = _comparable(named)
+    distinct = distinct.join(as_arrow(ids.select(id_)), on=id_, how="inner")
+    unequal = distinct.unique().group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
+    different = to_dicts(unequal.select(count=nw.len(), example=C(id_).min()))[0]
+    if different["count"]:
+        _refuse(name, id_, different)
+    warn(
+        f"{name}: {row_count(again['more'] - again['count'])} repeated, equal in every column (for example {id_} "
+        f"{again['example']}); each record counts once. Two loads that overlap were probably put together.",
+        IncompleteDataWarning,
+    )
+    kept = named.unique(subset=[id_], keep="any")
+    unnamed = frame.filter(C(id_).is_null())
+    return nw.concat([kept, unnamed]) if to_dicts(unnamed.select(count=nw.len()))[0]["count"] else kept
+
+
+def _refuse(name: str, id_: str, different: Mapping[str, Any]) -> NoReturn:
+    raise ParameterError(
+        f"{name} has different rows with the same {id_}, for example {different['example']} ({different['count']:,} in "
+        "all). Each record must be there once. Two loads put together have a record twice if it was changed between "
+        f"them: load {name} once for the whole period, or keep the later version of each record."
+    )
+
+
+def _comparable(frame: Frame) -> Frame:
+    """Make rows comparable: Arrow compares no lists, so there they become text."""
+    frame = as_arrow(frame)
+    table = frame.to_native()
+    if not isinstance(table, pa.Table):
+        return frame
+    for at, each in enumerate(table.schema):
+        if pa.types.is_nested(each.type):
+            table = table.set_column(at, each.name, pa.array([repr(value) for value in table[each.name].to_pylist()]))
+    return cast("Frame", nw.from_native(table))
+
+
+def row_count(rows: float) -> str:
+    """Return a number of rows in words, such as "1 row"."""
+    return "1 row" if rows == 1 else f"{rows:,.0f} rows"

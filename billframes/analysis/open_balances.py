@@ -1,0 +1,207 @@
+"""How aging is calculated: open invoices in buckets, and their balances spread over matters and users.
+
+An invoice names one matter of several, so by matter or user its balance is spread over its items.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+
+import narwhals.stable.v2 as nw
+
+from billframes._warn import warn
+from billframes.analysis.allocation import (
+    ON_INVOICE,
+    allocation_rates,
+    billable_time,
+    billed_items,
+    time_on_invoices,
+)
+from billframes.analysis.arguments import bucket_names
+from billframes.analysis.column_types import ENUMS, Frame
+from billframes.analysis.engine import collect, collect_counts, lazy, sum_by
+from billframes.analysis.expressions import RESIDUE, day_number, midnight, null_column, ratio, value_if
+from billframes.analysis.frames import select_columns
+from billframes.analysis.grouping import Grouping
+from billframes.analysis.guards import unknown_values
+from billframes.analysis.keys import By
+from billframes.config.firm import FirmSettings
+from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
+
+__all__ = ["by_items", "grouping_of", "limits_of", "open_balances"]
+
+C = nw.col
+
+_ITEM = ("matter_id", "user_id", "matter_name", "user_name")
+
+
+def limits_of(buckets: Sequence[int], basis: str) -> dict[str, float]:
+    """Most days of each bucket, by its name."""
+    due = basis == "due_date"
+    names = bucket_names(buckets, 1 if due else 0)
+    return ({"current": 0.0} if due else {}) | dict(zip(names, [*buckets, float("inf")], strict=True))
+
+
+def grouping_of(by: By, frames: dict[str, Frame], settings: FirmSettings | None) -> Grouping:
+    """Keys come from the invoice, but matter and user from its items: an invoice names one matter of several."""
+    columns = frames["invoices"].collect_schema().names()
+    own = [name for name in columns if not name.startswith(("matter_", "user_"))]
+    return Grouping.of(by, frames, settings, [*own, *_ITEM])
+
+
+def by_items(grouping: Grouping) -> bool:
+    """Return whether keys come from the invoices' items: matters or users are among them."""
+    return not set(grouping.base).isdisjoint(_ITEM)
+
+
+def open_balances(
+    frames: dict[str, Frame], grouping: Grouping, limits: dict[str, float], basis: str, day: dt.date
+) -> Frame:
+    """Return the rows of `aging`."""
+    owed = _owed(frames["invoices"], grouping, limits, basis, day)
+    measures = (*limits, "total", "overdue", "unknown_amount", "_overdue_days", "_overdue_debits")
+    if by_items(grouping):
+        owed = collect(owed, frames["invoices"])
+        return _result(sum_by(_spread(owed, frames, grouping, measures), grouping.base, measures), grouping, measures)
+    # Invoices are few: adding them up before the join would only be one more step.
+    result = collect(_result(owed, grouping, measures, ("_undated",)), frames["invoices"])
+    _warn(result)
+    return result.drop("_undated")
+
+
+def _result(lines: Frame, grouping: Grouping, measures: Sequence[str], counts: Sequence[str] = ()) -> Frame:
+    totals = grouping.add_up(lines, (*measures, *counts))
+    totals = totals.with_columns(weighted_days_overdue=ratio("_overdue_days", "_overdue_debits"))
+    return grouping.finish(totals, (*measures[:-3], "weighted_days_overdue", "unknown_amount", *counts))
+
+
+def _owed(invoices: Frame, grouping: Grouping, limits: dict[str, float], basis: str, day: dt.date) -> Frame:
+    """List the open invoices, a row each, with their balance in its bucket."""
+    own = [name for name in grouping.row_columns if name not in _ITEM]
+    columns = ("invoice_id", "invoice_date", "invoice_state", "due_date", "balance", *own)
+    rows = (
+        select_columns(lazy(invoices), "invoices", columns)
+        .filter(*_counted(day), C("balance") != 0)
+        .with_columns(_undated=C("due_date").is_null().cast(nw.Float64), _due=nw.coalesce("due_date", "invoice_date"))
+    )
+    rows = _apart(rows)
+    days = {"_late": "_due"} if basis == "due_date" else {"_late": "_due", "_age": "invoice_date"}
+    rows = rows.with_columns(**{name: _days_since(rows, column, day) for name, column in days.items()})
+    balance = C("balance")
+    # Not clipped, which on some engines makes 0 of a missing number.
+    debit = value_if(~(balance < 0), balance)
+    rows = rows.with_columns(
+        *_bucketed(limits, [*days][-1]),
+        total=balance,
+        overdue=value_if(C("_late") > 0, balance),
+        _overdue_days=C("_late").clip(0.0) * debit,
+        _overdue_debits=value_if(C("_late") > 0, debit),
+    )
+    return grouping.with_periods(rows, "invoice_date")
+
+
+def _counted(day: dt.date) -> list[nw.Expr]:
+    """Choose the final invoices of the time up to a day; and those of unknown state, if there are any."""
+    final, dated = C("invoice_state") == "final", C("invoice_date") <= midnight(day)
+    if not unknown_values("invoices", "invoice_state"):
+        return [final, dated]
+    unknown = ~C("invoice_state").is_in(ENUMS["invoice_state"]).fill_null(False)
+    return [(final & dated) | (unknown & (dated | C("invoice_date").is_null()))]
+
+
+def _apart(rows: Frame) -> Frame:
+    """Put the balances of invoices of unknown state into `unknown_amount`, so that they are nowhere else."""
+    if not unknown_values("invoices", "invoice_state"):
+        return rows.with_columns(unknown_amount=nw.lit(0.0))
+    final = C("invoice_state") == "final"
+    return rows.with_columns(
+        balance=value_if(final, "balance"),
+        unknown_amount=value_if(~final.fill_null(False), "balance"),
+        _undated=value_if(final, "_undated"),
+    )
+
+
+def _bucketed(limits: dict[str, float], days: str) -> list[nw.Expr]:
+    """One column a bucket, as comparisons with known bounds: pivots are not on every engine."""
+    bounds = [None, *list(limits.values())[:-1], None]
+    return [
+        value_if(_between(days, low, high), "balance").alias(name)
+        for name, low, high in zip(limits, bounds, bounds[1:], strict=False)
+    ]
+
+
+def _between(days: str, low: float | None, high: float | None) -> nw.Expr:
+    """Tell whether days are more than `low` and at most `high`, either of which may be open."""
+    if low is None or high is None:
+        return C(days) > low if high is None else C(days) <= high
+    return C(days).is_between(low, high, closed="right")
+
+
+def _days_since(rows: Frame, column: str, day: dt.date) -> nw.Expr:
+    """
+    Count the days from a column of dates to `day`.
+
+    Date subtraction differs from engine to engine. Where timestamps are quick they serve; elsewhere days are
+    counted.
+    """
+    if isinstance(rows, nw.DataFrame) or rows.implementation.is_polars():
+        return (midnight(day).replace(tzinfo=dt.UTC).timestamp() - C(column).dt.timestamp("ms") / 1000.0) / 86_400.0
+    return (day.toordinal() - day_number(column)).cast(nw.Float64)
+
+
+def _warn(owed: Frame, hidden: Frame | None = None) -> None:
+    """Warn of open invoices without a due date and, by matter or user, of time on them without amounts."""
+    rows = owed.with_columns(_hidden=nw.lit(0.0)) if hidden is None else owed.join(hidden, on="invoice_id", how="left")
+    counts = collect_counts((rows, {"undated": C("_undated").sum(), "hidden": C("_hidden").sum()}))
+    if counts["undated"]:
+        warn(
+            f"{int(counts['undated'])} open final invoices have no due date; their invoice date is used instead.",
+            IncompleteDataWarning,
+        )
+    if counts["hidden"]:
+        warn(
+            f"{int(counts['hidden'])} billable time entries on open invoices have no amount (the credential lacks "
+            "read.rates); the balances of these invoices are spread over the hours of their time.",
+            RatesHiddenWarning,
+        )
+
+
+def _spread(owed: Frame, frames: dict[str, Frame], grouping: Grouping, measures: Sequence[str]) -> Frame:
+    """Spread each invoice over its items; what it bills beyond its items has no matter and no user."""
+    by = [name for name in _ITEM if name in grouping.base]
+    own = [name for name in grouping.base if name not in by]
+    shares, hidden = _shares(frames, by)
+    _warn(owed, hidden)
+    left = sum_by(shares, ["invoice_id"], ["_share"]).select("invoice_id", _taken=C("_share"))
+    rest = (
+        owed.join(left, on="invoice_id", how="left")
+        .with_columns(_share=1.0 - C("_taken").fill_null(0.0))
+        .filter(~(C("_share").abs() <= RESIDUE))
+        .with_columns(**dict.fromkeys(by, null_column(nw.String)))
+    )
+    parts = [*map(C, (*by, *own)), *(C(name) * C("_share") for name in measures)]
+    spread = owed.join(shares, on="invoice_id", how="inner")
+    return nw.concat([spread.select(*parts), rest.select(*parts)])
+
+
+def _shares(frames: dict[str, Frame], by: list[str]) -> tuple[Frame, Frame | None]:
+    """
+    Tell which part of its invoice's amount each matter or user was billed at.
+
+    Beside it, count the entries without an amount on each invoice; None without time.
+    """
+    ids = [name for name in by if name.endswith("_id")]
+    expenses, fixed_fees, entries = (frames.get(name) for name in ("expenses", "fixed_fees", "time_entries"))
+    time = on_invoices = None
+    if entries is not None:
+        rows = billable_time(lazy(entries), ids, by)
+        named = [name for name in by if name in rows.collect_schema()]
+        time = collect(time_on_invoices(rows, named), entries)
+        on_invoices = sum_by(time, ["invoice_id"], ON_INVOICE)
+    rates = allocation_rates(on_invoices, frames["invoices"], expenses, fixed_fees)
+    items = billed_items(time, rates, expenses, fixed_fees, by)
+    totals = rates.filter(~(C("_total").abs() <= RESIDUE)).select("invoice_id", "_total")
+    shares = items.join(totals, on="invoice_id", how="inner")
+    hidden = None if on_invoices is None else on_invoices.select("invoice_id", "_hidden")
+    return shares.select("invoice_id", *by, _share=C("_billed") / C("_total")), hidden
