@@ -60,7 +60,7 @@ def aging(
 
     By client, the invoice itself tells. By matter, user or what follows from them, a balance is spread over the
     invoice's items in proportion to what each was billed at: time at its share of the net billed time fees (see
-    `realization`), expenses and fixed fees at their amounts. What is billed beside any item stays `Unassigned`.
+    `realization`), expenses and fixed fees at their amounts. What an invoice bills beyond its items is `Unassigned`.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def aging(
     clients : frame, optional
         With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
-        `originator_weights`, `roles`, and the time zone in which the load's day is told.
+        `originator_weights`, `roles`, and the time zone for the day of the load.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def aging(
         Of the kind passed in, sorted by label: the keys and, as float64 money, `current`, `1-30`, `31-60`,
         `61-90`, `91+` (for the invoice-date basis `0-30`, `31-60`, `61-90`, `91+`), `total`, `overdue` (past
         its due date, whatever the basis) and `weighted_days_overdue` (Σ days overdue * balance ÷ Σ balance, of
-        the overdue balances above 0, because a credit makes no debt younger; missing where there is none); and
+        the overdue balances above 0, because a credit makes no debt younger; missing if there is none); and
         `unknown_amount`, the balance of invoices whose state is missing or unknown, which is in no other column.
 
     Raises
@@ -102,7 +102,7 @@ def aging(
     Warns
     -----
     IncompleteDataWarning
-        The state of an invoice is missing or unknown, a final invoice has no due date (its invoice date stands in),
+        The state of an invoice is missing or unknown, a final invoice has no due date (its invoice date is used),
         `as_of` lies before the day the frame was
         loaded, or only some kinds of items were passed.
     RatesHiddenWarning

@@ -43,10 +43,10 @@ C = nw.col
 
 # Invoices are written up now and then; by more than a tenth, work is missing.
 WRITE_UP = 1.1
-# A share of the fees below which a warning would say more about rounding than about the load.
+# Below this share of the fees, the difference may be rounding.
 NEGLIGIBLE = 0.005
 PREBILL = ("draft", "review", "approved")
-# A millionth of the currency is no fee but what adding doubles leaves behind.
+# A millionth of the currency is not a fee: adding doubles leaves such residues.
 NO_FEE = 1e-6
 ON_INVOICE = ("_worth", "_hours", "_gross_worth", "_gross_hours", "_hidden")
 
@@ -240,7 +240,7 @@ def warn_of_unknown_invoices(count: float, consequence: str = "left out") -> Non
 
 
 def with_contingent(rates: Frame, frames: Mapping[str, Frame]) -> Frame:
-    """Add `_contingent`: 1.0 for invoices of contingency matters, missing for others or if nothing tells."""
+    """Add `_contingent`: 1.0 for invoices of contingency matters; missing for others, or without matter types."""
     invoices, matters = frames["invoices"], frames.get("matters")
     types = () if matters is None else matters.collect_schema().names()
     if matters is None or not {"matter_id", "matter_type"} <= set(types) or "matter_id" not in invoices.columns:

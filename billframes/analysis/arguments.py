@@ -43,7 +43,7 @@ def choice(value: object, name: str, accepted: Sequence[str]) -> None:
 
 
 def matter_types_of(matter_types: Collection[str] | None) -> frozenset[str] | None:
-    """Check the types of matter that were asked for; None if none were named."""
+    """Check the matter types; None if none are given."""
     if matter_types is None:
         return None
     names = [matter_types] if isinstance(matter_types, str) else list(matter_types)
@@ -109,7 +109,7 @@ def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) ->
 
 
 def warn_of_strangers(settings: FirmSettings, frames: Mapping[str, Frame]) -> None:
-    """Warn of users and matters that the settings name and the frames at hand lack."""
+    """Warn of users and matters that the settings name and the frames lack."""
     for name, named in settings.named.items():
         if named and name in frames:
             column = f"{name.removesuffix('s')}_id"
@@ -125,7 +125,7 @@ def warn_of_strangers(settings: FirmSettings, frames: Mapping[str, Frame]) -> No
 
 
 def _present(frame: Frame, name: str, column: str, ids: list[str]) -> set[str]:
-    """Return those of the ids that a frame has; usually all, so that they are counted before they are listed."""
+    """Return the ids that a frame has. Usually it has all of them, so they are counted first and only then listed."""
     found = select_columns(frame, name, (column,)).filter(C(column).is_in(ids))
     if collect_counts((found, {"count": C(column).n_unique()}))["count"] == len(ids):
         return set(ids)

@@ -1,7 +1,7 @@
 """Billing lag: how long work waits for its invoice.
 
-Counted from the work's date to the date of the final invoice it is on: what is not invoiced yet has no lag but an
-age, which work in progress tells.
+The lag is counted from the work's date to the date of its final invoice. Work that is not invoiced yet has no lag; its
+age is in work in progress.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def billing_lag(
         - `entries`: billable entries on the invoices (parts of them by originator)
         - `total_lag_days`: Σ days, `mean_lag_days`: ÷ entries
         - `worked_amount`, `amount_days` (Σ days * amount), `amount_weighted_lag_days` (their ratio): what a day of
-          waiting costs; missing where rates are hidden
+          waiting costs; missing if rates are hidden
         - `billable_hours`, `hour_days` (Σ days * hours), `hours_weighted_lag_days`: the same by hours, known with
           rates hidden, too
         - `postdated_entries`: dated after their invoice. Their days are negative and count as such
@@ -117,7 +117,7 @@ def billing_lag(
 
     Examples
     --------
-    Ten days of waiting for 900 and thirty for 100: 20 days a piece, 12 by amount.
+    Ten days of waiting for 900 and thirty for 100: 20 days for each, 12 by amount.
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({

@@ -76,14 +76,14 @@ def budget_burn(
     -------
     frame
         Of the kind passed in, a row a matter with a budget, also without any work, sorted by label then id:
-        `matter_id`, `matter_name` (the id where nothing tells it) and, as float64 money,
+        `matter_id`, `matter_name` (the id if no frame has the name) and, as float64 money,
 
         - `budget_amount`
         - `billed_amount`: net billed time fees, as in `realization`; `fixed_fee_amount`: fixed fees on final invoices
         - `prebill_amount`: worth of time, and fixed fees, on draft, review and approved invoices
         - `unbilled_amount`: worth of the time on no invoice; `unknown_amount`: of time and fixed fees on invoices that
           are not among those passed
-        - `used_amount`: all these; missing where rates of its time are hidden
+        - `used_amount`: all these; missing if rates of its time are hidden
         - `remaining_amount`: budget - used; `budget_burn`: used ÷ budget, missing for a budget of 0
         - `unbilled_fixed_fee_amount`: fixed fees on no invoice, which do not count
         - `unbudgeted_matters`, `unbudgeted_amount`: how many matters have fees and no budget, and what these and fees
@@ -233,7 +233,7 @@ def _ids(frame: Frame) -> set[str]:
 
 
 def _unbudgeted(used: Frame, budgets: dict[str, float]) -> dict[str, float | None]:
-    """Tell how many matters have fees and no budget, and what they add up to; None where that is hidden."""
+    """Return how many matters have fees and no budget, and the sum of these fees; None if rates are hidden."""
     amount = nw.sum_horizontal(*_USED)
     rows = used.filter(C("matter_id").is_null() | ~C("matter_id").is_in(list(budgets))).with_columns(
         _amount=amount,

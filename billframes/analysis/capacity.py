@@ -45,7 +45,7 @@ def parts_of(first: dt.date, last: dt.date, times: Iterable[str]) -> list[Part]:
 
 def working_days(settings: FirmSettings, first: dt.date, last: dt.date) -> frozenset[dt.date]:
     """
-    Days of the firm's week that are no holiday, both ends inclusive.
+    Return the firm's working days without holidays, both ends inclusive.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def working_days(settings: FirmSettings, first: dt.date, last: dt.date) -> froze
 
 
 def available_hours(settings: FirmSettings, first: dt.date, last: dt.date) -> tuple[float, dict[str, float]]:
-    """Hours a person has in a stretch of days, and those of the people who differ."""
+    """Return the hours a person has available in these days, and the hours of people with other working times."""
     days = working_days(settings, first, last)
     differ = {*settings.user_hours, *settings.user_start, *settings.user_end, *settings.leave}
     return len(days) * settings.hours_per_day, {user: _hours_of(user, days, settings) for user in differ}
@@ -74,7 +74,7 @@ def target_hours(settings: FirmSettings, first: dt.date, last: dt.date) -> dict[
 
 
 def days_here(user: str, days: Iterable[dt.date], settings: FirmSettings) -> list[dt.date]:
-    """Those of the days that a person is in the firm and not away."""
+    """Return the days on which a person is in the firm and not on leave."""
     # The settings take dates in many forms and hold them in one.
     start = cast("dt.date", settings.user_start.get(user, dt.date.min))
     end = cast("dt.date", settings.user_end.get(user, dt.date.max))

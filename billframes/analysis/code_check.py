@@ -98,7 +98,7 @@ def code_check(
         With `matter_id`, `ledes_enabled`, `ledes_activity_code_required`, `ledes_task_code_required`,
         `ledes_expense_code_required` and `ledes_code_set_ids` (the loader's `select` "ledesConfiguration").
     codes : frame
-        With `code_type`, `code`, `code_set_id` and `selectable`; only what is said not to be selectable is not.
+        With `code_type`, `code`, `code_set_id` and `selectable`; a missing value counts as selectable.
     code_sets : frame, optional
         With `code_set_id`: tells which sets that matters name there are.
     expenses : frame, optional
@@ -115,7 +115,7 @@ def code_check(
         Of the kind passed in, a row a finding, sorted by date, item, id and field: `item` ("time_entry",
         "expense" or "fixed_fee"), `item_id`, `date`, `user_id`, `user_name`, `matter_id`, `matter_name`,
         `invoice_id` (what is on an invoice can't be changed any more), `field`, `code` and `problem`. Names and
-        invoice are missing where the items don't have them.
+        invoice are missing if the items don't have them.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def code_check(
     -----
     IncompleteDataWarning
         Items are on matters that were not passed, or whose LEDES configuration is missing, and can't be checked; or
-        matters name code sets that there are not. On lazy frames this and the check collect the matters, the codes
+        matters name code sets that don't exist. On lazy frames this and the check collect the matters, the codes
         and the combinations of matter and code in use; the result stays lazy.
 
     Examples
@@ -253,7 +253,7 @@ def _warn_of_unknown_sets(rules: _Rules, code_sets: Frame | None) -> None:
     }
     if lost:
         warn(
-            f"Matters name code sets that there are not: {', '.join(sorted(lost))} (such as the matter_id "
+            f"Matters name code sets that don't exist: {', '.join(sorted(lost))} (such as the matter_id "
             f"{min(lost.values())}). Codes of these sets count as outside the matter's code sets or unknown.",
             IncompleteDataWarning,
         )

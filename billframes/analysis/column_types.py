@@ -71,7 +71,7 @@ FLAGS = frozenset(
 _KEYS = frozenset(IDS.values())
 _TEXTS = frozenset({"name", *ENUMS})
 _CODED = (nw.Categorical, nw.Enum)
-# What engines call a column of which they know nothing.
+# The types that engines give to columns of an unknown type.
 _ANY = (nw.Object, nw.Unknown)
 
 _TO_DATE = {

@@ -81,7 +81,7 @@ def contribution(
         - `fixed_fee_amount`: fixed fees
         - `fees_amount`: both, in money
         - `share`: fees ÷ the fees of all rows; `running_share`: of this row and those above it. Negative for more
-          credit than fees; missing where all fees add up to 0
+          credit than fees; missing if all fees add up to 0
 
         Running shares need an order, so lazy frames are collected here, once they are a row a key; the result is
         of their kind again.

@@ -5,8 +5,9 @@ needs is one of three things: every record dated in the period asked for (`need_
 counts, whenever it was done (`need_work_on_invoices`), or everything that was open on a day (`need_open_on`).
 
 A load that surely lacks something is refused. A load that begins a good while earlier may be complete, so it only
-gives a warning; one that begins two years earlier gives none. Frames that say nothing of their load are judged by what
-is in them: `allocation.warn_of_work_not_passed` compares what invoices bill with the work that was passed.
+gives a warning; one that begins two years earlier gives none. If a frame does not
+know its load, its rows decide: `allocation.warn_of_work_not_passed` compares what invoices bill with the work that was
+passed.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ __all__ = [
 C = nw.col
 
 ITEM_FILTERS = ("user_id", "matter_id", "client_id", "fixed_fee_id", "invoice_id", "billing_type", "billed")
-"""The filters of items: harmless for what looks at each item by itself."""
+"""The filters of items: harmless for analyses that look at each item by itself."""
 
 # Bills usually carry the work of the month before; older work on them is rare after two years.
 A_MONTH = dt.timedelta(days=31)

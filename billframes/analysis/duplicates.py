@@ -107,7 +107,7 @@ def _columns(by: str | Sequence[str], there: Sequence[str]) -> list[str]:
     for name in columns or [""]:
         if name not in there:
             raise ParameterError(
-                f"by={by!r} names {name!r}, which is no column of time_entries.{closest(name, there)} "
+                f"by={by!r} names {name!r}, which is not a column of time_entries.{closest(name, there)} "
                 f"It takes {', '.join(there)}."
             )
     return list(dict.fromkeys(columns))

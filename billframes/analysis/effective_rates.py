@@ -1,4 +1,4 @@
-"""Effective rates: what an hour was billed at, beside what it was worked at.
+"""Effective rates: what an hour was billed at, and what it was worked at.
 
 The figures are realization's; here they are read as money an hour.
 """
@@ -80,7 +80,7 @@ def effective_rates(
         - with standard rates: `standard_amount`, `standard_rate` (÷ hours)
         - `left_out_hours`, `left_out_amount`, `left_out_billed_amount`: time on matters whose type does not count
 
-        Rates are missing where there are no hours.
+        Rates are missing if there are no hours.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""How passes over every row run on each engine, and how rows come to Python and go back.
+"""Run passes over all rows in the fastest way of each engine, and convert rows to Python and back.
 
-Eager Polars frames are planned as a whole, from `lazy` to `collect`, and never copied in between. Arrow's own
-join copies every column of both sides; here ids are looked up, and only what is found is added. Other engines do it
-their own way.
+Polars plans eager frames as a whole, from `lazy` to `collect`, and copies nothing in between. Arrow's own join copies
+every column of both sides; `join_by_id` looks ids up and adds only the columns found. `collect_counts` takes all counts
+behind warnings in one query.
 
-Medians, calendars and lists of codes are worked out in Python, over few rows. What comes of them goes back as the
+Medians, calendars and lists of codes are computed in Python, over few rows. `from_arrow` converts the result to the
 kind of frame that was passed in, lazy if that was lazy.
 """
 
@@ -23,12 +23,12 @@ __all__ = ["collect", "collect_counts", "from_arrow", "join_by_id", "lazy", "sum
 
 C = nw.col
 
-# From so many rows on, Polars' streaming engine is the quicker one; to start it takes milliseconds.
+# Polars' streaming engine takes milliseconds to start; from this many rows on it is quicker.
 _MANY = 200_000
 
 
 def lazy(frame: Frame) -> Frame:
-    """Make an eager Polars frame lazy, until `computed`; leave others as they are."""
+    """Make an eager Polars frame lazy, until `collect`; leave others as they are."""
     native = frame.to_native()
     return cast("Frame", nw.from_native(native.lazy())) if _eager_polars(frame) else frame
 
@@ -51,7 +51,7 @@ def collect(frame: Frame, like: Frame | None = None) -> Frame:
 
 def collect_counts(*queries: tuple[Frame, Mapping[str, nw.Expr]]) -> dict[str, float]:
     """
-    Compute the sums that warnings need, of several frames: lazy frames in one query, which gives one row.
+    Compute the sums that warnings need, of all lazy frames in one query, which returns one row.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Expressions that every engine computes alike, which the analyses are written with."""
+"""Expressions that the analyses are built from; every engine computes the same values for them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RESIDUE = 1e-9
 
 
 def as_float(condition: nw.Expr) -> nw.Expr:
-    """Return 1.0 where the condition holds and 0.0 elsewhere: counts that every engine can add up."""
+    """Return 1.0 if the condition holds, else 0.0: every engine can add these up."""
     return nw.when(condition).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
 
 
@@ -44,7 +44,7 @@ def null_column(dtype: Any) -> nw.Expr:
 
 
 def value_if(condition: nw.Expr, value: nw.Expr | str) -> nw.Expr:
-    """Return the value (or the column of that name) where the condition holds, and 0 elsewhere."""
+    """Return the value (or the column of that name) if the condition holds, else 0."""
     return nw.when(condition).then(C(value) if isinstance(value, str) else value).otherwise(nw.lit(0.0))
 
 
@@ -72,17 +72,17 @@ def value_at_rates(time: Frame, rates: Mapping[str, float]) -> Frame:
 
 
 def ratio(numerator: str, denominator: str) -> nw.Expr:
-    """Divide two columns; missing where the denominator is 0 or missing."""
+    """Divide two columns; missing if the denominator is 0 or missing."""
     return nw.when(C(denominator).abs() > RESIDUE).then(C(numerator) / C(denominator))
 
 
 def midnight(day: dt.date) -> dt.datetime:
-    """Return midnight of a day, which is what date columns hold inside."""
+    """Return midnight of a day; date columns inside the analyses hold such values."""
     return dt.datetime(day.year, day.month, day.day)  # noqa: DTZ001
 
 
 def is_in_period(column: str, period: Period) -> nw.Expr:
-    """Tell whether a date lies in the period, both ends inclusive; None is open, also to missing dates."""
+    """Return whether a date lies in the period, both ends inclusive; None is open, also to missing dates."""
     inside = nw.lit(1) == nw.lit(1)
     if period.start is not None:
         inside = inside & (C(column) >= midnight(period.start))
@@ -97,7 +97,7 @@ def in_period(frame: Frame, column: str, period: Period) -> Frame:
 
 
 def day_number(column: str) -> nw.Expr:
-    """Give the day number of a date column that has no missing values, as `date.toordinal` counts."""
+    """Return the day number of a date column without missing values, as `date.toordinal` counts."""
     date = nw.col(column).dt
     past = date.year().cast(nw.Int64) - 1
     number: nw.Expr = past * 365 + past // 4 - past // 100 + past // 400 + date.ordinal_day().cast(nw.Int64)

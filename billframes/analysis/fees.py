@@ -1,6 +1,6 @@
 """Fees on final invoices: what time and fixed fees were billed at, over any key.
 
-Everything that an invoice bills beside its expenses is fees, whatever the type of matter: the net billed time fees of
+Everything that an invoice bills except its expenses is fees, whatever the type of matter: the net billed time fees of
 its entries, its fixed fees at their amounts, and fees that no entry bears (a credit note, a fixed fee's reduction),
 which stay with the client. So fees add up to the invoices' amounts less their expenses.
 """

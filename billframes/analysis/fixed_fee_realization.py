@@ -65,7 +65,7 @@ def fixed_fee_realization(
 
     Each fee dated in the period meets all time entries that name it in `fixed_fee_id`, whenever worked and of
     whatever billing type, so pass all time. It is spread over them in proportion to their worth at standard rates
-    (to their hours where someone has no rate, or it adds up to nothing) and follows each entry's own matter, client
+    (to their hours if someone has no rate, or the worth adds up to 0) and follows each entry's own matter, client
     and user.
 
     Parameters
@@ -92,7 +92,7 @@ def fixed_fee_realization(
 
         - `fee_amount`: fees that have linked time, whether invoiced or not
         - `linked_hours`, `effective_rate` (fee ÷ hours)
-        - `standard_amount`: linked hours at standard rates; missing where someone has none
+        - `standard_amount`: linked hours at standard rates; missing if someone has none
         - `fixed_fee_realization`: fee ÷ standard
         - `unrated_hours`: linked hours of people without a standard rate
         - `unlinked_fee_amount`: fees without linked time (or whose hours cancel out), by the fee's own matter,

@@ -1,10 +1,10 @@
-"""The one door between users' frames and the analyses.
+"""Convert users' frames to Narwhals, and results back.
 
-Inside, every frame is a Narwhals frame with dates as `Datetime("us")`, money and hours as `Float64` and enums
-as text, whichever engine it came from. Code inside uses only what lazy frames offer too.
+Inside the analyses, every frame is a Narwhals frame with dates as `Datetime("us")`, money and hours as `Float64` and
+enums as text, whichever engine it came from. Code inside uses only what lazy frames offer too.
 
-pandas' columns are Arrow tables inside: Arrow adds up and joins a million rows of text in half of pandas' time, and few
-rows in a third of it. Most of a loaded frame is Arrow already, so that little is copied on the way in.
+pandas' columns become Arrow tables: Arrow adds up and joins a million rows of text in half of pandas' time, and few
+rows in a third of it. Most columns of a loaded frame are Arrow already, so little is copied.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
 
 
 def to_native(frame: Frame, like: Any) -> Any:
-    """Give back a frame of the engine that `like`, a frame that was passed in, is of; pandas with a RangeIndex."""
+    """Convert a result to the kind of frame that `like`, which was passed in, has; pandas with a RangeIndex."""
     native = nan_to_null(frame).to_native()
     if not isinstance(like, pd.DataFrame):
         return native
@@ -111,7 +111,7 @@ def to_native(frame: Frame, like: Any) -> Any:
 
 
 def nan_to_null(frame: Frame) -> Frame:
-    """Make figures missing that a missing number is part of; see `typed_column`."""
+    """Replace NaN by null: a figure is missing if a number that it needs is missing; see `typed_column`."""
     figures = [name for name, dtype in frame.collect_schema().items() if dtype in (nw.Float64, nw.Float32)]
     known = [nw.when(~C(name).is_nan()).then(C(name)).alias(name) for name in figures]
     return frame.with_columns(*known) if known else frame
@@ -141,8 +141,8 @@ def select_columns(
     """
     Select and cast what an analysis uses: all of `columns`, and those of `optional` that are there.
 
-    Those of `coded` stay enums where they are that: text for a million rows costs as much as adding them up. It is for
-    keys that `sum_by` makes text.
+    Columns in `coded` stay categorical: casting a million rows to text costs as much as summing them. `sum_by` makes
+    them text.
     """
     needed = list(dict.fromkeys(columns))
     require(frame, name, needed)

@@ -49,7 +49,7 @@ class Grouping:
     sources : Sources
         The frames that are joined for the keys, and the firm's settings.
     type_key : Key, optional
-        Where the matter type of a row comes from; None if no frame has it.
+        How the matter type of a row is found; None if no frame has it.
     """
 
     keys: tuple[Key, ...]
@@ -114,7 +114,7 @@ class Grouping:
 
     @property
     def times(self) -> list[str]:
-        """Those of month, quarter and year that are among the keys."""
+        """Month, quarter and year, if they are among the keys."""
         return [key.time for key in self.keys if key.time]
 
     @property

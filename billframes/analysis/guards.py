@@ -1,11 +1,10 @@
-"""Find values in users' frames that would give a wrong figure without a word.
+"""Find values in users' frames that would silently give a wrong figure.
 
-Every frame that is passed to an analysis is looked through once: for ids that occur twice, missing numbers, enum values
-in another case or unknown, and billed items without an invoice. Looking is cheap: a frame as loaded has unique ids, an
-enum's values are those of its categories, and lazy frames are asked together for a few rows of counts. Rows are only
-compared if ids occur twice.
+Every frame that is passed to an analysis is checked once: for ids that occur twice, missing numbers, enum values in
+another case or unknown, and billed items without an invoice. This is cheap: a frame as loaded has unique ids, a
+categorical column lists its values, and one query counts for all lazy frames. Rows are only compared if ids repeat.
 
-What concerns one column only is kept until an analysis uses that column (`warn_of_columns`).
+A warning about one column is kept until an analysis uses that column (`warn_of_columns`).
 """
 
 from __future__ import annotations
@@ -30,19 +29,19 @@ __all__ = ["already_checked", "check_values", "unknown_values", "warn_of_columns
 C = nw.col
 
 BILLED_ELSEWHERE = "billed, but without invoice_id"
-"""Stands for the invoice of an item that is billed and names none, so that its state is unknown."""
+"""The invoice id of an item that is billed and has none, so that its state is unknown."""
 
-# Without one of these two, what an item or an invoice is can't be told; a matter or user may have no type.
+# Every item and invoice needs these two; a matter or user may have no type.
 _REQUIRED = frozenset({"billing_type", "invoice_state"})
 _MEANT = {name: {value.casefold(): value for value in values} for name, values in ENUMS.items()}
 _WEIGHED = {"billing_type": "hours", "invoice_state": "amount"}
-# A warning names so many values and counts the others.
+# A warning names this many values and counts the others.
 _NAMED = 5
 
 
 @dataclass(slots=True)
 class _Found:
-    """What was found and not yet said, by frame and column; and the unknown values of enums."""
+    """Warnings not yet given, by frame and column, and the unknown values of enums."""
 
     messages: dict[tuple[str, str], str] = field(default_factory=dict)
     unknown: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
@@ -56,7 +55,7 @@ def check_values(
     frames: dict[str, Frame], natives: Mapping[str, Any], *, as_they_are: bool = False
 ) -> dict[str, Frame]:
     """
-    Return frames whose ids are unique and whose enums have their declared values, where these are in another case.
+    Return frames whose ids are unique and whose enums have their declared values, also if they came in another case.
 
     Parameters
     ----------
@@ -91,7 +90,7 @@ def check_values(
 
 @contextmanager
 def already_checked(natives: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iterator[None]:
-    """Let an analysis called here take the frames as checked already: nothing is looked through or said twice."""
+    """Let an analysis called here use frames that are checked already, without a second check or warning."""
     token = _CHECKED.set((natives, frames))
     try:
         yield
@@ -115,7 +114,7 @@ def unknown_values(name: str, column: str) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What there is to check about one frame, each as an expression that counts rows."""
+    """What to check in one frame, each as an expression that counts rows."""
 
     name: str
     frame: Frame
@@ -124,7 +123,7 @@ class _Look:
 
     @classmethod
     def at(cls, name: str, frame: Frame, native: Any, *, ids_only: bool) -> _Look:
-        """Find out what there is to check."""
+        """Find out what to check."""
         schema = frame.collect_schema()
         id_ = IDS.get(name)
         id_ = id_ if id_ in schema else None
@@ -141,7 +140,7 @@ class _Look:
         return cls(name, frame, id_, counted)
 
     def mended(self, counts: Mapping[str, int], found: _Found) -> Frame:
-        """Return the frame without repeated rows, and with the values that are meant; note what is to be said."""
+        """Return the frame without repeated rows, and with the values that are meant; keep the warnings."""
         frame = self.frame
         if counts.get("repeated") and self.id is not None:
             frame = drop_repeated(frame, self.name, self.id)
@@ -170,7 +169,7 @@ def _missing(value: nw.Expr, dtype: Any) -> nw.Expr:
 
 
 def _may_miss(frame: Frame, column: str) -> bool:
-    """Tell whether a column may have missing numbers; eager engines know it at once."""
+    """Return whether a column may have missing numbers; eager engines know it at once."""
     dtype = frame.collect_schema().get(column)
     if dtype is None or not dtype.is_numeric():
         return False
@@ -181,7 +180,7 @@ def _may_miss(frame: Frame, column: str) -> bool:
 
 
 def _odd(column: str, dtype: Any) -> nw.Expr:
-    """Tell which values of an enum are not as declared; in a column of another type, which are missing."""
+    """Return which values of an enum are not as declared; in a column of another type, which are missing."""
     if not _is_text(dtype):
         return C(column).is_null()
     known = C(column).cast(nw.String).is_in(ENUMS[column])
@@ -189,7 +188,7 @@ def _odd(column: str, dtype: Any) -> nw.Expr:
 
 
 def _may_be_odd(frame: Frame, column: str) -> bool:
-    """Tell whether an enum may have other values than those declared: what its categories say, if it has any."""
+    """Return whether an enum may have other values than those declared, from its categories if it has any."""
     dtype = frame.collect_schema().get(column)
     if not _is_text(dtype):
         # A column without a single value may be of any type.
@@ -212,7 +211,7 @@ def _is_arrow(frame: Frame, column: str) -> bool:
 
 
 def _counts(looks: Mapping[str, _Look]) -> dict[str, dict[str, int]]:
-    """Count for each frame what its look asks for: lazy frames all together, in one query that gives one row."""
+    """Count what each frame's look asks for, of all lazy frames in one query."""
     names = {(name, check): f"_{name}_{nth}" for name, look in looks.items() for nth, check in enumerate(look.counted)}
     queries = [
         (look.frame, {names[name, check]: each for check, each in look.counted.items()}) for name, look in looks.items()
@@ -245,7 +244,7 @@ def _examples(look: _Look, rows: Frame) -> str:
 
 
 def _meant(look: _Look, frame: Frame, column: str, found: _Found) -> Frame:
-    """Give an enum's values in another case as they are declared, and note those that are unknown."""
+    """Replace an enum's values in another case by those declared, and keep a warning of unknown ones."""
     other = _WEIGHED.get(column, "")
     dtype = frame.collect_schema().get(other)
     weighed = other if dtype is not None and dtype.is_numeric() else None
@@ -283,8 +282,8 @@ def _of_unknown(name: str, column: str, values: list[dict[str, Any]], weighed: s
 
 
 _CONSEQUENCES = {
-    "billing_type": "Such time is in unknown_hours or unknown_amount, where the result has them, and nowhere else.",
-    "invoice_state": "Such invoices, and the work on them, are in unknown_amount, where the result has it, and are "
+    "billing_type": "Such time is in unknown_hours or unknown_amount, if the result has them, and nowhere else.",
+    "invoice_state": "Such invoices, and the work on them, are in unknown_amount, if the result has it, and are "
     "neither final nor prebill.",
     "matter_type": "Such matters are of the type Unknown.",
     "role": "Such people are of the role Unknown.",

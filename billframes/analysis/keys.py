@@ -1,4 +1,4 @@
-"""What `by=` can name, and where each key comes from."""
+"""The keys that `by=` can name, and the columns that each of them derives from."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ALIASES = {column: name for name, pair in PEOPLE_AND_MATTERS.items() for column
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where keys may come from: columns of the rows themselves, and the matters, users and clients frames."""
+    """The frames and columns that keys may derive from: the rows themselves, matters, users and clients."""
 
     rows: frozenset[str]
     matters: Frame | None
@@ -72,7 +72,7 @@ class Key:
 
     `columns` are the result's: id and label, or a value alone. `base` are the columns of the rows that it is
     derived from. `matter`, `user` and `client` map a temporary name to the column of the matters, users or clients
-    frame that is joined on. `parts` tell what each result column is made of: the first of these that is not missing.
+    frame that is joined on. `parts` are the columns that each result column is made of: the first not missing.
     """
 
     columns: tuple[str, ...]
@@ -90,7 +90,7 @@ class Key:
 
     @property
     def personal(self) -> bool:
-        """Whether the key follows from who worked and when, so that available hours can be told by it."""
+        """Whether the key follows from who worked and when, so that available hours are known."""
         return self.time is not None or set(self.base) <= {"user_id", "user_name"}
 
     @property
@@ -115,7 +115,7 @@ def find_keys(by: By, sources: Sources) -> tuple[Key, ...]:
 
 
 def matter_type_key(sources: Sources, *, prefer_matters: bool = False) -> Key | None:
-    """Return the key that tells matter types; None if nothing given does. Rows are asked first, or the matters."""
+    """Return the key of matter types, of the rows or of the matters; None if neither has them."""
     if "matter_type" in sources.rows and not (prefer_matters and "matter_type" in sources.of_matters):
         return Key(("matter_type",), ("matter_type",), (("matter_type",),), missing=UNKNOWN)
     if "matter_type" in sources.of_matters:
@@ -189,7 +189,7 @@ def _plain(name: str, sources: Sources) -> Key:
 def _unknown(name: str, sources: Sources) -> NoReturn:
     known = [*SHORT_NAMES, *sorted(sources.rows | sources.of_matters | sources.of_users | sources.of_clients)]
     absent = [f"{each}=" for each in ("matters", "users", "clients") if getattr(sources, each) is None]
-    more = f", and columns of {', '.join(absent)} where these are passed" if absent else ""
+    more = f", and columns of {', '.join(absent)} if these are passed" if absent else ""
     raise ParameterError(
         f"by={name!r} is neither a short name nor a column.{closest(name, known)} It takes {', '.join(known)}{more}."
     )

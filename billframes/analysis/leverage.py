@@ -52,8 +52,8 @@ def leverage(
     Client hours, and heads, of non-principals ÷ those of principals.
 
     Client hours and the roster are those of `utilization`. Everyone on the roster whose role is known and not
-    principal is a non-principal, an accountant with client hours too. People of unknown role are on neither side
-    and counted beside.
+    principal is a non-principal, an accountant with client hours too. People of unknown role are on neither side;
+    they are counted in columns of their own.
 
     Parameters
     ----------
@@ -62,18 +62,18 @@ def leverage(
     start : str or date
         First day, inclusive; or a whole period such as "2026-10" or "2026-Q3".
     end : str or date, optional
-        Last day, inclusive. Needed where `start` is a date.
+        Last day, inclusive. Needed if `start` is a date.
     by : str or list of str, optional
         What to group by; None gives one row.
     users : frame, optional
         With `user_id`, `name` and `role`. Needed unless the settings' `roles` or a column `user_role` of the
         entries tell roles.
     matters : frame, optional
-        With `matter_id` and `matter_type`; needed where the entries have no `matter_type`.
+        With `matter_id` and `matter_type`; needed if the entries have no `matter_type`.
     clients : frame, optional
         With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
-        `roles` go before those of the users list; the calendar tells who was there.
+        `roles` take precedence over the users list; the calendar says who was there.
     include_fixed_fee, include_probono, roster
         As in `utilization`.
 
@@ -94,7 +94,7 @@ def leverage(
     ParameterError
         The period has an open end, `by` or `roster` is unknown, or frames are of different engines.
     MissingColumnError
-        A column is missing, or nothing tells roles or which matters are internal.
+        A column is missing, or no frame has roles or matter types.
 
     Warns
     -----

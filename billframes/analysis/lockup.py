@@ -28,7 +28,7 @@ def lockup(
     Parameters
     ----------
     wip_amount : float
-        Work in progress on a day: the `total` of `wip`. None is not known, as where rates are hidden.
+        Work in progress on a day: the `total` of `wip`. None if it is not known, as when rates are hidden.
     receivable_amount : float
         Receivables on that day: the `total` of `aging`.
     fees_amount : float
@@ -44,7 +44,7 @@ def lockup(
     DataFrame
         One row: `wip_amount` (without the contingent part), `receivable_amount`, `fees_amount`, `days` and, as float64
         days, `wip_days`, `receivable_days` (amount ÷ fees * days) and `lockup_days` (both together); then
-        `left_out_wip_amount`, the contingent part. Missing where an amount is not known, and where fees are 0 or less.
+        `left_out_wip_amount`, the contingent part. Missing if an amount is not known, or if fees are 0 or less.
 
     Raises
     ------

@@ -65,14 +65,14 @@ def missing_time(
     start : str or date
         First day, inclusive; or a whole period such as "2026-10" or "2026-Q3".
     end : str or date, optional
-        Last day, inclusive. Needed where `start` is a date. Days to come are missing, too: end no later than today.
+        Last day, inclusive. Needed if `start` is a date. Days to come are missing, too: end no later than today.
     threshold : float, optional
         Hours a day below which a day is missing, above 0 and at most 24. By default half of the person's hours a
         day: a day that nobody filled in, not merely a short one.
     users : frame, optional
         With `user_id`, `name` and `role`: who is on the roster, also without a single entry.
     matters : frame, optional
-        With `matter_id` and `matter_type`, for the roster; needed where the entries have no `matter_type`.
+        With `matter_id` and `matter_type`, for the roster; needed if the entries have no `matter_type`.
     settings : FirmSettings, optional
         The calendar, people's hours, start, end and leave.
     roster : {"timekeepers", "active"}
@@ -82,7 +82,7 @@ def missing_time(
     -------
     frame
         Of the kind passed in, a row a person and day, sorted by name, id and day: `date`, `user_id`, `user_name`,
-        `hours` (entered on the day, 0 where there is no entry; corrections can make them negative),
+        `hours` (entered on the day, 0 if there is no entry; corrections can make them negative),
         `threshold_hours`, `available_hours` (the person's hours a day) and `missing_hours` (available - entered).
         People without available hours have no missing days.
 
@@ -91,7 +91,7 @@ def missing_time(
     ParameterError
         The period has an open end, the threshold is out of range, or frames are of different engines.
     MissingColumnError
-        A column is missing, or nothing tells which matters are internal.
+        A column is missing, or no frame has matter types.
 
     Warns
     -----
@@ -101,7 +101,7 @@ def missing_time(
     Notes
     -----
     On lazy frames the roster and the hours by person and day are collected. The result is of the kind passed in,
-    lazy where that was.
+    lazy if that was.
 
     Examples
     --------

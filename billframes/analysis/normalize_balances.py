@@ -38,8 +38,8 @@ def normalize_balances(client_balances: IntoFrameT) -> IntoFrameT:
     Client balances as the columns of `aging`, from either field set of the balances endpoint.
 
     Set A's buckets are taken as they are. Set B is cumulative ("more than N days overdue"): its buckets are the
-    differences from balance to overdue, to more than 30 days, and so on. Where these figures do not fall from one to
-    the next, they are no running totals (or credits are among them) and the buckets are missing. Where a row has both
+    differences from balance to overdue, to more than 30 days, and so on. If these figures do not fall from one to
+    the next, they are not running totals (or credits are among them) and the buckets are missing. If a row has both
     sets whole, set A counts.
 
     Parameters
@@ -52,7 +52,7 @@ def normalize_balances(client_balances: IntoFrameT) -> IntoFrameT:
     Returns
     -------
     frame
-        Of the kind passed in, a row a row, in their order: `client_id`, `client_name` where it is there and, as float64
+        Of the kind passed in, a row a row, in their order: `client_id`, `client_name` if it is there and, as float64
         money, `current`, `1-30`, `31-60`, `61-90`, `91+`, `total`, `overdue`; `weighted_days_overdue`, which balances
         can't tell, is missing.
 
@@ -103,7 +103,7 @@ def normalize_balances(client_balances: IntoFrameT) -> IntoFrameT:
 
 
 def _figures(balances: Frame) -> Frame:
-    """Take the figures of both sets; those of a set that has not all its columns there are missing."""
+    """Select the figures of both sets; a set of which a column is absent is missing."""
     columns = balances.collect_schema().names()
     whole = [figures for figures in (_SET_A, _SET_B) if set(figures) <= set(columns)]
     if not whole:
@@ -118,7 +118,7 @@ def _figures(balances: Frame) -> Frame:
 
 
 def _known(*figures: str) -> nw.Expr:
-    """Return 1.0 where all figures are there."""
+    """Return 1.0 if no figure is missing."""
     known: Any = nw.lit(1.0)
     for name in figures:
         known = nw.when(C(name).is_null()).then(nw.lit(0.0)).otherwise(known)
@@ -126,7 +126,7 @@ def _known(*figures: str) -> nw.Expr:
 
 
 def _falling(*figures: str) -> nw.Expr:
-    """Return 1.0 where no figure is larger than the one before it."""
+    """Return 1.0 if no figure is larger than the one before it."""
     falling: Any = nw.lit(1.0)
     for one, after in pairwise(figures):
         falling = nw.when(C(after) > C(one) + _SAME).then(nw.lit(0.0)).otherwise(falling)
@@ -142,7 +142,7 @@ def _check(rows: Frame) -> None:
     if neither:
         raise ParameterError(
             f"client_balances has neither set of figures complete for {len(neither)} clients: {_few(neither)}. "
-            "Load them anew with client_balances(), or leave these rows out."
+            "Load them again with client_balances(), or leave these rows out."
         )
     if rising:
         warn(

@@ -102,7 +102,7 @@ def _owed(invoices: Frame, grouping: Grouping, limits: dict[str, float], basis: 
 
 
 def _counted(day: dt.date) -> list[nw.Expr]:
-    """Choose the final invoices of the time up to a day; and those of unknown state, if there are any."""
+    """Choose the final invoices dated up to a day, and those of unknown state, if there are any."""
     final, dated = C("invoice_state") == "final", C("invoice_date") <= midnight(day)
     if not unknown_values("invoices", "invoice_state"):
         return [final, dated]
@@ -132,7 +132,7 @@ def _bucketed(limits: dict[str, float], days: str) -> list[nw.Expr]:
 
 
 def _between(days: str, low: float | None, high: float | None) -> nw.Expr:
-    """Tell whether days are more than `low` and at most `high`, either of which may be open."""
+    """Return whether days are more than `low` and at most `high`, either of which may be open."""
     if low is None or high is None:
         return C(days) > low if high is None else C(days) <= high
     return C(days).is_between(low, high, closed="right")
@@ -142,7 +142,7 @@ def _days_since(rows: Frame, column: str, day: dt.date) -> nw.Expr:
     """
     Count the days from a column of dates to `day`.
 
-    Date subtraction differs from engine to engine. Where timestamps are quick they serve; elsewhere days are
+    Date subtraction differs from engine to engine. Timestamps are used if they are quick; otherwise days are
     counted.
     """
     if isinstance(rows, nw.DataFrame) or rows.implementation.is_polars():
@@ -187,9 +187,9 @@ def _spread(owed: Frame, frames: dict[str, Frame], grouping: Grouping, measures:
 
 def _shares(frames: dict[str, Frame], by: list[str]) -> tuple[Frame, Frame | None]:
     """
-    Tell which part of its invoice's amount each matter or user was billed at.
+    Return which part of its invoice's amount each matter or user was billed at.
 
-    Beside it, count the entries without an amount on each invoice; None without time.
+    Also return the number of entries without an amount on each invoice; None without time.
     """
     ids = [name for name in by if name.endswith("_id")]
     expenses, fixed_fees, entries = (frames.get(name) for name in ("expenses", "fixed_fees", "time_entries"))

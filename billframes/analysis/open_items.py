@@ -1,4 +1,4 @@
-"""How work in progress is calculated: the items open on a day, their state and age then, and what is unknown of them.
+"""How work in progress is calculated: the items open on a day, their state and age then, and what is unknown.
 
 Items are first added up by state and age. Only these few sums are joined with matters and users.
 """
@@ -29,7 +29,7 @@ C = nw.col
 KINDS = ("time_entries", "expenses", "fixed_fees")
 _IDS = frozenset({"user_id", "client_id", "matter_id"})
 _ITEM = ("_time", "_expense", "_fee", "hours", "fixed_fee_hours", "unpriced_hours", "_hidden", "_priced", "_rows")
-# A warning names so many entries and counts the others.
+# A warning names this many entries and counts the others.
 _NAMED = 5
 # Result columns that add up what is in one state.
 _BY_STATE = {"unbilled_amount": "unbilled", "prebill_amount": "prebill", "unknown_amount": "unknown"}
@@ -151,12 +151,12 @@ def _worth(items: Frame) -> Frame:
 
 
 def _unpriced() -> nw.Expr:
-    """Tell whether an entry has hours and no amount; no hours are worth nothing."""
+    """Return whether an entry has hours and no amount; no hours are worth 0."""
     return C("amount").is_null() & (C("hours") != 0)
 
 
 def _states(invoices: Frame, day: dt.date) -> Frame:
-    """Tell what each invoice was on the day: 2 for final, 1 for prebill, 0 for a state that is not known."""
+    """Return what each invoice was on the day: 2 for final, 1 for prebill, 0 for an unknown state."""
     heads = select_columns(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
     prebill = as_float(C("invoice_state").is_in([*PREBILL, "final"]))
     final = as_float((C("invoice_state") == "final") & (C("invoice_date") <= midnight(day)))
@@ -164,7 +164,7 @@ def _states(invoices: Frame, day: dt.date) -> Frame:
 
 
 def _with_state(rows: Frame, states: Frame, options: Options) -> Frame:
-    """Keep the items that were open on the day, and tell their state then."""
+    """Keep the items that were open on the day, with their state then."""
     if not options.include_prebill:
         return _with_untyped(rows.filter(C("invoice_id").is_null()).with_columns(_state=nw.lit("unbilled")))
     # Numbers until only few rows are left: a text for each of a million entries costs as much as the join.
@@ -181,7 +181,7 @@ def _with_untyped(rows: Frame) -> Frame:
 
 
 def _in_buckets(rows: Frame, options: Options) -> Frame:
-    """Find the number of the bucket of each item's age: how many bounds it has passed."""
+    """Add the number of each item's bucket: how many bounds its age has passed."""
     first = dt.date.min.toordinal()
     cuts = [dt.date.fromordinal(max(first, options.day.toordinal() - bound)) for bound in options.bounds]
     return rows.with_columns(_bucket=nw.sum_horizontal(*[as_float(C("date") < midnight(cut)) for cut in cuts]))

@@ -50,7 +50,7 @@ def origination(
     matters : frame
         With `matter_id` and `originator_ids`, and `originator_names` for labels.
     by : str or list of str, optional
-        More keys beside the originator, such as "client".
+        More keys, after the originator, such as "client".
     start, end : str or date, optional
         First and last day of the invoices' dates, inclusive, None is open; or a whole period as `start`.
     users : frame, optional
@@ -65,7 +65,7 @@ def origination(
     frame
         Of the kind passed in, sorted by label: `originator_id`, `originator_name`, the other keys and, as float64
         money, `worked_amount`, `billed_amount` and `settled_amount` (of time, as in `realization`; worked is missing
-        where rates are hidden), `fixed_fee_amount`, and `fees_amount` (billed and fixed fees).
+        if rates are hidden), `fixed_fee_amount`, and `fees_amount` (billed and fixed fees).
 
     Raises
     ------

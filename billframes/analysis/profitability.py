@@ -118,12 +118,12 @@ def profitability(
         - `fixed_fee_amount`: fixed fees on final invoices
         - `fees_amount`: both
         - `total_hours`: hours worked
-        - `cost_amount`: hours * cost rates; missing where someone with hours has no cost rate
+        - `cost_amount`: hours * cost rates; missing if someone with hours has no cost rate
         - `profit_amount`: fees - cost
         - `margin_ratio`: profit ÷ fees; missing without fees
         - `uncosted_hours`: hours of people without a cost rate
         - `unbilled_amount`: worth of the billable time dated in the period that is on no invoice: its hours are in the
-          cost and its fees are not yet there; missing where rates are hidden
+          cost and its fees are not yet there; missing if rates are hidden
 
     Raises
     ------

@@ -44,11 +44,11 @@ def realization(
     Billed ÷ worth of billed work: what the work on final invoices was billed at, by its worth at its rates.
 
     An invoice's net billed time fees are its amount less its expenses and fixed fees. They are spread over its
-    billable entries in proportion to `amount` (over hours where amounts are hidden or add up to nothing), and
+    billable entries in proportion to `amount` (over hours if amounts are hidden or add up to 0), and
     follow each entry's own matter, client and user. What no entry can take (a credit note, an invoice without
     billable time) stays with the client; its matter and user are `Unassigned`.
 
-    Pass wide frames: January's work is on February's invoice, and an invoice can only be spread rightly with
+    Pass wide frames: January's work is on February's invoice, and an invoice can only be spread correctly with
     all its entries, expenses and fixed fees there. The period is applied here.
 
     Parameters
@@ -75,7 +75,7 @@ def realization(
     settings : FirmSettings, optional
         `standard_rates` add the standard columns; `originator_weights` split by originator.
     matter_types : collection of str, optional
-        Types of matter that count. "Unknown" is what has none, credit notes among it, and is implied where all
+        Types of matter that count. "Unknown" is what has none, credit notes among it, and is implied if all
         five types are named. All but contingency, pro bono and internal by default.
     discounts : {"time", "items"}
         What bears the difference between an invoice's items and its amount: its time alone, so that fixed fees are
@@ -90,13 +90,13 @@ def realization(
     frame
         Of the kind passed in, sorted by label: the keys and, as float64, money unrounded,
 
-        - `worked_amount`: worth of billed work, which is the billable time on the final invoices counted; missing where
+        - `worked_amount`: worth of billed work, which is the billable time on the final invoices counted; missing if
           rates are hidden
         - `billed_amount`: net billed time fees
         - `write_down_amount`: worth - billed; negative is a write-up
         - `billing_realization`: billed ÷ worth; missing for 0 ÷ 0, as on invoices of fixed fees only
-        - `settled_amount`: net billed time fees * (amount - balance) ÷ amount of each invoice, 0 where the amount
-          is 0; payments, credits and write-offs can't be told apart
+        - `settled_amount`: net billed time fees * (amount - balance) ÷ amount of each invoice, 0 if the amount
+          is 0; it includes payments, credits and write-offs, which the API does not distinguish
         - `settlement_ratio`: settled ÷ billed
         - `overall_realization`: billing_realization * settlement_ratio
         - `billable_hours`: hours on those invoices
@@ -106,14 +106,14 @@ def realization(
           (billed ÷ fees worked)
         - `unknown_amount`: worth of time of unknown billing type, or on an invoice whose state is unknown; with
           `basis="work_date"` also of time on an invoice that was not passed
-        - with standard rates: `standard_amount` (hours at standard rates; missing where someone has none),
+        - with standard rates: `standard_amount` (hours at standard rates; missing if someone has none),
           `worked_to_standard`, `billed_to_standard`
         - `left_out_hours`, `left_out_amount`, `left_out_billed_amount`: time on matters whose type does not count
         - `mixed_amount`: the part of `worked_amount` on invoices that also bill fixed fees
         - with `as_of`: `due_amount` and `due_settled_amount`, the parts of `billed_amount` and `settled_amount` on
           invoices due on or before that day, and `due_settlement_ratio`, their ratio
 
-        With `discounts="items"`, what was billed is missing where invoices that also bill fixed fees have time without
+        With `discounts="items"`, what was billed is missing if invoices that also bill fixed fees have time without
         an amount.
 
     Raises
@@ -130,7 +130,7 @@ def realization(
     IncompleteDataWarning
         Entries name an invoice that was not passed (by invoice date: unless the entry's own `invoice_date` says
         it is of another period), matter types are unknown, expenses or fixed fees were not passed, or, with `as_of`,
-        final invoices have no due date (the invoice date stands in).
+        final invoices have no due date (the invoice date is used).
         On lazy frames this runs two small queries (by originator three); the result stays lazy.
 
     Examples

@@ -62,7 +62,7 @@ _BY_STATE = {
     "unknown_amount": "unknown",
 }
 _AMOUNTS = (*_BY_STATE, "cohort_amount", "left_out_amount", "standard_amount", "mixed_amount")
-# Result columns that follow from how the invoices' fees are spread; missing where that is not known.
+# Result columns that follow from how the invoices' fees are spread; missing if that is unknown.
 _FEES = ("billed_amount", "settled_amount", "due_amount", "due_settled_amount")
 _MEASURES = (
     *_AMOUNTS,
@@ -74,7 +74,7 @@ _MEASURES = (
     "left_out_billed_amount",
     "_left_out_unspread",
 )
-# What is known of an invoice, added up to one number: rows are added up by it, so that it costs one column, not four.
+# Facts about an invoice, as bits of one number: rows are summed by it, so it costs one column, not four.
 MIXED, DUE, UNDATED, UNSPREAD = 1, 2, 4, 8
 
 
@@ -140,7 +140,7 @@ def _rates(on_invoices: Frame, frames: dict[str, Frame], options: Options) -> Fr
 
 
 def _counted_invoices(options: Options) -> nw.Expr:
-    """Tell whether an invoice is one of those counted: final, and by invoice date of the period."""
+    """Return whether an invoice is one of those counted: final, and by invoice date of the period."""
     final = C("_invoice_state") == "final"
     if options.basis == "work_date":
         return final & (C("_gross_hours") > 0)
@@ -148,7 +148,7 @@ def _counted_invoices(options: Options) -> nw.Expr:
 
 
 def _is(*bits: int) -> nw.Expr:
-    """Tell whether an invoice is of any of the classes."""
+    """Return whether an invoice is of any of these classes."""
     return C("_class").is_in([number for number in range(16) if any(number & bit for bit in bits)])
 
 
@@ -323,8 +323,8 @@ def _warn_of_invoices(counts: Mapping[str, float]) -> None:
     undated, unspread = int(counts["undated"]), int(counts["unspread"])
     if undated:
         warn(
-            f"{undated} billable time entries are on final invoices without a due date; the invoice date stands in for "
-            "it in what is due.",
+            f"{undated} billable time entries are on final invoices without a due date; their invoice date is "
+            "used instead in what is due.",
             IncompleteDataWarning,
         )
     if unspread:

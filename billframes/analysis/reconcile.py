@@ -1,7 +1,7 @@
-"""Reconcile: what each invoice's items add up to, beside its amount.
+"""Reconcile: the sum of each invoice's items next to its amount.
 
-The API's invoices have no lines. Its items say what was worked, the amount what was asked for; what lies between are
-write-downs and write-ups, discounts, taxes and credits, which can't be told apart.
+The API's invoices have no lines. Items show what was worked, the amount what was billed. The difference can be
+write-downs, write-ups, discounts, taxes and credits; the API does not distinguish them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def reconcile(
     fixed_fees: IntoFrameT | None = None,
 ) -> IntoFrameT:
     """
-    Each invoice's items beside its amount: what the other figures can be checked against.
+    Each invoice's items next to its amount, to check the other figures against.
 
     Pass wide frames: all items of the invoices, whatever their date. Invoices of every state have their row.
 
@@ -49,7 +49,7 @@ def reconcile(
         With `invoice_id`, `matter_id`, `billing_type`, `hours` and `amount`.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`; `invoice_number`, `client_id` and
-        `client_name` are kept where they are there.
+        `client_name` are kept if they are there.
     expenses, fixed_fees : frame, optional
         With `invoice_id`, `matter_id` and `amount`. None is taken as none at all, with a warning: pass an empty frame
         to say that there are none.
@@ -61,7 +61,7 @@ def reconcile(
         `invoice_state` and, as float64 money,
 
         - `time_amount` (worth of billable time), `expense_amount`, `fixed_fee_amount`, and their sum `items_amount`;
-          where rates are hidden, time and the sum are missing
+          if rates are hidden, time and the sum are missing
         - `amount`: of the invoice; `unexplained_amount`: amount - items, negative where time was written down
         - `balance`: what is open of the amount
         - `matter_count`: how many matters its items are on, int64
@@ -121,9 +121,9 @@ def _heads(invoices: Frame) -> tuple[Frame, list[str]]:
 
 
 def _of_matters(frame: Frame, kind: str) -> Frame:
-    """Take the items on invoices, with their amount in the column of its kind."""
+    """Select the items on invoices, with their amount in the column of its kind."""
     if kind == "time_entries":
-        # Time that bills nothing is on the invoice, too, and its matter counts.
+        # Time that is not billed is on the invoice too, and its matter counts.
         every = select_columns(frame, kind, ("invoice_id", "matter_id")).with_columns(
             worth=nw.lit(0.0), _rows=nw.lit(1.0)
         )
@@ -147,7 +147,7 @@ def _result(heads: Frame, totals: Frame, kept: list[str]) -> Frame:
     rows = rows.with_columns(items_amount=C("time_amount") + C("expense_amount") + C("fixed_fee_amount"))
     apart = C("amount") - C("items_amount")
     rows = rows.with_columns(
-        # Sums of cents leave a residue, and people ask for what is below 0.
+        # Sums of cents leave a residue, and people filter for amounts below 0.
         unexplained_amount=nw.when(apart.abs() <= RESIDUE).then(nw.lit(0.0)).otherwise(apart),
         matter_count=C("matter_count").cast(nw.Int64),
     )

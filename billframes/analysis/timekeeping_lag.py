@@ -33,7 +33,7 @@ __all__ = ["ANALYSIS", "timekeeping_lag"]
 C = nw.col
 
 
-# Grouping by the lag itself leaves few rows, of which medians and percentiles can be taken in Python.
+# Grouping by the lag itself leaves few rows; medians and percentiles of these are computed in Python.
 _LAG = Key(("_lag",), ("_lag",), (("_lag",),))
 _ROW = ("_entries",)
 _COLUMNS = (
@@ -53,7 +53,7 @@ _COLUMNS = (
 
 @dataclass(slots=True)
 class _Lags:
-    """How many entries of one group have which lag; parts of entries where they are split over originators."""
+    """How many entries of one group have which lag; parts of entries if originators share them."""
 
     labels: dict[str, Any] = field(default_factory=dict)
     counts: dict[float, float] = field(default_factory=dict)
@@ -146,7 +146,7 @@ def timekeeping_lag(
         - `future_dated_entries`: created before the work's date (a negative lag; among the same-day ones, too)
         - `unknown_entries`: without `created_at`; in no other column
 
-        Ratios and percentiles are missing where there are no entries.
+        Ratios and percentiles are missing if there are no entries.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def timekeeping_lag(
     Notes
     -----
     Time zones and percentiles differ from engine to engine, so on lazy frames the columns needed are collected. The
-    result is of the kind passed in, lazy where that was.
+    result is of the kind passed in, lazy if that was.
 
     Examples
     --------

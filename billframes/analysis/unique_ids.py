@@ -28,13 +28,13 @@ C = nw.col
 
 Numbers = npt.NDArray[np.uint64]
 
-# A table at least this many times as long as the ids leaves most of them in a place of their own.
+# In a table this many times as long as the ids, few of them share a place.
 _ROOM = 4
 
 
 def is_unique(frame: nw.DataFrame[Any], native: Any, column: str) -> bool:
     """
-    Tell whether the ids of a frame are surely unique; False if a closer look is needed.
+    Return whether the ids of a frame are surely unique; False if a closer look is needed.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def _of_texts(texts: pa.LargeStringArray) -> Numbers | None:
 
 
 def _repeat(numbers: Numbers) -> bool:
-    """Tell whether a number occurs twice."""
+    """Return whether a number occurs twice."""
     bits = max(int(len(numbers) * _ROOM).bit_length(), 8)
     # The upper bits of a product depend on all bits of the number.
     places = (numbers * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
@@ -104,7 +104,7 @@ def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:
     """
     Keep one of the rows of each id, if they are equal.
 
-    Rows without an id are kept, all of them: nothing tells whether they are the same.
+    All rows without an id are kept: they may be different records.
     """
     named = frame.filter(~C(id_).is_null())
     ids = named.group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)

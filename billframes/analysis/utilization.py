@@ -60,14 +60,14 @@ def utilization(
     start : str or date
         First day, inclusive; or a whole period such as "2026-10" or "2026-Q3".
     end : str or date, optional
-        Last day, inclusive. Needed where `start` is a date.
+        Last day, inclusive. Needed if `start` is a date.
     by : str or list of str, optional
         What to group by; None gives one row. Keys of what was worked on (client, matter, practice area) leave
         `capacity_hours`, `utilization` and targets missing: nobody's day is divided among them beforehand.
     users : frame, optional
         With `user_id`, `name` and `role`: who is on the roster, also without hours.
     matters : frame, optional
-        With `matter_id` and `matter_type`; needed where the entries have no `matter_type`.
+        With `matter_id` and `matter_type`; needed if the entries have no `matter_type`.
     clients : frame, optional
         With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
@@ -91,16 +91,16 @@ def utilization(
         is any other type, and a missing one), `total_hours` (all of them), `client_hours`, `capacity_hours`, and
         `utilization` (client ÷ capacity; missing without
         capacity). With targets in the settings also `target_hours` (of the people who have one, prorated by
-        working days; missing where nobody has) and `pace` (client hours of these people ÷ target). Last,
+        working days; missing if nobody has) and `pace` (client hours of these people ÷ target). Last,
         `idle_capacity_hours`: the part of `capacity_hours` of people on the roster without any entry in the period;
-        missing where `capacity_hours` is.
+        missing if `capacity_hours` is.
 
     Raises
     ------
     ParameterError
         The period has an open end, `by` or `roster` is unknown, or frames are of different engines.
     MissingColumnError
-        A column is missing, or nothing tells which matters are internal.
+        A column is missing, or no frame has matter types.
 
     Warns
     -----

@@ -1,7 +1,6 @@
 """Work in progress: what is done and not yet on a final invoice, and how long it has been waiting.
 
-Its states are those of a day: a final invoice dated after that day was no final invoice then, so what is on it was
-prebill.
+States are those of a day: a final invoice dated after that day was not final then, so the work on it was prebill.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def wip(
     fees at theirs. Fixed-fee time has hours and no worth of its own, because its fee carries it; non-billable time
     has neither. Matters of every type count by default; `contingent_amount` is the part on contingency matters.
 
-    Pass wide frames: work waits for years, and is told from billed work by its invoice, whatever that one's date.
+    Pass wide frames: work can wait for years, and only its invoice, of whatever date, shows that it was billed.
 
     Parameters
     ----------
@@ -90,7 +89,7 @@ def wip(
           `total`
         - `time_amount`, `expense_amount`, `fixed_fee_amount`: the same total by kind
         - `hours`: of billable time; `fixed_fee_hours`: of fixed-fee time
-        - `oldest_date`: datetime64, the date of the oldest item, fixed-fee time among them; missing where there is
+        - `oldest_date`: datetime64, the date of the oldest item, fixed-fee time among them; missing if there is
           none
         - `unpriced_hours`: hours of billable time without an amount, which `hours` includes and no amount does
         - `contingent_amount`: the part of `total` on contingency matters; missing if no frame tells matter types
