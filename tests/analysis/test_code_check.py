@@ -93,7 +93,7 @@ def test_what_cannot_be_checked_is_counted(firm):
 
 def test_a_set_that_there_is_not_is_named(firm):
     sets = firm.frame("code_set_id label", ("ACT", "Activities"), ("LIT", "Litigation"))
-    with pytest.warns(IncompleteDataWarning, match="code sets that there are not: EXP"):
+    with pytest.warns(IncompleteDataWarning, match="code sets that don't exist: EXP"):
         asked(firm, [], code_sets=sets)
 
 

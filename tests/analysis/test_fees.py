@@ -101,7 +101,7 @@ def test_contribution_gives_back_the_kind_of_frame_it_got(firm):
 
 def test_hidden_rates_leave_fees_known(firm):
     hidden = tuple((*row[:6], None, row[7]) for row in WORK)
-    with pytest.warns(RatesHiddenWarning, match="spread over hours"):
+    with pytest.warns(RatesHiddenWarning, match="allocated by hours"):
         rows = {row["user_name"]: row for row in asked(firm, contribution, hidden, by="user")}
     assert rows["Ada"]["fees_amount"] == pytest.approx(400.0)
     with pytest.warns(RatesHiddenWarning):
