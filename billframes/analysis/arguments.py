@@ -78,7 +78,7 @@ def bucket_names(buckets: Sequence[int], first: int) -> list[str]:
     return [*(f"{low}-{high}" for low, high in zip(lows, bounds, strict=False)), f"{lows[-1]}+"]
 
 
-# A warning names so many people and counts the others.
+# A warning names this many people and counts the others.
 _NAMED = 5
 
 
@@ -109,27 +109,28 @@ def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) ->
 
 
 def warn_of_strangers(settings: FirmSettings, frames: Mapping[str, Frame]) -> None:
-    """Warn of users and matters that the settings name and the frames lack."""
-    for name, named in settings.named.items():
-        if named and name in frames:
-            column = f"{name.removesuffix('s')}_id"
-            absent = sorted(set(named) - _present(frames[name], name, column, list(named)))
-            if absent:
-                few = ", ".join(f"{each} ({', '.join(named[each])})" for each in absent[:_LISTED])
-                more = f" and {len(absent) - _LISTED} more" if len(absent) > _LISTED else ""
-                warn(
-                    f"settings name {len(absent)} {name} that are not among those passed: {few}{more}. "
-                    f"Load all {name}, archived ones too, or correct the ids.",
-                    IncompleteDataWarning,
-                )
+    """Warn of users and matters that the settings name and the frames lack; they are counted in one query."""
+    named = {name: ids for name, ids in settings.named.items() if ids and name in frames}
+    found = {}
+    for name, ids in named.items():
+        column = f"{name.removesuffix('s')}_id"
+        rows = select_columns(frames[name], name, (column,)).filter(C(column).is_in(list(ids)))
+        found[name] = rows.select(_id=C(column))
+    counts = collect_counts(*[(rows, {name: C("_id").n_unique()}) for name, rows in found.items()])
+    for name, ids in named.items():
+        if counts[name] < len(ids):
+            _warn_of_absent(name, ids, {str(row["_id"]) for row in to_dicts(found[name].unique())})
 
 
-def _present(frame: Frame, name: str, column: str, ids: list[str]) -> set[str]:
-    """Return the ids that a frame has. Usually it has all of them, so they are counted first and only then listed."""
-    found = select_columns(frame, name, (column,)).filter(C(column).is_in(ids))
-    if collect_counts((found, {"count": C(column).n_unique()}))["count"] == len(ids):
-        return set(ids)
-    return {str(row[column]) for row in to_dicts(found.unique())}
+def _warn_of_absent(name: str, named: Mapping[str, Sequence[str]], present: set[str]) -> None:
+    absent = sorted(set(named) - present)
+    few = ", ".join(f"{each} ({', '.join(named[each])})" for each in absent[:_LISTED])
+    more = f" and {len(absent) - _LISTED} more" if len(absent) > _LISTED else ""
+    warn(
+        f"settings name {len(absent)} {name} that are not among those passed: {few}{more}. "
+        f"Load all {name}, archived ones too, or correct the ids.",
+        IncompleteDataWarning,
+    )
 
 
 def _addresses(users: Frame) -> dict[str, str]:

@@ -253,19 +253,19 @@ ON_CLUSTERS = (
 # How many small queries a call runs on lazy frames, each of one row, as its documentation says; calls that are not here
 # collect more, as theirs says.
 QUERIES = {
-    "utilization by user": 4,
+    "utilization by user": 3,
     "utilization by role and month": 2,
-    "realization by client and month": 6,
-    "realization by originator": 7,
-    "realization by industry": 4,
+    "realization by client and month": 3,
+    "realization by originator": 4,
+    "realization by industry": 2,
     "aging by client": 2,
     "aging by matter and user": 2,
-    "wip by originator": 5,
+    "wip by originator": 4,
     "wip by industry": 2,
-    "reconcile": 3,
+    "reconcile": 2,
     "normalized balances": 1,
-    "billing lag by client": 3,
-    "origination": 7,
-    "effective rates by user": 6,
+    "billing lag by client": 2,
+    "origination": 4,
+    "effective rates by user": 3,
     "leverage of the firm": 3,
 }
