@@ -43,8 +43,8 @@ from billframes.loaders.findings import FirstContact
 from billframes.loaders.server_check import look
 from billframes.loading.progress import Progress
 from billframes.loading.select_names import SelectNames
-from billframes.transport.cancellation import Task
-from billframes.transport.http import Http, Query, Response, Settle, rooted
+from billframes.transport.connections import CancelScope
+from billframes.transport.http import HttpClient, OutcomeCheck, Query, Response, absolute_path
 
 __all__ = ["Client"]
 
@@ -110,7 +110,7 @@ class Client:
         self.concurrency: int = values["concurrency"]
         self.acting_user: str | None = values["acting_user"]
         self.acting_user_header: str = values["acting_user_header"]
-        self.health_path = rooted(values["health_path"]) if values["health_path"] else None
+        self.health_path = absolute_path(values["health_path"]) if values["health_path"] else None
         self.select_names = SelectNames(values["select_names"])
 
     def _add_loaders(self) -> None:
@@ -155,12 +155,18 @@ class Client:
         """No local copy: lists are read from the server."""
         return
 
-    def task(self) -> Task:
-        """Return what the requests of one load belong to; leaving its `with` block ends them."""
-        return self._http.task()
+    def cancel_scope(self) -> CancelScope:
+        """Return a cancel scope for the requests of one load; leaving its `with` block cancels them."""
+        return self._http.cancel_scope()
 
     def fetch(
-        self, path: str, query: Query = (), *, resource: str, task: Task | None = None, may_be_empty: bool = False
+        self,
+        path: str,
+        query: Query = (),
+        *,
+        resource: str,
+        scope: CancelScope | None = None,
+        may_be_empty: bool = False,
     ) -> Response:
         """
         Send one GET and return its answer as bytes.
@@ -173,8 +179,8 @@ class Client:
             Query parameters.
         resource : str
             What is asked for, in the words of error messages.
-        task : Task, optional
-            The load it is part of.
+        scope : CancelScope, optional
+            The scope of the load that it is part of.
         may_be_empty : bool
             Whether an answer without a body will do.
 
@@ -185,7 +191,7 @@ class Client:
         DecodeError
             The answer is no JSON.
         """
-        return self._http.get(path, query, resource=resource, task=task, may_be_empty=may_be_empty)
+        return self._http.get(path, query, resource=resource, scope=scope, may_be_empty=may_be_empty)
 
     def send(
         self,
@@ -195,7 +201,7 @@ class Client:
         *,
         resource: str,
         headers: Mapping[str, str] | None = None,
-        settle: Settle | None = None,
+        check_outcome: OutcomeCheck | None = None,
     ) -> Response:
         """
         Send one POST, PUT or DELETE and return its answer as bytes.
@@ -211,17 +217,19 @@ class Client:
             What is written, in the words of error messages.
         headers : mapping of str to str, optional
             Sent with this request alone.
-        settle : callable, optional
-            Looks what became of it where no answer says so.
+        check_outcome : callable, optional
+            Finds out whether it happened, if no response says so.
 
         Raises
         ------
         UncertainWriteError
-            The request was sent and nothing says what became of it; it is not sent again.
+            The request was sent, and it is not known whether it had an effect; it is not sent again.
         ApiError
             Whichever of its kind fits the outcome.
         """
-        return self._http.write(method, path, body, resource=resource, headers=headers or {}, settle=settle)
+        return self._http.write(
+            method, path, body, resource=resource, headers=headers or {}, check_outcome=check_outcome
+        )
 
     def check(self, *, remember: bool = False) -> FirstContact:
         """
@@ -320,7 +328,7 @@ def _find(base_url: str | None, token: Secret | None, given: ClientOptions) -> F
     )
 
 
-def _http(found: FoundApi, values: Mapping[str, Any]) -> Http:
+def _http(found: FoundApi, values: Mapping[str, Any]) -> HttpClient:
     """Check what can't be a number out of range, and return the connection."""
     path = values["health_path"]
     if path is not None and (not isinstance(path, str) or "://" in path):
@@ -328,6 +336,6 @@ def _http(found: FoundApi, values: Mapping[str, Any]) -> Http:
     check_headers(values["headers"] or {})
     _warn_unverified(found.base_url, values["verify"])
     names = ("auth", "headers", "timeout", "retries", "concurrency", "rate_limit", "verify", "transport")
-    return Http(
+    return HttpClient(
         found.base_url, token=found.token, limits=Limits.of(found.options), **{name: values[name] for name in names}
     )

@@ -160,11 +160,11 @@ class ClientBalances(Loader):
     def _records(self, ids: list[str], told: bool | Progress | None) -> list[BalancesRecord]:
         """Read the balances side by side, in the order of the ids; Ctrl-C ends the requests under way."""
         client = self._client()
-        with client.task() as task, reporting(told, "client_balances") as report:
+        with client.cancel_scope() as scope, reporting(told, "client_balances") as report:
 
             def fetch(client_id: str) -> Response:
                 path = f"{CLIENTS.path}/{segment(client_id, 'client_ids')}/balances"
-                return client.fetch(path, resource="client_balances", task=task)
+                return client.fetch(path, resource="client_balances", scope=scope)
 
             records: dict[int, BalancesRecord] = {}
             transport = ThreadTransport(fetch, client.concurrency)

@@ -25,8 +25,9 @@ from billframes.loading.request_bodies import body_of, custom_updates, mergeable
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.records import Request
 from billframes.transport.http import Response
-from billframes.transport.http_errors import Sent, uncertain
-from billframes.transport.write_recovery import change_settled, deletion_settled
+from billframes.transport.http_errors import uncertain_write_error
+from billframes.transport.request import ApiRequest
+from billframes.transport.write_recovery import check_deletion, check_update
 
 __all__ = ["Creates", "Deletes", "Reads", "SingleRecords", "Updates"]
 
@@ -44,7 +45,7 @@ class RecordMethods(Loader):
             return self._record(response.body) if response.body.strip() else None
         except DecodeError as error:
             # The server did create something: a caller who takes this for a failure might create it twice.
-            raise uncertain(error, Sent(name, "POST", path, body=body)) from None
+            raise uncertain_write_error(error, ApiRequest(name, "POST", path, body=body)) from None
 
     def _update(self, id: Id, values: Mapping[str, Any]) -> Record | None:  # noqa: A002
         path, request = self._path(id), self.resource.updates
@@ -55,13 +56,13 @@ class RecordMethods(Loader):
         changes = {name: value.changes if isinstance(value, Merge) else value for name, value in values.items()}
         body = self._body(request, changes)
         if merging:
-            present = self._look(path).body
+            present = self._read_back(path).body
             self._record(present, str(id))
             body = self._merged(body, present, list(merging.values()), str(id))
-        settle = None
+        check_outcome = None
         if self.resource.detail:
-            settle = change_settled(lambda: self._look(path), body, self.resource, str(id))
-        response = self._client().send("PUT", path, body, resource=self.resource.name, settle=settle)
+            check_outcome = check_update(lambda: self._read_back(path), body, self.resource, str(id))
+        response = self._client().send("PUT", path, body, resource=self.resource.name, check_outcome=check_outcome)
         return self._record(response.body, str(id)) if response.body.strip() else None
 
     def _merged(self, body: bytes, present: bytes, names: list[str], id: str) -> bytes:  # noqa: A002
@@ -71,7 +72,7 @@ class RecordMethods(Loader):
             said = "it holds a value that can't be read and sent back, so nothing was changed."
         raise DecodeError(f"{self.resource.name}: record {id} breaks the API's description at $.data: {said}")
 
-    def _look(self, path: str) -> Response:
+    def _read_back(self, path: str) -> Response:
         return self._client().fetch(path, resource=self.resource.name)
 
     def _path(self, id: Id) -> str:  # noqa: A002
@@ -168,8 +169,8 @@ class Deletes(RecordMethods):
             No answer came, and the record can't be read. Look at it before sending this again.
         """
         path = self._path(id)
-        settle = deletion_settled(lambda: self._look(path)) if self.resource.detail else None
-        self._client().send("DELETE", path, resource=self.resource.name, settle=settle)
+        check_outcome = check_deletion(lambda: self._read_back(path)) if self.resource.detail else None
+        self._client().send("DELETE", path, resource=self.resource.name, check_outcome=check_outcome)
 
 
 class Reads(RecordMethods):
@@ -201,7 +202,7 @@ class Reads(RecordMethods):
         >>> entry.hours > 0, entry.matter.name is not None
         (True, True)
         """
-        return self._record(self._look(self._path(id)).body, str(id))
+        return self._record(self._read_back(self._path(id)).body, str(id))
 
 
 class SingleRecords(Creates, Reads, Updates, Deletes):

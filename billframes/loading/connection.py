@@ -8,8 +8,8 @@ from typing import Any, Protocol
 from billframes.loading.progress import Progress
 from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import SelectNames
-from billframes.transport.cancellation import Task
-from billframes.transport.http import Query, Response, Settle
+from billframes.transport.connections import CancelScope
+from billframes.transport.http import OutcomeCheck, Query, Response
 
 __all__ = ["Connection", "LocalTables"]
 
@@ -59,11 +59,17 @@ class Connection(Protocol):
     def tables(self) -> LocalTables | None:
         """The local copy that lists are read from; None if they come from the server."""
 
-    def task(self) -> Task:
-        """Return what the requests of one load belong to; leaving its `with` block ends them."""
+    def cancel_scope(self) -> CancelScope:
+        """Return a cancel scope for the requests of one load; leaving its `with` block cancels them."""
 
     def fetch(
-        self, path: str, query: Query = (), *, resource: str, task: Task | None = None, may_be_empty: bool = False
+        self,
+        path: str,
+        query: Query = (),
+        *,
+        resource: str,
+        scope: CancelScope | None = None,
+        may_be_empty: bool = False,
     ) -> Response:
         """Send one GET."""
 
@@ -75,6 +81,6 @@ class Connection(Protocol):
         *,
         resource: str,
         headers: Mapping[str, str] | None = None,
-        settle: Settle | None = None,
+        check_outcome: OutcomeCheck | None = None,
     ) -> Response:
         """Send one POST, PUT or DELETE."""

@@ -31,9 +31,9 @@ from billframes.schema.custom_fields import CustomColumn, columns_from
 from billframes.schema.decode import decode_page
 from billframes.schema.resources import CUSTOM_FIELDS, Resource
 from billframes.schema.sources import sources_of
-from billframes.transport.cancellation import Task
+from billframes.transport.connections import CancelScope
 from billframes.transport.http import Response
-from billframes.transport.http_errors import TooLargeAnswerError
+from billframes.transport.http_errors import TooLargeResponseError
 
 # Parameters by which a list is proved whole; where the caller sets one by `params`, it can't be.
 READERS_OWN = frozenset(
@@ -109,9 +109,9 @@ class _Records:
 
 def _records(client: Connection, resource: Resource, query: Query) -> list[Any]:
     """Return all records of a list, read like any other list: in pages if the server pages it."""
-    with client.task() as task:
+    with client.cancel_scope() as scope:
         loaded = ListReader(
-            fetch=lambda part: _fetch_fitting(client, resource, part, task),
+            fetch=lambda part: _fetch_fitting(client, resource, part, scope),
             decode=lambda body: decode_page(body, resource),
             pack=_Records,
             schema=ListSchema(resource, meta="meta" in resource.select),
@@ -166,13 +166,13 @@ def _read(
 
     def fetch(query: Query) -> Response:
         sent.append(query)
-        response = _fetch_fitting(client, resource, query, task)
+        response = _fetch_fitting(client, resource, query, scope)
         if response.date:
             times.append(response.date)
         return response
 
     told = client.progress if progress is None else progress
-    with client.task() as task, reporting(told, resource.name) as report:
+    with client.cancel_scope() as scope, reporting(told, resource.name) as report:
         reader = ListReader(
             fetch=fetch,
             decode=lambda body: see(decode_page(body, resource)),
@@ -190,12 +190,12 @@ def _read(
     return loaded, min(times, default=None)
 
 
-def _fetch_fitting(client: Connection, resource: Resource, query: Query, task: Task) -> Response:
+def _fetch_fitting(client: Connection, resource: Resource, query: Query, scope: CancelScope) -> Response:
     """Fetch a page, with fewer rows where it is too large: the reader goes on as if the server had granted fewer."""
     while True:
         try:
-            return client.fetch(resource.path, query, resource=resource.name, task=task)
-        except TooLargeAnswerError:
+            return client.fetch(resource.path, query, resource=resource.name, scope=scope)
+        except TooLargeResponseError:
             limit = int(parameter(query, "limit") or 0)
             if limit < 2:
                 raise

@@ -22,8 +22,8 @@ from billframes.mirror.snapshot import Snapshot
 from billframes.paging import LoadResult
 from billframes.schema.records import ClientBalances
 from billframes.schema.resources import CLIENTS, CODES, CUSTOM_FIELDS
-from billframes.transport.cancellation import Task
-from billframes.transport.http import Query, Response, Settle
+from billframes.transport.connections import CancelScope
+from billframes.transport.http import OutcomeCheck, Query, Response
 
 __all__ = ["MirrorConnection"]
 
@@ -70,12 +70,18 @@ class MirrorConnection:
         """Return how many records match."""
         return count(self._opened(), request)
 
-    def task(self) -> Task:
-        """Return what the requests of one load belong to."""
-        return Task(PATIENCE)
+    def cancel_scope(self) -> CancelScope:
+        """Return a cancel scope for the requests of one load."""
+        return CancelScope(PATIENCE)
 
     def fetch(
-        self, path: str, query: Query = (), *, resource: str, task: Task | None = None, may_be_empty: bool = False
+        self,
+        path: str,
+        query: Query = (),
+        *,
+        resource: str,
+        scope: CancelScope | None = None,
+        may_be_empty: bool = False,
     ) -> Response:
         """Answer a GET of a list that is kept whole; raise `MirrorError` for any other."""
         snapshot = self._opened()
@@ -98,7 +104,7 @@ class MirrorConnection:
         *,
         resource: str,
         headers: Mapping[str, str] | None = None,
-        settle: Settle | None = None,
+        check_outcome: OutcomeCheck | None = None,
     ) -> NoReturn:
         """Refuse: a mirror is only read."""
         raise MirrorError(f"A mirror can't be written to ({resource}). Connect to the server, then refresh the mirror.")

@@ -29,8 +29,8 @@ from billframes.loading.progress import Progress
 from billframes.loading.query_args import segment
 from billframes.loading.select_names import SelectNames
 from billframes.mirror.tables import Table
-from billframes.transport.cancellation import Task
-from billframes.transport.http import Query, Response, Settle
+from billframes.transport.connections import CancelScope
+from billframes.transport.http import OutcomeCheck, Query, Response
 
 __all__ = ["Server"]
 
@@ -73,15 +73,21 @@ class _Counted:
     def select_names(self) -> SelectNames:
         return self._client.select_names
 
-    def task(self) -> Task:
-        return self._client.task()
+    def cancel_scope(self) -> CancelScope:
+        return self._client.cancel_scope()
 
     def fetch(
-        self, path: str, query: Query = (), *, resource: str, task: Task | None = None, may_be_empty: bool = False
+        self,
+        path: str,
+        query: Query = (),
+        *,
+        resource: str,
+        scope: CancelScope | None = None,
+        may_be_empty: bool = False,
     ) -> Response:
         with self._lock:
             self.requests += 1
-        response = self._client.fetch(path, query, resource=resource, task=task, may_be_empty=may_be_empty)
+        response = self._client.fetch(path, query, resource=resource, scope=scope, may_be_empty=may_be_empty)
         with self._lock:
             if response.date and (self.first_date is None or response.date < self.first_date):
                 self.first_date = response.date
@@ -95,7 +101,7 @@ class _Counted:
         *,
         resource: str,
         headers: Mapping[str, str] | None = None,
-        settle: Settle | None = None,
+        check_outcome: OutcomeCheck | None = None,
     ) -> Response:
         raise MirrorError("A refresh writes nothing to the server.")
 

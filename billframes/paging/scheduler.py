@@ -20,7 +20,7 @@ from billframes.paging.list_schema import ListSchema, Query
 from billframes.paging.page import Pack, Page, PageRequest, check_page
 from billframes.paging.record_store import RecordStore
 from billframes.schema.decode import ListBody
-from billframes.transport.cancellation import PIECE
+from billframes.transport.connections import POLL_SECONDS
 
 __all__ = ["RawPage", "Scheduler", "ThreadTransport", "Transport"]
 
@@ -82,7 +82,7 @@ class ThreadTransport(Generic[Q, A]):
         """Wait for the next answer."""
         while True:
             try:
-                ticket, result = self._results.get(timeout=PIECE)
+                ticket, result = self._results.get(timeout=POLL_SECONDS)
             except Empty:
                 continue
             self._under_way -= 1

@@ -1,232 +1,276 @@
-"""Lines to the server: as many as requests may be under way, one request on each, and each can be cut.
+"""Deadlines and cancellation for httpx's connections.
 
-A line has one connection, so that a request can be ended from another thread by shutting down the socket below it. That
-is what ends an answer that trickles in for ever, and what Ctrl-C needs while other threads wait for answers: closing a
-file does not wake a thread that reads from it. All loads and calls of a client, from whichever thread, share its lines.
+httpx limits how long a server may be silent, not how long a request may take, and has no way to end a request from
+another thread: closing its client closes the socket's file, which does not wake a thread that is reading from it. So
+its connections come from a network backend (httpcore's extension point) that
+
+- lets no connect, TLS handshake, read or write wait beyond the deadline of its request, so that a server which sends a
+  byte at a time can't hold a request for ever;
+- knows which socket each request is waiting for, so that cancelling a load shuts it down and its thread wakes at once.
+
+Name resolution and connecting can't be interrupted: a cancelled thread notices when they end, and nothing waits for it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from contextvars import ContextVar
+from typing import Any, Self, TypeVar
 
-from billframes.errors import ConfigError
-from billframes.transport.cancellation import PIECE, Task
+import httpcore
+import httpx
 
-__all__ = ["CutError", "Line", "Lines", "Watch"]
+__all__ = [
+    "POLL_SECONDS",
+    "CancelScope",
+    "CancelledError",
+    "ClientPool",
+    "DeadlineError",
+    "add_deadlines",
+    "deadline",
+]
 
-_CONNECTED = ("connect_tcp.complete", "start_tls.complete")
-
-
-class Closable(Protocol):
-    """What a line sends with."""
-
-    def close(self) -> None:
-        """Close the connection."""
-
-
-C = TypeVar("C", bound=Closable)
-
-
-class CutError(Exception):
-    """The request was ended from here, before its answer was whole."""
+T = TypeVar("T")
+# Waits are split into pieces of this length, because on Windows Ctrl-C does not interrupt a wait.
+POLL_SECONDS = 0.5
 
 
-class Watch:
+class CancelledError(Exception):
+    """The load this request belongs to was cancelled."""
+
+
+class DeadlineError(Exception):
+    """The request took longer than it may."""
+
+
+class CancelScope:
     """
-    Cuts what takes too long, with one thread for all lines.
+    Cancels the requests of one load together.
 
-    The thread begins with the first request and ends when it finds nothing to watch.
-    """
-
-    def __init__(self) -> None:
-        self._news = threading.Condition()
-        self._due: dict[object, tuple[float, Callable[[], None]]] = {}
-        self._thread: threading.Thread | None = None
-        self._wakes = 0.0
-
-    @contextmanager
-    def over(self, cut: Callable[[], None], seconds: float) -> Iterator[None]:
-        """Have `cut` called if this block takes longer."""
-        key, due = object(), time.monotonic() + seconds
-        with self._news:
-            self._due[key] = (due, cut)
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, name="billframes watch", daemon=True)
-                self._wakes = due
-                self._thread.start()
-            elif due < self._wakes:
-                self._news.notify()
-        try:
-            yield
-        finally:
-            with self._news:
-                self._due.pop(key, None)
-
-    def _run(self) -> None:
-        with self._news:
-            while self._due:
-                now = time.monotonic()
-                for key in [key for key, (due, _cut) in self._due.items() if due <= now]:
-                    self._due.pop(key)[1]()
-                if self._due:
-                    self._wakes = min(due for due, _cut in self._due.values())
-                    self._news.wait(self._wakes - now)
-            self._thread = None
-
-
-class Line(Generic[C]):
-    """One connection, with one request at a time on it."""
-
-    def __init__(self, client: C) -> None:
-        self.client = client
-        # A collected client ends its lines, from whichever thread the collector happens to run in.
-        self._lock = threading.RLock()
-        self._socket: socket.socket | None = None
-        self._use = 0
-        self._is_cut = False
-
-    def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Take note of the connection's socket; httpcore tells of each step of a request here."""
-        if event.endswith(_CONNECTED):
-            with self._lock:
-                self._socket = info["return_value"].get_extra_info("socket")
-                if self._is_cut:
-                    self._shut()
-
-    @contextmanager
-    def used(self, watch: Watch, seconds: float, task: Task) -> Iterator[None]:
-        """
-        Let a request use the line for so long at most, and no longer than its task lasts.
-
-        Raises
-        ------
-        CutError
-            It took longer, or the task was stopped.
-        """
-        with self._lock:
-            self._use += 1
-            self._is_cut = False
-            cut = partial(self._cut, self._use)
-        try:
-            with watch.over(cut, seconds), task.holding(cut):
-                yield
-        except Exception as error:
-            if self._ended():
-                raise CutError from error
-            raise
-        # A body without a length ends where the connection does: cut, it would look whole.
-        if self._ended():
-            raise CutError
-
-    def end(self) -> None:
-        """End the request that is under way."""
-        with self._lock:
-            self._is_cut = True
-            self._shut()
-
-    def _cut(self, use: int) -> None:
-        """End the request that was under way when the cut was made ready, and no later one."""
-        with self._lock:
-            if use == self._use:
-                self.end()
-
-    def _shut(self) -> None:
-        if self._socket is not None:
-            with contextlib.suppress(OSError):
-                # Not the TLS way, which would wait for the other side.
-                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
-
-    def _ended(self) -> bool:
-        with self._lock:
-            self._use += 1
-            return self._is_cut
-
-
-class Lines(Generic[C]):
-    """
-    The lines of one client.
+    Leaving its `with` block cancels what is still under way; other loads of the same client go on.
 
     Parameters
     ----------
-    most : int
-        How many there can be.
-    make : callable
-        Returns what a line sends with; it should open one connection at most.
+    seconds : float
+        After this time no request is retried.
+    parent : CancelScope, optional
+        Cancelling it cancels this scope too.
     """
 
-    def __init__(self, most: int, make: Callable[[], C]) -> None:
-        self._make = make
-        self._free = threading.Condition()
-        self._spare = most
-        self._idle: list[Line[C]] = []
-        self._all: list[Line[C]] = []
+    def __init__(self, seconds: float, parent: CancelScope | None = None) -> None:
+        self._ends = time.monotonic() + seconds
+        self._parent = parent
+        self._cancelled = False
+        # Reentrant: the garbage collector may close a client, and so cancel, in a thread that holds this lock.
+        self._lock: threading.RLock = parent._lock if parent else threading.RLock()
+        # The sockets that requests are waiting for, of this scope, its parent and the parent's other scopes.
+        self._waiting: dict[socket.socket, CancelScope] = parent._waiting if parent else {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cancel()
+
+    @property
+    def expired(self) -> bool:
+        """Whether no request should be retried."""
+        return self._cancelled or time.monotonic() >= self._ends
+
+    def cancel(self) -> None:
+        """Cancel every request of the scope, waiting or under way. Returns at once."""
+        with self._lock:
+            self._cancelled = True
+            for each, scope in self._waiting.items():
+                if self in (scope, scope._parent):
+                    # Bypass TLS, whose shutdown would wait for the server.
+                    with contextlib.suppress(OSError):
+                        socket.socket.shutdown(each, socket.SHUT_RDWR)
+
+    def check(self) -> None:
+        """Raise `CancelledError` if the scope or its parent was cancelled."""
+        if self._parent is not None:
+            self._parent.check()
+        if self._cancelled:
+            raise CancelledError
+
+    def add(self, waited_for: socket.socket) -> None:
+        """Let `cancel` shut a socket down, until it is removed."""
+        with self._lock:
+            self.check()
+            self._waiting[waited_for] = self
+
+    def remove(self, waited_for: socket.socket) -> None:
+        """Leave a socket alone from now on."""
+        with self._lock:
+            self._waiting.pop(waited_for, None)
+
+
+class _Exchange:
+    """One request under way: its cancel scope, and the time by which it must have ended."""
+
+    def __init__(self, scope: CancelScope, seconds: float) -> None:
+        self.scope = scope
+        self._ends = time.monotonic() + seconds
+
+    @property
+    def overdue(self) -> bool:
+        return time.monotonic() >= self._ends
+
+    def wait(self, waited_for: socket.socket, step: Callable[[float], T], timeout: float | None) -> T:
+        """Take a step that waits for a socket, within the deadline and until the scope is cancelled."""
+        self.scope.add(waited_for)
+        try:
+            return step(self.left(timeout))
+        finally:
+            self.scope.remove(waited_for)
+
+    def left(self, timeout: float | None) -> float:
+        """Return the seconds that a step may wait: `timeout`, or less if the deadline is nearer."""
+        left = self._ends - time.monotonic()
+        if left <= 0:
+            raise DeadlineError
+        return left if timeout is None else min(timeout, left)
+
+
+_current: ContextVar[_Exchange] = ContextVar("billframes_exchange")
+
+
+@contextmanager
+def deadline(scope: CancelScope, seconds: float) -> Iterator[None]:
+    """
+    Bound the request that is sent and answered in this block.
+
+    Raises
+    ------
+    DeadlineError
+        It took longer than `seconds`.
+    CancelledError
+        Its scope was cancelled.
+    """
+    exchange = _Exchange(scope, seconds)
+    token = _current.set(exchange)
+    try:
+        yield
+    except Exception as error:
+        scope.check()
+        # A connection that was not made in time is reported as such: nothing was sent.
+        if exchange.overdue and not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+            raise DeadlineError from error
+        raise
+    finally:
+        _current.reset(token)
+    # A body without a length ends with its connection: after a cancellation it would look whole.
+    scope.check()
+    if exchange.overdue:
+        raise DeadlineError
+
+
+class ClientPool:
+    """
+    httpx clients with one connection each, as many as there are requests under way.
+
+    One client with a pool of eight made 11 % fewer requests a second: each request checks all idle connections.
+
+    Parameters
+    ----------
+    open_client : callable
+        Returns a new client.
+    """
+
+    def __init__(self, open_client: Callable[[], httpx.Client]) -> None:
+        self._open_client = open_client
+        self._idle: deque[httpx.Client] = deque()
         self._closed = False
 
     @contextmanager
-    def one(self, task: Task) -> Iterator[Line[C]]:
-        """Wait for a line and have it for this block."""
-        line = self._take(task)
-        kept = False
+    def one(self) -> Iterator[httpx.Client]:
+        """Lend a client to a request during this block."""
         try:
-            yield line
-            kept = True
+            client = self._idle.pop()
+        except IndexError:
+            client = self._open_client()
+        try:
+            yield client
         except Exception:
-            kept = True
+            self._take_back(client)
             raise
-        finally:
-            self._give(line, kept=kept)
+        except BaseException:
+            # Ctrl-C may have interrupted it anywhere: it is not used again.
+            client.close()
+            raise
+        self._take_back(client)
 
     def close(self) -> None:
-        """
-        Close every connection. Safe to call twice.
-
-        A request under way is ended, and its line closed by whoever has it: closed from here, a connection that is just
-        being made would stay open.
-        """
-        with self._free:
-            self._closed = True
-            idle, self._idle = self._idle, []
-            busy = [each for each in self._all if each not in idle]
-            self._all = busy.copy()
-            self._free.notify_all()
-        for line in idle:
-            line.client.close()
-        for line in busy:
-            line.end()
-
-    def _take(self, task: Task) -> Line[C]:
-        with self._free:
+        """Close the idle clients now, and each of the others when its request ends. Safe to call twice."""
+        self._closed = True
+        with contextlib.suppress(IndexError):
             while True:
-                task.check()
-                if self._closed:
-                    raise ConfigError("The client is closed; connect again.")
-                if self._idle:
-                    return self._idle.pop()
-                if self._spare:
-                    self._spare -= 1
-                    break
-                self._free.wait(PIECE)
-        line = Line(self._make())
-        with self._free:
-            self._all.append(line)
-        return line
+                self._idle.pop().close()
 
-    def _give(self, line: Line[C], *, kept: bool) -> None:
-        """Take a line back; one that was interrupted in the middle of anything is not used again."""
-        with self._free:
-            if kept and not self._closed:
-                self._idle.append(line)
-                self._free.notify()
-                return
-        line.client.close()
-        with self._free:
-            self._spare += 1
-            self._all = [each for each in self._all if each is not line]
-            self._free.notify()
+    def _take_back(self, client: httpx.Client) -> None:
+        self._idle.append(client)
+        if self._closed:
+            self.close()
+
+
+def add_deadlines(client: httpx.Client) -> None:
+    """Give the pools of a client, also those to proxies, the backend that obeys `deadline` and `CancelScope`."""
+    # httpx has no argument for it.
+    for transport in (client._transport, *client._mounts.values()):
+        if isinstance(transport, httpx.HTTPTransport):
+            pool = transport._pool
+            # Without it a newer httpcore would ignore the line below, and nothing would obey a deadline.
+            assert pool._network_backend  # noqa: S101
+            pool._network_backend = _Backend()
+
+
+class _Backend(httpcore.SyncBackend):
+    """Opens connections whose every step obeys the deadline and the cancel scope of the request that uses them."""
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        return _Stream(super().connect_tcp(host, port, _current.get().left(timeout), local_address, socket_options))
+
+
+class _Stream(httpcore.NetworkStream):
+    """A connection, used by one request at a time."""
+
+    def __init__(self, stream: httpcore.NetworkStream) -> None:
+        self._stream = stream
+        self._socket: socket.socket = stream.get_extra_info("socket")
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return _current.get().wait(self._socket, lambda seconds: self._stream.read(max_bytes, seconds), timeout)
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        _current.get().wait(self._socket, lambda seconds: self._stream.write(buffer, seconds), timeout)
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        # The handshake takes the socket over, so a duplicate is needed to shut it down.
+        with self._socket.dup() as duplicate:
+            stream = _current.get().wait(
+                duplicate, lambda seconds: self._stream.start_tls(ssl_context, server_hostname, seconds), timeout
+            )
+        return _Stream(stream)
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)

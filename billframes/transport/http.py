@@ -1,23 +1,18 @@
-"""HTTP: the one module that knows httpx.
+"""Send requests with httpx, retry those that can be retried, and turn every other outcome into an error.
 
-Sends a request, tries again where that is safe, and turns every outcome but a 2xx into the contract's error.
-Credentials are put on a copy of the request by an auth hook that holds them as `Secret`s; redirects are never followed,
-because custom headers would go along. An answer is read piece by piece, so that neither its size nor its time is the
-server's to choose. Queries stay out of messages and logs: they can hold client names. Who wants to see requests sets
-the logger "billframes" to DEBUG.
+Redirects are not followed, because custom credential headers would go along. Queries stay out of messages and logs,
+because they can hold client names. To see requests, set the logger "billframes" to DEBUG.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 import ssl
 import time
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from http import HTTPStatus
 from types import MappingProxyType
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -25,101 +20,64 @@ from billframes._version import __version__
 from billframes.config.profiles import Limits
 from billframes.config.secret import Secret
 from billframes.config.sources import is_loopback
-from billframes.errors import ApiError, BillframesError, NotFoundError, ParameterError
+from billframes.errors import BillframesError, ConfigError, NotFoundError
 from billframes.schema.json_text import ends_early, flaw_of, not_json
 from billframes.transport.body import ENCODINGS, BodyError, TooLargeError, read_body
-from billframes.transport.cancellation import Task
-from billframes.transport.connections import CutError, Line, Lines, Watch
-from billframes.transport.http_errors import (
-    Sent,
-    refused,
-    too_large,
-    uncertain,
-    unreachable,
+from billframes.transport.connections import (
+    CancelledError,
+    CancelScope,
+    ClientPool,
+    DeadlineError,
+    add_deadlines,
+    deadline,
 )
-from billframes.transport.outcome import Failure, HttpAnswer, Response, Settle, settled
+from billframes.transport.credentials import Credentials, mask_secrets
+from billframes.transport.http_errors import after_sending, status_error, too_large_error, unusable_response_error
+from billframes.transport.outcome import Failure, OutcomeCheck, RawResponse, Response, outcome_of_write
 from billframes.transport.pacing import pause
-from billframes.transport.redaction import Discretion, quieten
+from billframes.transport.redaction import Redaction, redact_http_logs
+from billframes.transport.request import ApiRequest, Query, absolute_path, build_request
 from billframes.transport.retry import (
     LONGEST_RETRY_AFTER,
-    PASSING_STATUSES,
-    Gate,
-    Quota,
+    RETRIED_STATUSES,
+    RateLimiter,
+    RetryBudget,
     backoff,
     http_date,
     retry_after,
 )
-from billframes.transport.tls import stays, trusted
+from billframes.transport.tls import is_permanent, trusted_certificates
 
-__all__ = ["Auth", "BaseTransport", "Http", "Query", "Response", "Settle", "rooted"]
+__all__ = ["Auth", "BaseTransport", "HttpClient", "OutcomeCheck", "Query", "Response", "absolute_path"]
 
 Auth = httpx.Auth
 BaseTransport = httpx.BaseTransport
-Query = Sequence[tuple[str, str]]
 
 _log = logging.getLogger("billframes")
 _NONE: Mapping[str, str] = MappingProxyType({})
-# A request is refused that often, for each try it has, although others are granted: it won't be.
-MOST_HELD = 5
-# A request that failed this way never left this machine.
+# After this many refusals for each retry it has, a request gives up, even if others are granted meanwhile.
+MOST_REFUSALS = 5
+# A request that failed in one of these ways was never sent.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
-
-# A step to another folder, also where it is written with backslashes or followed by a parameter.
-_DOTS = re.compile(r"(?:^|[/\\])\.{1,2}(?:[/\\;?#]|$)")
-LONGEST_SHOWN = 100
-_NOT_WHOLE = "The answer was not whole. Try again; if it stays, tell whoever runs the server or your network."
+_INCOMPLETE = "The response was incomplete. Try again; if it stays, tell whoever runs the server or your network."
 
 
-class _Credentials(httpx.Auth):
-    """Sends a copy of each request that has the user's headers and `Authorization`; the request itself has neither."""
-
-    def __init__(self, headers: Mapping[str, Secret], auth: httpx.Auth | None, usual: httpx.Headers) -> None:
-        self._headers = headers
-        self._auth = auth or httpx.Auth()
-        self._usual = usual
-
-    def sync_auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        signed = httpx.Request(
-            request.method,
-            request.url,
-            headers=request.headers,
-            stream=request.stream,
-            extensions=request.extensions,
-        )
-        for name, value in self._headers.items():
-            # A header of this very request goes before the user's.
-            if request.headers.get(name) == self._usual.get(name):
-                signed.headers[name] = value.reveal()
-        yield from self._auth.sync_auth_flow(signed)
-
-
-class _Bearer(httpx.Auth):
-    """Puts `Authorization: Bearer …` on each request."""
-
-    def __init__(self, token: Secret) -> None:
-        self._token = token
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        request.headers["Authorization"] = f"Bearer {self._token.reveal()}"
-        yield request
-
-
-class Http:
+class HttpClient:
     """
-    A connection to one API.
+    A client of one API, for use by several threads.
 
     Parameters
     ----------
     base_url : str
     token : Secret, optional
     auth : httpx.Auth, optional
-        Goes before `token`.
+        Takes precedence over `token`.
     headers : mapping of str to Secret, optional
         Sent with every request.
     timeout : float
-        Seconds of silence after which a request counts as failed.
+        Seconds of silence after which a request has failed.
     retries : int
-        How often a GET is tried again.
+        How often a GET is retried.
     concurrency : int
         Most requests under way at once.
     rate_limit : float, optional
@@ -127,9 +85,9 @@ class Http:
     verify : bool, str or ssl.SSLContext
         True checks certificates against the operating system's trust store; a text is the path of a CA file.
     transport : httpx.BaseTransport, optional
-        Sends the requests in place of the network.
+        Sends the requests instead of the network.
     limits : Limits
-        What bounds answers, requests and loads.
+        Bounds on responses, requests and loads.
     """
 
     def __init__(
@@ -148,17 +106,16 @@ class Http:
         limits: Limits,
     ) -> None:
         self.base_url = base_url
-        self._base = httpx.URL(base_url)
         self.limits = limits
         self._timeout = timeout
         self._retries = retries
-        self._gate = Gate(rate_limit)
-        self._quota = Quota()
-        self._watch = Watch()
+        self._limiter = RateLimiter(rate_limit, int(concurrency))
+        self._retry_budget = RetryBudget()
+        self._every_load = CancelScope(float("inf"))
         self._secrets = [*(headers or {}).values(), *([token] if token else [])]
-        checked = trusted(verify) if transport is None else True
+        certificates = trusted_certificates(verify) if transport is None else True
 
-        def make() -> httpx.Client:
+        def open_client() -> httpx.Client:
             client = httpx.Client(
                 headers={
                     "User-Agent": f"billframes/{__version__}",
@@ -167,38 +124,46 @@ class Http:
                 },
                 timeout=timeout,
                 limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
-                verify=checked,
+                verify=certificates,
                 transport=transport,
                 follow_redirects=False,
-                event_hooks={"response": [_forget_location]},
-                # No proxy stands before this machine itself, where http:// is allowed.
+                event_hooks={"response": [_remove_location]},
+                # A server on this machine, where http:// is allowed, is not reached through a proxy.
                 trust_env=not is_loopback(urlsplit(base_url).hostname or ""),
             )
-            client.auth = _Credentials(headers or {}, auth or (_Bearer(token) if token else None), client.headers)
-            quieten()
+            client.auth = Credentials(token, auth, headers or {}, client.headers)
+            add_deadlines(client)
+            redact_http_logs()
             return client
 
-        self._lines = Lines(int(concurrency), make)
+        self._clients = ClientPool(open_client)
 
     def close(self) -> None:
-        """Close the connections. Safe to call twice."""
-        self._lines.close()
+        """Cancel what is under way and close the connections. Safe to call twice."""
+        self._every_load.cancel()
+        self._clients.close()
 
     def get(
-        self, path: str, query: Query = (), *, resource: str, task: Task | None = None, may_be_empty: bool = False
+        self,
+        path: str,
+        query: Query = (),
+        *,
+        resource: str,
+        scope: CancelScope | None = None,
+        may_be_empty: bool = False,
     ) -> Response:
         """
-        Send a GET, again where it fails in a way that passes.
+        Send a GET; retry it after a failure that may pass.
 
         Raises
         ------
         ApiError
-            Whichever of its kind fits the outcome.
+            The kind of error that fits the outcome.
         DecodeError
-            The answer is no JSON.
+            The response is not JSON.
         """
-        sent = Sent(resource, "GET", rooted(path), query, may_be_empty=may_be_empty)
-        return self._answered(sent, task or self.task())
+        request = ApiRequest(resource, "GET", absolute_path(path), query, may_be_empty=may_be_empty)
+        return self._send(request, scope or self.cancel_scope())
 
     def write(
         self,
@@ -208,144 +173,126 @@ class Http:
         *,
         resource: str,
         headers: Mapping[str, str] = _NONE,
-        settle: Settle | None = None,
+        check_outcome: OutcomeCheck | None = None,
     ) -> Response:
         """
-        Send a POST, PUT or DELETE; again only where it surely did nothing: not sent, 429, or a look showed it.
+        Send a POST, PUT or DELETE; retry it only if it surely had no effect.
+
+        That is so if it was not sent, after a 429, and if `check_outcome` finds that it did not happen.
 
         Raises
         ------
         UncertainWriteError
-            It was sent and no answer says what became of it.
+            It was sent, and it is not known whether it had an effect.
         ApiError
-            Whichever of its kind fits the outcome.
+            The kind of error that fits the outcome.
         """
         kind = {"Content-Type": "application/json"} if body is not None else {}
-        sent = Sent(resource, method, rooted(path), body=body, headers={**kind, **headers}, may_be_empty=True)
-        return self._answered(sent, self.task(), settle)
+        request = ApiRequest(
+            resource, method, absolute_path(path), body=body, headers={**kind, **headers}, may_be_empty=True
+        )
+        return self._send(request, self.cancel_scope(), check_outcome)
 
-    def task(self) -> Task:
-        """Return what the requests of a new load belong to."""
-        return Task(self.limits.longest_load)
+    def cancel_scope(self) -> CancelScope:
+        """Return a cancel scope for the requests of a new load."""
+        return CancelScope(self.limits.longest_load, self._every_load)
 
-    def _answered(self, sent: Sent, task: Task, settle: Settle | None = None) -> Response:
-        outcome = self._send(sent, task, settle)
+    def _send(self, request: ApiRequest, scope: CancelScope, check_outcome: OutcomeCheck | None = None) -> Response:
+        outcome = self._try_until_done(request, scope, check_outcome)
         if isinstance(outcome, Response):
             return outcome
-        raise self._masked(outcome)
+        raise mask_secrets(outcome, self._secrets)
 
-    def _send(self, sent: Sent, task: Task, settle: Settle | None = None) -> Response | BillframesError:
-        started, unsure, attempt, held = time.monotonic(), False, 0, 0
+    def _try_until_done(
+        self, request: ApiRequest, scope: CancelScope, check_outcome: OutcomeCheck | None
+    ) -> Response | BillframesError:
+        started, may_have_happened, retries, refusals = time.monotonic(), False, 0, 0
         while True:
-            outcome = self._try(sent, task, again=attempt + held > 0)
+            outcome = self._try(request, scope, again=retries + refusals > 0)
             if isinstance(outcome, Response):
-                self._quota.earn()
+                self._retry_budget.refill()
                 return outcome
-            if unsure and sent.method == "DELETE" and isinstance(outcome.error, NotFoundError):
-                # The first one did it after all.
+            if may_have_happened and request.method == "DELETE" and isinstance(outcome.error, NotFoundError):
+                # The first one deleted it.
                 return Response(b"", None)
             if outcome.refusals:
-                held += 1
-                if not self._waits(outcome, held, task):
+                refusals += 1
+                if not self._wait_after_refusal(outcome, refusals, scope):
                     return outcome.error
                 continue
-            if outcome.lost and settle is not None:
-                unsure = True
-                self._gate.close_for(backoff(attempt))
-                if (seen := settled(settle, started, outcome.error)) is not None:
+            if outcome.uncertain and check_outcome is not None:
+                may_have_happened = True
+                self._limiter.close_for(backoff(retries))
+                if (seen := outcome_of_write(check_outcome, started, outcome.error)) is not None:
                     return seen
-            elif not outcome.passing:
+            elif not outcome.retryable:
                 return outcome.error
-            if attempt >= self._retries or task.over or not self._quota.spend(timed_out=outcome.timed_out):
+            if retries >= self._retries or scope.expired or not self._retry_budget.spend(timed_out=outcome.timed_out):
                 return outcome.error
-            self._gate.close_for(backoff(attempt) if outcome.wait is None else outcome.wait)
-            attempt += 1
+            self._limiter.close_for(backoff(retries) if outcome.wait is None else outcome.wait)
+            retries += 1
 
-    def _waits(self, refused: Failure, held: int, task: Task) -> bool:
-        """Hold every request back after a 429; False if it is no use to go on: for long nothing was granted."""
-        if not refused.passing or refused.refusals > self._retries or held > MOST_HELD * self._retries or task.over:
-            self._gate.forget_refusals()
+    def _wait_after_refusal(self, refused: Failure, refusals: int, scope: CancelScope) -> bool:
+        """Make every request wait after a 429; False if nothing was granted for so long that the request gives up."""
+        too_many = refused.refusals > self._retries or refusals > MOST_REFUSALS * self._retries
+        if not refused.retryable or too_many or scope.expired:
+            self._limiter.forget_refusals()
             return False
-        self._gate.close_for(pause(refused.refusals) if refused.wait is None else refused.wait)
+        self._limiter.close_for(pause(refused.refusals) if refused.wait is None else refused.wait)
         return True
 
-    def _try(self, sent: Sent, task: Task, *, again: bool) -> Response | Failure:
+    def _try(self, request: ApiRequest, scope: CancelScope, *, again: bool) -> Response | Failure:
         begun = time.monotonic()
         try:
-            answer, refusals = self._exchange(sent, task)
+            response, refusals = self._exchange(request, scope)
         except TooLargeError:
-            return self._lost(Failure(too_large(sent, self.limits.largest_answer), passing=False), sent)
-        except (BodyError, CutError, httpx.RequestError) as failure:
-            _log.debug("%s %s: no answer, %s", sent.method, sent.path, type(failure).__name__)
-            return self._failed(failure, sent)
-        _log.debug("%s %s: %d in %.3f s", sent.method, sent.path, answer.status, time.monotonic() - begun)
-        if answer.is_success:
-            return self._taken(answer, sent)
-        wait = retry_after(answer.headers.get("retry-after"), answer.headers.get("date"))
+            return after_sending(Failure(too_large_error(request, self.limits.largest_answer), False), request)
+        except (BodyError, DeadlineError, httpx.RequestError) as failure:
+            _log.debug("%s %s: no response, %s", request.method, request.path, type(failure).__name__)
+            return self._failure(failure, request)
+        _log.debug("%s %s: %d in %.3f s", request.method, request.path, response.status, time.monotonic() - begun)
+        if response.is_success:
+            return self._usable(response, request)
+        wait = retry_after(response.headers.get("retry-after"), response.headers.get("date"))
         too_long = wait is not None and wait > LONGEST_RETRY_AFTER
-        error = refused(answer, sent, again=again, wait=wait if too_long else None)
-        refusal = Failure(error, answer.status in PASSING_STATUSES and not too_long, wait, refusals=refusals)
-        return self._lost(refusal, sent) if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR else refusal
+        error = status_error(response, request, again=again, wait=wait if too_long else None)
+        outcome = Failure(error, response.status in RETRIED_STATUSES and not too_long, wait, refusals=refusals)
+        return after_sending(outcome, request) if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR else outcome
 
-    def _exchange(self, sent: Sent, task: Task) -> tuple[HttpAnswer, int]:
-        """Send a request once; return what came, and of a 429 how many came in a row."""
-        # The line comes first: many that wait for one must not pass the gate at once when it is free.
-        with self._lines.one(task) as line, self._gate.passing(task) as round_:
-            with Discretion(), line.used(self._watch, self._longest, task):
-                answer = self._talk(line, sent)
-            if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
-                return answer, self._gate.refused(round_)
-            if answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-                self._gate.granted(round_)
-            return answer, 0
+    def _exchange(self, request: ApiRequest, scope: CancelScope) -> tuple[RawResponse, int]:
+        """Send a request once; return the response and, if it is a 429, how many came in a row."""
+        try:
+            with self._limiter.passing(scope) as round_:
+                with self._clients.one() as client, Redaction(), deadline(scope, self._longest):
+                    response = self._talk(client, request)
+                if response.status == HTTPStatus.TOO_MANY_REQUESTS:
+                    return response, self._limiter.refused(round_)
+                if response.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+                    self._limiter.granted(round_)
+                return response, 0
+        except CancelledError:
+            if self._every_load.expired:
+                raise ConfigError("The client is closed; connect again.") from None
+            raise
 
-    def _talk(self, line: Line[httpx.Client], sent: Sent) -> HttpAnswer:
-        request = self._request(line, sent)
-        answer = line.client.send(request, stream=True)
+    def _talk(self, client: httpx.Client, request: ApiRequest) -> RawResponse:
+        response = client.send(build_request(client, self.base_url, request), stream=True)
         try:
             # Cookies are credentials too, and nothing here reads them.
-            headers = {name.lower(): value for name, value in answer.headers.items() if name.lower() != "set-cookie"}
-            return HttpAnswer(answer.status_code, headers, self._body(answer))
+            headers = {name.lower(): value for name, value in response.headers.items() if name.lower() != "set-cookie"}
+            return RawResponse(response.status_code, headers, self._body(response))
         finally:
-            answer.close()
+            response.close()
 
-    def _request(self, line: Line[httpx.Client], sent: Sent) -> httpx.Request:
-        """
-        Build a request. The credential goes with it, so none leaves the API's address, whatever its path.
-
-        Raises
-        ------
-        ParameterError
-            The path leads elsewhere, or can't be part of an address.
-        """
+    def _body(self, response: httpx.Response) -> bytes:
+        # A caller's own transport may have read it already.
+        pieces, encoding = response.iter_raw(), response.headers.get("content-encoding", "")
+        if response.is_stream_consumed:
+            pieces, encoding = iter((response.content,)), ""
         try:
-            request = line.client.build_request(
-                sent.method,
-                self.base_url + sent.path,
-                params=list(sent.query) or None,
-                content=sent.body,
-                headers=dict(sent.headers),
-                extensions={"trace": line.trace},
-            )
-            within = _is_within(request.url, self._base) and not _DOTS.search(unquote(sent.path))
-        except httpx.InvalidURL:
-            within = False
-        if within:
-            return request
-        raise ParameterError(
-            f"{sent.resource}: the path {sent.path[:LONGEST_SHOWN]!r} is not below the API's address, so nothing was "
-            "sent. Check the path, and the id in it."
-        )
-
-    def _body(self, answer: httpx.Response) -> bytes:
-        # A transport of the caller's may have read it already.
-        pieces, packing = answer.iter_raw(), answer.headers.get("content-encoding", "")
-        if answer.is_stream_consumed:
-            pieces, packing = iter((answer.content,)), ""
-        try:
-            return read_body(pieces, packing, self.limits.largest_answer)
+            return read_body(pieces, encoding, self.limits.largest_answer)
         except (BodyError, TooLargeError):
-            if answer.is_success:
+            if response.is_success:
                 raise
             return b""
 
@@ -353,77 +300,51 @@ class Http:
     def _longest(self) -> float:
         return self.limits.longest_request or 4 * self._timeout
 
-    def _taken(self, answer: HttpAnswer, sent: Sent) -> Response | Failure:
-        """Take a 2xx answer, if it is the API's: JSON, or nothing where nothing may come."""
-        body = answer.body
-        nothing = sent.may_be_empty and not body.strip()
-        flaw = None if nothing else flaw_of(body)
+    def _usable(self, response: RawResponse, request: ApiRequest) -> Response | Failure:
+        """Return a 2xx response if its body is JSON, or empty for a request whose response may be."""
+        body = response.body
+        empty = request.may_be_empty and not body.strip()
+        flaw = None if empty else flaw_of(body)
         if flaw is None:
-            return Response(body, http_date(answer.headers.get("date")))
-        cut_short = unreachable(sent, _origin(self.base_url), "it ends in the middle", _NOT_WHOLE)
-        error = cut_short if ends_early(body) else not_json(sent.resource, body, flaw)
-        return self._lost(Failure(error, passing=True), sent)
+            return Response(body, http_date(response.headers.get("date")))
+        cut_short = unusable_response_error(request, self._origin, "it ends in the middle", _INCOMPLETE)
+        error = cut_short if ends_early(body) else not_json(request.resource, body, flaw)
+        return after_sending(Failure(error, retryable=True), request)
 
-    def _failed(self, failure: Exception, sent: Sent) -> Failure:
-        slow = isinstance(failure, CutError | httpx.TimeoutException)
-        if isinstance(failure, CutError):
+    def _failure(self, failure: Exception, request: ApiRequest) -> Failure:
+        if isinstance(failure, DeadlineError):
             reason = f"the answer was not whole after {self._longest:g} seconds"
         else:
             # What could not be sent is not quoted: it may be a credential of an `auth=` object.
             reason = "" if isinstance(failure, httpx.LocalProtocolError) else str(failure)
             reason = reason or type(failure).__name__
-        error = unreachable(sent, _origin(self.base_url), reason, _advice(failure, reason))
-        passing = not isinstance(failure, httpx.RequestError) or _passes(failure)
-        outcome = Failure(error, passing, timed_out=slow)
-        return outcome if isinstance(failure, _NOT_SENT) else self._lost(outcome, sent)
+        error = unusable_response_error(request, self._origin, reason, _advice(failure, reason))
+        retryable = not isinstance(failure, httpx.RequestError) or _may_pass(failure)
+        timed_out = isinstance(failure, DeadlineError | httpx.TimeoutException)
+        outcome = Failure(error, retryable, timed_out=timed_out)
+        return outcome if isinstance(failure, _NOT_SENT) else after_sending(outcome, request)
 
-    def _lost(self, failure: Failure, sent: Sent) -> Failure:
-        """Return the failure of a request that was sent: of a write, nobody knows then what became of it."""
-        if sent.reads:
-            return failure
-        return replace(failure, error=uncertain(failure.error, sent), passing=False, lost=True)
-
-    def _masked(self, error: BillframesError) -> BillframesError:
-        """Take credentials out of what the server said: some repeat them."""
-        for secret in self._secrets:
-            error.args = tuple(map(secret.masked, error.args))
-            if isinstance(error, ApiError):
-                error.body, error.trace_id = secret.masked(error.body), secret.masked(error.trace_id or "") or None
-        return error
+    @property
+    def _origin(self) -> str:
+        parts = urlsplit(self.base_url)
+        return f"{parts.scheme}://{parts.netloc}"
 
 
-def rooted(path: str) -> str:
-    """
-    Return a path that begins with exactly one slash: without one it would become part of the host's name.
-
-    Examples
-    --------
-    >>> rooted("v2/health"), rooted("//elsewhere.test")
-    ('/v2/health', '/elsewhere.test')
-    """
-    return "/" + path.lstrip("/")
+def _remove_location(response: httpx.Response) -> None:
+    # httpx prepares the next request even if redirects are not followed, and fails if it can't read the address.
+    if "location" in response.headers:
+        del response.headers["location"]
 
 
-def _is_within(url: httpx.URL, base: httpx.URL) -> bool:
-    same_server = (url.scheme, url.host, url.port, url.userinfo) == (base.scheme, base.host, base.port, base.userinfo)
-    return same_server and url.path.startswith(base.path.rstrip("/") + "/")
-
-
-def _forget_location(answer: httpx.Response) -> None:
-    # httpx prepares the next request even if it is not to follow, and fails where the address can't be read.
-    if "location" in answer.headers:
-        del answer.headers["location"]
-
-
-def _passes(failure: httpx.RequestError) -> bool:
-    """Whether a failure may pass by itself: not where TLS or the address is wrong."""
+def _may_pass(failure: httpx.RequestError) -> bool:
+    """Whether a retry may help: not if TLS or the address is wrong."""
     if isinstance(failure, httpx.UnsupportedProtocol | httpx.ProxyError):
         return False
-    return not stays(failure, connecting=isinstance(failure, httpx.ConnectError))
+    return not is_permanent(failure, connecting=isinstance(failure, httpx.ConnectError))
 
 
 def _advice(failure: Exception, reason: str) -> str:
-    if isinstance(failure, CutError):
+    if isinstance(failure, DeadlineError):
         return "The server is too slow: ask for less, try again, or raise client.limits.longest_request."
     if isinstance(failure, httpx.TimeoutException):
         return "The server was silent for too long: try again, or raise timeout=."
@@ -431,9 +352,4 @@ def _advice(failure: Exception, reason: str) -> str:
         return "Its TLS certificate is not trusted on this machine: ask your IT for the right address or authority."
     if isinstance(failure, httpx.ConnectError):
         return "Check the address and your network connection."
-    return _NOT_WHOLE
-
-
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
+    return _INCOMPLETE

@@ -1,13 +1,12 @@
-"""What a request that brought nothing usable is called, and the words for it.
+"""The error for each way a request can fail.
 
-Each message says what happened, to which resource, and what to do next. Queries stay out of messages: they can hold
-client names; so do bodies, which the error carries beside its message.
+Each message says what happened, to which resource, and what to do next. Queries and bodies stay out of messages,
+because they can hold client names; the error has the body as an attribute.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from http import HTTPStatus
 
 import msgspec
@@ -23,94 +22,89 @@ from billframes.errors import (
     TransportError,
     UncertainWriteError,
 )
-from billframes.transport.outcome import HttpAnswer
-from billframes.transport.reasons import reason_of, trace_of
+from billframes.transport.outcome import Failure, RawResponse
+from billframes.transport.reasons import reason_of, trace_id_of
+from billframes.transport.request import ApiRequest
 
 __all__ = [
-    "Sent",
-    "TooLargeAnswerError",
-    "refused",
-    "too_large",
-    "uncertain",
-    "unreachable",
+    "TooLargeResponseError",
+    "after_sending",
+    "status_error",
+    "too_large_error",
+    "uncertain_write_error",
+    "unusable_response_error",
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """A request: to which resource in the words of messages, how, where, and what goes with it."""
-
-    resource: str
-    method: str
-    path: str
-    query: Sequence[tuple[str, str]] = field(default=(), repr=False)
-    body: bytes | None = field(default=None, repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    may_be_empty: bool = False
-
-    @property
-    def reads(self) -> bool:
-        """Whether it changes nothing."""
-        return self.method == "GET"
-
-
-def unreachable(sent: Sent, origin: str, reason: str, advice: str) -> TransportError:
-    """Return the error for a request that brought no usable answer."""
+def unusable_response_error(request: ApiRequest, origin: str, reason: str, advice: str) -> TransportError:
+    """Return the error for a request without a usable response."""
     return TransportError(
-        f"{sent.resource}: no usable answer from {origin} ({reason}). {advice}", method=sent.method, path=sent.path
+        f"{request.resource}: no usable answer from {origin} ({reason}). {advice}",
+        method=request.method,
+        path=request.path,
     )
 
 
-class TooLargeAnswerError(TransportError):
-    """An answer beyond the bound: a page can be asked for with fewer rows."""
+def after_sending(failure: Failure, request: ApiRequest) -> Failure:
+    """Return the failure of a request that was sent: if it is a write, it is uncertain whether it had an effect."""
+    if request.is_read:
+        return failure
+    error = uncertain_write_error(failure.error, request)
+    return replace(failure, error=error, retryable=False, uncertain=True)
 
 
-def too_large(sent: Sent, most: int) -> TransportError:
-    """Return the error for an answer beyond the bound."""
-    return TooLargeAnswerError(
-        f"{sent.resource}: the answer is larger than {most:,} bytes, so it was not read. Ask for less, or raise "
+class TooLargeResponseError(TransportError):
+    """A response larger than the limit; a page can be requested with fewer rows."""
+
+
+def too_large_error(request: ApiRequest, most: int) -> TransportError:
+    """Return the error for a response larger than the limit."""
+    return TooLargeResponseError(
+        f"{request.resource}: the response is larger than {most:,} bytes, so it was not read. Ask for less, or raise "
         "client.limits.largest_answer.",
-        method=sent.method,
-        path=sent.path,
+        method=request.method,
+        path=request.path,
     )
 
 
-def uncertain(cause: Exception, sent: Sent) -> UncertainWriteError:
-    """Return the error for a write that was sent and whose outcome is not known."""
+def uncertain_write_error(cause: Exception, request: ApiRequest) -> UncertainWriteError:
+    """Return the error for a write that was sent and of which it is not known whether it had an effect."""
     known = cause if isinstance(cause, ApiError) else ApiError("")
-    loader, record = f"{sent.resource}(…)", f"{sent.resource}.get({sent.path.rpartition('/')[2]!r})"
+    loader, record = f"{request.resource}(…)", f"{request.resource}.get({request.path.rpartition('/')[2]!r})"
     done, look = {
         "POST": ("created", f"Load {loader} and look for what was sent: it may be there."),
         "PUT": ("changed", f"Compare {record} or the row in {loader} with what was sent."),
         "DELETE": ("deleted", f"{record} raises NotFoundError where it was."),
-    }[sent.method]
+    }[request.method]
     return UncertainWriteError(
-        f"{sent.resource}: it is not known whether the record was {done}. {cause} Look before sending this again, so "
-        f"that nothing is done twice. {look} The error's `sent` holds what was sent.",
+        f"{request.resource}: it is not known whether the record was {done}. {cause} Look before sending this again, "
+        f"so that nothing is done twice. {look} The error's `sent` holds what was sent.",
         status=known.status,
-        method=sent.method,
-        path=sent.path,
+        method=request.method,
+        path=request.path,
         body=known.body,
         trace_id=known.trace_id,
-        sent=msgspec.json.decode(sent.body) if sent.body else None,
+        sent=msgspec.json.decode(request.body) if request.body else None,
     )
 
 
-def refused(answer: HttpAnswer, sent: Sent, *, again: bool = False, wait: float | None = None) -> ApiError:
+def status_error(
+    response: RawResponse, request: ApiRequest, *, again: bool = False, wait: float | None = None
+) -> ApiError:
     """
     Return the error for a status that is not a 2xx.
 
-    `again` says that the request was tried more than once; `wait` is what the server asks for, if that is too long.
+    `again` says that the request was retried. `wait` is how long the server asks to wait, if that is too long.
     """
     tried = f", and asks to wait {wait:,.0f} seconds" if wait is not None else ", also after trying again" * again
-    kind, message = _explain(answer.status, sent.resource, reason_of(answer), tried)
+    kind, message = _explain(response.status, request.resource, reason_of(response), tried)
     return kind(
         message,
-        status=answer.status,
-        method=sent.method,
-        path=sent.path,
-        body=answer.text,
-        trace_id=trace_of(answer),
+        status=response.status,
+        method=request.method,
+        path=request.path,
+        body=response.text,
+        trace_id=trace_id_of(response),
     )
 
 

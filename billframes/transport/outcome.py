@@ -1,4 +1,4 @@
-"""How a request ends: with an answer, or with a failure that says whether trying again may help."""
+"""How a request ends: with a response, or with a failure that says whether a retry may help."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TypeAlias
 
 from billframes.errors import ApiError, BillframesError, DecodeError
 
-__all__ = ["Failure", "HttpAnswer", "Response", "Settle", "settled"]
+__all__ = ["Failure", "OutcomeCheck", "RawResponse", "Response", "outcome_of_write"]
 
 
 @dataclass(frozen=True, slots=True)
-class HttpAnswer:
+class RawResponse:
     """
-    An answer as it came, apart from the request, whose headers hold the credential.
+    A response as it was received, without the request, whose headers hold the credential.
 
-    The headers' names are in small letters.
+    The names of the headers are in lower case.
     """
 
     status: int
@@ -32,7 +32,7 @@ class HttpAnswer:
 
     @property
     def text(self) -> str:
-        """The body as text, as far as it is any."""
+        """The body as text; bytes that can't be decoded are replaced."""
         _, _, charset = self.headers.get("content-type", "").partition("charset=")
         try:
             name = codecs.lookup(charset.split(";")[0].strip(" \"'") or "utf-8").name
@@ -43,37 +43,37 @@ class HttpAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A 2xx answer: its body, and the server's time where it says so."""
+    """A 2xx response: its body, and the server's time if the response states it."""
 
     body: bytes
     date: dt.datetime | None
 
 
-# Looks what became of a write: an answer where it happened, None where it did not and may be sent again, an error where
-# that can't be told. Is given when the write was first sent, by this machine's monotonic clock.
-Settle: TypeAlias = Callable[[float], Response | None]
+# Finds out whether a write of uncertain outcome happened, given when it was first sent (on the monotonic clock).
+# Returns the response if it did, None if it did not and may be sent again; raises if that can't be known.
+OutcomeCheck: TypeAlias = Callable[[float], Response | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """
-    A request that failed: how, and whether trying again may help.
+    A request that failed, and whether a retry may help.
 
-    `wait` is what the server asked for; `refusals` how many 429 came in a row, if this is one; `lost` says that a write
-    was sent and nobody knows what became of it.
+    `wait` is how long the server asks to wait. `refusals` is the number of 429s in a row, if this is one. `uncertain`
+    says that a write was sent and that it is not known whether it had an effect.
     """
 
     error: BillframesError
-    passing: bool
+    retryable: bool
     wait: float | None = None
     timed_out: bool = False
     refusals: int = 0
-    lost: bool = False
+    uncertain: bool = False
 
 
-def settled(settle: Settle, started: float, error: BillframesError) -> Response | None:
-    """Look what became of a write that failed with `error`, which is raised where that can't be told."""
+def outcome_of_write(check_outcome: OutcomeCheck, started: float, error: BillframesError) -> Response | None:
+    """Find out whether a write that failed with `error` happened; raise `error` if that can't be known."""
     try:
-        return settle(started)
+        return check_outcome(started)
     except (ApiError, DecodeError) as reason:
         raise error from reason

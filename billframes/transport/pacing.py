@@ -52,10 +52,13 @@ class Pace:
     ----------
     spacing : float
         Least seconds between two requests, whatever the server grants.
+    concurrency : int, optional
+        Most requests under way at once, whatever the server grants.
     """
 
-    def __init__(self, spacing: float = 0.0) -> None:
+    def __init__(self, spacing: float = 0.0, concurrency: int | None = None) -> None:
         self._least = spacing
+        self._concurrency = concurrency
         self._opens = 0.0
         self._under_way = 0
         # What the server granted: requests at once, and requests a second. None is any number.
@@ -150,7 +153,10 @@ class Pace:
         return self._rate * (1 + ((now - self._since) / doubles) ** 2)
 
     def _at_once_by(self, now: float) -> int | None:
-        return None if self._at_once is None else self._at_once + int((now - self._since) / ONE_MORE_AFTER)
+        if self._at_once is None:
+            return self._concurrency
+        at_once = self._at_once + int((now - self._since) / ONE_MORE_AFTER)
+        return at_once if self._concurrency is None else min(at_once, self._concurrency)
 
     def _spacing(self, now: float) -> float:
         rate = self._rate_by(now)

@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 
 from billframes._terminal import plain
-from billframes.transport.outcome import HttpAnswer
+from billframes.transport.outcome import RawResponse
 
-__all__ = ["reason_of", "trace_of"]
+__all__ = ["reason_of", "trace_id_of"]
 
 LONGEST_REASON = 500
 LONGEST_TRACE = 200
@@ -45,7 +45,7 @@ _NOT_JSON = object()
 _TRACE_NAMES = ("requestid", "correlationid", "traceid", "trace")
 
 
-def reason_of(answer: HttpAnswer) -> str:
+def reason_of(response: RawResponse) -> str:
     """
     Return why a server refused a request, on one line; an empty text if it gives no reason.
 
@@ -56,13 +56,13 @@ def reason_of(answer: HttpAnswer) -> str:
     >>> reason_of(HttpAnswer(400, {}, b'{"errors": {"hours": ["Too many.", "Not a number."]}}'))
     'hours: Too many. Not a number.'
     """
-    found = _decoded(answer.body)
-    sentences = _from_text(answer) if found is _NOT_JSON else _sentences(found)
+    found = _decoded(response.body)
+    sentences = _from_text(response) if found is _NOT_JSON else _sentences(found)
     cleaned = filter(None, map(_on_one_line, islice(sentences, MOST_SENTENCES)))
     return _shortened(" ".join(dict.fromkeys(cleaned)), LONGEST_REASON)
 
 
-def trace_of(answer: HttpAnswer) -> str | None:
+def trace_id_of(response: RawResponse) -> str | None:
     """
     Return the server's own id of the request: from a header, or else from the body.
 
@@ -73,9 +73,9 @@ def trace_of(answer: HttpAnswer) -> str | None:
     >>> trace_of(HttpAnswer(500, {}, b'{"title": "Failed.", "traceId": "00-ab-cd"}'))
     '00-ab-cd'
     """
-    found = _decoded(answer.body)
+    found = _decoded(response.body)
     inner = found.get("error") if isinstance(found, dict) else None
-    return next((trace for each in (answer.headers, found, inner) if (trace := _trace_in(each))), None)
+    return next((trace for each in (response.headers, found, inner) if (trace := _trace_in(each))), None)
 
 
 def _trace_in(fields: Any) -> str | None:
@@ -102,8 +102,8 @@ def _decoded(body: bytes) -> Any:
         return _NOT_JSON
 
 
-def _from_text(answer: HttpAnswer) -> Iterator[str]:
-    text, kind = answer.text.strip(), answer.headers.get("content-type", "").strip().casefold()
+def _from_text(response: RawResponse) -> Iterator[str]:
+    text, kind = response.text.strip(), response.headers.get("content-type", "").strip().casefold()
     if text.startswith("<") or "html" in kind:
         yield from (html.unescape(title) for title in _TITLE.findall(text)[:1])
     elif not text.startswith(("{", "[")) and "\0" not in text and (not kind or "text" in kind or "json" in kind):

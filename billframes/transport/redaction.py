@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from contextvars import ContextVar, Token
 from types import TracebackType
 
-__all__ = ["Discretion", "chain_of", "quieten"]
+__all__ = ["Redaction", "chain_of", "redact_http_logs"]
 
 _under_way: ContextVar[bool] = ContextVar("billframes_request_under_way", default=False)
 
 
-class Discretion:
+class Redaction:
     """A block in which a request is sent and answered."""
 
     def __enter__(self) -> None:
@@ -39,12 +39,12 @@ def chain_of(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def quieten() -> None:
+def redact_http_logs() -> None:
     """Put the filter on every logger of httpx and httpcore; both must be imported. Safe to call again."""
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in {"httpx", "httpcore"}:
-            logging.getLogger(name).addFilter(_of_others)
+            logging.getLogger(name).addFilter(_is_not_ours)
 
 
-def _of_others(_record: logging.LogRecord) -> bool:
+def _is_not_ours(_record: logging.LogRecord) -> bool:
     return not _under_way.get()

@@ -1,13 +1,13 @@
-"""When a request is tried again, and how long to wait before.
+"""Decide when a request is retried, and how long to wait first.
 
-GETs are repeated on failures that pass: connection errors, timeouts, 500, 502, 503, 504, bodies cut short and bodies
-that are not JSON. The wait is exponential with full jitter, capped at 20 s; a `Retry-After` of the server takes
-precedence. A quota for the whole client ends a storm: a server that fails most requests is not asked several times for
-each.
+GETs are retried after failures that may pass: connection errors, timeouts, 500, 502, 503, 504, truncated bodies and
+bodies that are not JSON. The wait is exponential with full jitter, capped at 20 s; the server's `Retry-After` takes
+precedence. A retry budget for the whole client ends retry storms: if a server fails most requests, each is not sent
+several times.
 
-A 429 is no failure: the server works, and grants so many calls. One gate for the whole client paces every connection
-together by what is granted (see `_pace`), because independent retries against a limit of calls a minute make more
-surplus calls than calls. The request is tried again as long as something is granted.
+A 429 is not a failure: the server works and limits the number of calls. One rate limiter for the whole client paces all
+connections together by what the server grants (see `pacing`), because independent retries against a limit of calls a
+minute make more surplus calls than calls. The request is retried as long as the server grants some.
 """
 
 from __future__ import annotations
@@ -20,27 +20,35 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 
-from billframes.transport.cancellation import PIECE, Task
+from billframes.transport.connections import POLL_SECONDS, CancelScope
 from billframes.transport.pacing import SLACK, Pace
 
-__all__ = ["LONGEST_RETRY_AFTER", "PASSING_STATUSES", "Gate", "Quota", "backoff", "http_date", "retry_after"]
+__all__ = [
+    "LONGEST_RETRY_AFTER",
+    "RETRIED_STATUSES",
+    "RateLimiter",
+    "RetryBudget",
+    "backoff",
+    "http_date",
+    "retry_after",
+]
 
-PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
+RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
 LONGEST_WAIT = 20.0
-# Whoever is asked to wait longer is told so at once: a limit of calls a day is not waited for.
+# A longer wait is reported at once: nobody waits for the end of a limit of calls a day.
 LONGEST_RETRY_AFTER = 120.0
 
 
 def backoff(attempt: int) -> float:
-    """Return the seconds to wait before try number `attempt` + 1, drawn anew each time."""
+    """Return the seconds to wait before try number `attempt` + 1, at random."""
     return random.uniform(0, min(LONGEST_WAIT, 0.5 * 2**attempt))  # noqa: S311 - jitter, no secret
 
 
 def retry_after(value: str | None, server_date: str | None = None) -> float | None:
     """
-    Return the seconds a `Retry-After` header asks for; None where there is none that can be read.
+    Return the seconds a `Retry-After` header asks to wait; None if there is none, or it can't be read.
 
-    A date is counted from the server's own `Date`, so that clocks need not agree.
+    A date is compared with the server's own `Date`, so that the clocks need not agree.
 
     Examples
     --------
@@ -58,7 +66,7 @@ def retry_after(value: str | None, server_date: str | None = None) -> float | No
 
 
 def http_date(text: str | None) -> dt.datetime | None:
-    """Return a header's date; None where there is none that can be read. One without a zone is in UTC."""
+    """Return a header's date; None if there is none, or it can't be read. A date without a zone is in UTC."""
     try:
         date = parsedate_to_datetime(text) if text else None
     except (TypeError, ValueError):
@@ -66,79 +74,81 @@ def http_date(text: str | None) -> dt.datetime | None:
     return date.replace(tzinfo=dt.UTC) if date is not None and date.tzinfo is None else date
 
 
-class Gate:
+class RateLimiter:
     """
-    Paces all requests of a client, whichever thread sends them.
+    Decides when each request of a client may be sent, whichever thread sends it.
 
     Parameters
     ----------
     rate_limit : float, optional
-        Most requests a second; None is no limit. What the server grants may be less.
+        Most requests a second; None is no limit. The server may grant fewer.
+    concurrency : int, optional
+        Most requests under way at once; None is no limit. The server may grant fewer.
     """
 
-    def __init__(self, rate_limit: float | None) -> None:
-        self._pace = Pace(SLACK / rate_limit if rate_limit else 0.0)
-        self._turn = threading.Condition()
+    def __init__(self, rate_limit: float | None, concurrency: int | None = None) -> None:
+        self._pace = Pace(SLACK / rate_limit if rate_limit else 0.0, concurrency)
+        self._changed = threading.Condition()
 
     @contextmanager
-    def passing(self, task: Task) -> Iterator[int]:
+    def passing(self, scope: CancelScope) -> Iterator[int]:
         """
-        Wait until a request may be sent, and let it be under way for this block; gives its round.
+        Wait until a request may be sent; it is under way during this block. Gives its round.
 
         Raises
         ------
-        StoppedError
-            Its task was stopped before.
+        CancelledError
+            The scope was cancelled while the request waited.
         """
-        round_ = self._enter(task)
+        round_ = self._enter(scope)
         try:
             yield round_
         finally:
-            with self._turn:
+            with self._changed:
                 self._pace.end()
-                self._turn.notify_all()
+                self._changed.notify_all()
 
     def granted(self, round_: int) -> None:
-        """Note that a request was answered, within its block."""
-        with self._turn:
+        """Note that a request was answered; call it within the request's block."""
+        with self._changed:
             self._pace.granted(round_, time.monotonic())
 
     def refused(self, round_: int) -> int:
-        """Note a 429, within its request's block; return how many came in a row with nothing granted between."""
-        with self._turn:
+        """Note a 429 and return how many came in a row; call it within the request's block."""
+        with self._changed:
             return self._pace.refused(round_, time.monotonic())
 
     def close_for(self, seconds: float) -> None:
-        """Hold back every request for so long: the server asked for it, or failed."""
-        with self._turn:
+        """Hold back every request for so long, because the server asked for it or failed."""
+        with self._changed:
             self._pace.close_for(seconds, time.monotonic())
 
     def forget_refusals(self) -> None:
-        """Begin anew: a load gave up, and the next one should not fail for its refusals."""
-        with self._turn:
+        """Forget the refusals: a load gave up, and the next one should not fail because of them."""
+        with self._changed:
             self._pace.forget_refusals()
-            self._turn.notify_all()
+            self._changed.notify_all()
 
-    def _enter(self, task: Task) -> int:
-        with self._turn:
+    def _enter(self, scope: CancelScope) -> int:
+        with self._changed:
             while True:
-                task.check()
+                scope.check()
                 now = time.monotonic()
                 left = self._pace.left(now)
                 if left == 0:
                     return self._pace.begin(now)
-                # Nobody has a turn before it comes: the gate may be closed meanwhile.
-                self._turn.wait(PIECE if left is None else min(left, PIECE))
+                # Check again after waiting: `close_for` may have moved the next slot.
+                self._changed.wait(POLL_SECONDS if left is None else min(left, POLL_SECONDS))
 
 
-class Quota:
+class RetryBudget:
     """
-    How many retries a client has, all its requests together.
+    Limits the retries of a client, all its requests together.
 
     Examples
     --------
-    >>> quota = Quota()
-    >>> sum(quota.spend(timed_out=False) for _ in range(200))
+    >>> budget = RetryBudget()
+    >>> sum(budget.spend(timed_out=False) for _ in range(200))
     100
     """
 
@@ -151,7 +161,7 @@ class Quota:
         self._left = self.FULL
 
     def spend(self, *, timed_out: bool) -> bool:
-        """Take what a retry costs; False where there is not enough left."""
+        """Take the cost of a retry; False if not enough is left."""
         cost = self.TIMEOUT if timed_out else self.RETRY
         with self._lock:
             if self._left < cost:
@@ -159,7 +169,7 @@ class Quota:
             self._left -= cost
             return True
 
-    def earn(self) -> None:
-        """Give back a little: a request went well."""
+    def refill(self) -> None:
+        """Give a little back after a request that succeeded."""
         with self._lock:
             self._left = min(self.FULL, self._left + 1)

@@ -10,10 +10,10 @@ import truststore
 from billframes.errors import ConfigError
 from billframes.transport.redaction import chain_of
 
-__all__ = ["stays", "trusted"]
+__all__ = ["is_permanent", "trusted_certificates"]
 
 
-def trusted(verify: bool | str | ssl.SSLContext) -> bool | ssl.SSLContext:
+def trusted_certificates(verify: bool | str | ssl.SSLContext) -> bool | ssl.SSLContext:
     """Return what certificates are checked against: as a rule the operating system's trust store."""
     if verify is True:
         return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -25,7 +25,7 @@ def trusted(verify: bool | str | ssl.SSLContext) -> bool | ssl.SSLContext:
     return verify
 
 
-def stays(failure: BaseException, *, connecting: bool) -> bool:
+def is_permanent(failure: BaseException, *, connecting: bool) -> bool:
     """Tell whether a failure won't pass: TLS, or a host that nobody knows."""
     return any(_lasts(cause, connecting=connecting) for cause in chain_of(failure))
 

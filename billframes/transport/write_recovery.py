@@ -19,42 +19,42 @@ from billframes.errors import DecodeError, NotFoundError
 from billframes.schema.dates import parse_day
 from billframes.schema.decode import parse_instant, same_id
 from billframes.schema.resources import ALL_ZERO_ID, Resource
-from billframes.transport.http import Response, Settle
+from billframes.transport.http import OutcomeCheck, Response
 
-__all__ = ["change_settled", "deletion_settled", "shows"]
+__all__ = ["check_deletion", "check_update", "shows"]
 
-Look = Callable[[], Response]
+ReadRecord = Callable[[], Response]
 
 
-def deletion_settled(look: Look) -> Settle:
-    """Return what tells whether a deletion happened; `look` reads the record."""
+def check_deletion(read_record: ReadRecord) -> OutcomeCheck:
+    """Return what tells whether a deletion happened; `read_record` reads the record."""
 
-    def settle(_started: float) -> Response | None:
+    def check_outcome(_started: float) -> Response | None:
         try:
-            look()
+            read_record()
         except NotFoundError:
             return Response(b"", None)
         return None
 
-    return settle
+    return check_outcome
 
 
-def change_settled(look: Look, body: bytes, resource: Resource, id_: str) -> Settle:
-    """Return what tells whether a change of record `id_` happened; `look` reads it, `body` is what was sent."""
+def check_update(read_record: ReadRecord, body: bytes, resource: Resource, id_: str) -> OutcomeCheck:
+    """Return what tells whether a change of record `id_` happened; `read_record` reads it, `body` is what was sent."""
     sent = msgspec.json.decode(body)
 
-    def settle(started: float) -> Response | None:
-        answer = look()
-        record = _record_in(answer.body)
+    def check_outcome(started: float) -> Response | None:
+        response = read_record()
+        record = _record_in(response.body)
         if not same_id(str(record.get(resource.id, "")), id_):
             raise DecodeError(f"{resource.name}: the record could not be read back.")
         if shows(sent, record):
-            return answer
-        if _untouched(record, answer.date, time.monotonic() - started):
+            return response
+        if _untouched(record, response.date, time.monotonic() - started):
             return None
         raise DecodeError(f"{resource.name}: the record was changed meanwhile, and does not show what was sent.")
 
-    return settle
+    return check_outcome
 
 
 def _record_in(body: bytes) -> Mapping[str, Any]:

@@ -11,8 +11,8 @@ import pytest
 
 import billframes as bf
 from billframes.transport import http, pacing
-from billframes.transport.cancellation import Task
-from billframes.transport.retry import Gate, Quota
+from billframes.transport.connections import CancelScope
+from billframes.transport.retry import RateLimiter, RetryBudget
 from tests.faults.cases import connect
 from tests.faults.server import Server, well
 
@@ -69,12 +69,12 @@ def test_a_wait_that_is_too_long_is_told_at_once():
 
 
 def test_who_waits_at_the_gate_waits_on_where_it_is_closed_meanwhile():
-    gate, task = Gate(10), Task(60)
-    with gate.passing(task):
+    gate, scope = RateLimiter(10), CancelScope(60)
+    with gate.passing(scope):
         pass
 
     def pass_through():
-        with gate.passing(task):
+        with gate.passing(scope):
             return time.monotonic()
 
     with ThreadPoolExecutor(3) as pool:
@@ -92,9 +92,9 @@ def test_a_quota_ends_a_storm_of_retries(monkeypatch):
         for _ in range(5):
             with pytest.raises(bf.ServerError):
                 client.practice_areas()
-        assert len(server.arrivals) == 5 + Quota.FULL // Quota.RETRY
+        assert len(server.arrivals) == 5 + RetryBudget.FULL // RetryBudget.RETRY
         server.fault = well
-        for _ in range(Quota.RETRY):
+        for _ in range(RetryBudget.RETRY):
             client.practice_areas()
         server.fault = lambda exchange: exchange.send(503, b"") if len(server.arrivals) % 2 else well(exchange)
         assert len(client.practice_areas()) == 3
@@ -150,8 +150,8 @@ def test_a_load_ends_in_a_frame_where_the_server_grants_few_calls_and_says_no_wa
     assert len(frame) == len(fault.granted)
     assert fault.refused <= 0.5 * len(fault.granted)
     # None of it was taken from the retries that failures have.
-    assert client._http._quota.spend(timed_out=False)
-    assert client._http._quota._left == Quota.FULL - Quota.RETRY
+    assert client._http._retry_budget.spend(timed_out=False)
+    assert client._http._retry_budget._left == RetryBudget.FULL - RetryBudget.RETRY
 
 
 def test_a_request_that_alone_is_refused_for_ever_ends_in_its_error(monkeypatch):

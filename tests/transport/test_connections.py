@@ -1,75 +1,166 @@
-"""A client that is closed, or that nobody holds any more, leaves no connection open."""
+"""A client that is closed or cancelled ends the requests under way, and leaves no connection open."""
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import socket
 import threading
+import time
 
+import httpx
 import pytest
 
 import billframes as bf
-from billframes.transport.cancellation import Task
-from billframes.transport.connections import CutError, Lines, Watch
+from billframes.transport.connections import CancelledError, CancelScope, ClientPool, DeadlineError, deadline
+from tests.conftest import entries, paged
 
-
-class Connection:
-    """Stands for what a line sends with."""
-
-    closed = 0
-
-    def close(self):
-        self.closed += 1
+# On a machine that is not busy it takes milliseconds.
+PROMPT = 5
 
 
 @pytest.fixture
 def silent():
-    """A server that takes requests and never answers."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    """A server that accepts connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=50) as listener:
         listener.settimeout(10)
         yield listener
 
 
-def closed_in_use(lines):
-    """Close while a request is under way; return what was closed by then, and after."""
-    with lines.one(Task(10)) as line, contextlib.suppress(CutError), line.used(Watch(), 10, Task(10)):
-        lines.close()
-        before = line.client.closed
-    return before, line.client.closed
+def client_of(listener, **options):
+    return bf.Client(f"http://127.0.0.1:{listener.getsockname()[1]}", "t0ken", retries=0, **options)
 
 
-def test_a_line_in_use_is_closed_by_whoever_has_it():
-    assert closed_in_use(Lines(1, Connection)) == (0, 1)
-
-
-def test_a_line_that_waits_is_closed_with_its_client():
-    lines = Lines(1, Connection)
-    with lines.one(Task(10)) as line:
-        pass
-    lines.close()
-    lines.close()
-    assert line.client.closed == 1
-    with pytest.raises(bf.ConfigError, match="closed"), lines.one(Task(10)):
-        pass
-
-
-def test_closing_a_client_ends_the_request_under_way(silent):
-    client = bf.Client(f"http://127.0.0.1:{silent.getsockname()[1]}", "t0ken", retries=0)
-    errors = []
-
-    def load():
-        with pytest.raises(bf.BillframesError) as failure:
-            client.practice_areas()
-        errors.append(failure.value)
-
-    thread = threading.Thread(target=load)
-    thread.start()
-    other, _ = silent.accept()
+@contextlib.contextmanager
+def accepted(listener):
+    """Accept a connection, and wait for the request on it."""
+    other, _ = listener.accept()
     with other:
         other.settimeout(10)
         assert other.recv(65_536)
+        yield other
+
+
+@contextlib.contextmanager
+def running(call):
+    """Call in a thread; the list has the error once it has ended."""
+    errors = []
+
+    def work():
+        try:
+            call()
+        except Exception as error:  # noqa: BLE001 - handed to the test
+            errors.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield errors
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_closing_a_client_ends_the_request_under_way(silent):
+    client = client_of(silent)
+    with running(client.practice_areas) as errors, accepted(silent) as other:
         client.close()
-        thread.join(10)
-        assert not thread.is_alive()
         assert other.recv(65_536) == b""
-    assert len(errors) == 1
+    (error,) = errors
+    assert isinstance(error, bf.ConfigError)
+    assert "closed" in str(error)
+
+
+def test_a_closed_client_sends_nothing(silent):
+    client = client_of(silent)
+    client.close()
+    client.close()
+    with pytest.raises(bf.ConfigError, match="closed"):
+        client.practice_areas()
+
+
+def test_a_client_that_nobody_holds_closes_its_connections(fake):
+    fake.answers["/v2/time-entries"] = paged(entries(3))
+    client = bf.Client("https://billing.test", "t0ken", transport=httpx.MockTransport(fake))
+    assert len(client.time_entries(select="")) == 3
+    (idle,) = client._http._clients._idle
+    del client
+    gc.collect()
+    assert idle.is_closed
+
+
+def test_a_client_in_use_is_closed_when_its_request_ends():
+    clients = ClientPool(httpx.Client)
+    with clients.one() as one:
+        with clients.one() as other:
+            pass
+        clients.close()
+        assert other.is_closed
+        assert not one.is_closed
+    assert one.is_closed
+
+
+def test_a_client_that_ctrl_c_interrupted_is_not_used_again():
+    clients = ClientPool(httpx.Client)
+    with pytest.raises(KeyboardInterrupt), clients.one() as one:
+        raise KeyboardInterrupt
+    assert one.is_closed
+    with clients.one() as other:
+        assert other is not one
+
+
+def test_cancelling_ends_a_request_that_waits_for_its_first_byte(silent):
+    client, scope = client_of(silent), CancelScope(60)
+    with running(lambda: client.fetch("/v2/codes", resource="codes", scope=scope)) as errors, accepted(silent) as other:
+        begun = time.monotonic()
+        scope.cancel()
+        assert other.recv(65_536) == b""
+    assert time.monotonic() - begun < PROMPT
+    assert [type(error) for error in errors] == [CancelledError]
+
+
+def test_cancelling_ends_a_body_that_has_no_length(silent):
+    client, scope = client_of(silent), CancelScope(60)
+    with running(lambda: client.fetch("/v2/codes", resource="codes", scope=scope)) as errors, accepted(silent) as other:
+        other.sendall(b'HTTP/1.1 200 OK\r\n\r\n{"data": []}')
+        time.sleep(0.1)
+        scope.cancel()
+        assert other.recv(65_536) == b""
+    assert [type(error) for error in errors] == [CancelledError]
+
+
+def test_cancelling_ends_a_tls_handshake(silent):
+    client, scope = bf.Client(f"https://127.0.0.1:{silent.getsockname()[1]}", "t0ken", retries=0), CancelScope(60)
+    with running(lambda: client.fetch("/v2/codes", resource="codes", scope=scope)) as errors, accepted(silent) as other:
+        begun = time.monotonic()
+        scope.cancel()
+        assert other.recv(65_536) == b""
+    assert time.monotonic() - begun < PROMPT
+    assert [type(error) for error in errors] == [CancelledError]
+
+
+def test_cancelling_one_load_leaves_the_others_alone(silent):
+    client, scope = client_of(silent), CancelScope(60)
+    with running(client.practice_areas) as errors, accepted(silent) as kept:
+        call = running(lambda: client.fetch("/v2/codes", resource="codes", scope=scope))
+        with call as cancelled, accepted(silent) as other:
+            scope.cancel()
+            assert other.recv(65_536) == b""
+        kept.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n" + b'{"data": []}')
+    assert [type(error) for error in cancelled] == [CancelledError]
+    assert errors == []
+
+
+def test_a_handshake_obeys_the_deadline_of_its_request(silent):
+    client = bf.Client(f"https://127.0.0.1:{silent.getsockname()[1]}", "t0ken", retries=0)
+    client.limits.longest_request = 0.3
+    begun = time.monotonic()
+    with pytest.raises(bf.TransportError):
+        client.practice_areas()
+    assert time.monotonic() - begun < PROMPT
+
+
+def test_what_was_cancelled_or_took_too_long_is_not_taken_for_whole():
+    with pytest.raises(DeadlineError), deadline(CancelScope(60), 0.0):
+        pass
+    scope = CancelScope(60)
+    with pytest.raises(CancelledError), deadline(scope, 60):
+        scope.cancel()

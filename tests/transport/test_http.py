@@ -84,7 +84,7 @@ def test_a_failed_connection_is_tried_again_and_then_named(fake, connect, failur
 
 def test_retry_after_is_honoured(fake, connect, monkeypatch):
     waits = []
-    monkeypatch.setattr(http.Gate, "close_for", lambda _self, seconds: waits.append(seconds))
+    monkeypatch.setattr(http.RateLimiter, "close_for", lambda _self, seconds: waits.append(seconds))
     busy = httpx.Response(429, headers={"retry-after": "7"})
     fake.answers["/v2/practice-areas"] = [busy, {"data": []}]
     connect(retries=1).practice_areas()
