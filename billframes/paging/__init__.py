@@ -1,9 +1,9 @@
-"""Lists become one set of records that is proved whole, or `PagingError`.
+"""Read lists in full and prove that nothing is missing, or raise `PagingError`.
 
-The API pages by offset over data that others change meanwhile, with sorts that allow ties and without snapshots. So
-nothing here trusts an offset: what an answer proves is read off the keys of its rows. `windows` reads lists that have
-dates, `cover` those that have names; `catchup` takes in what changed meanwhile and counts; `gone` finds what was
-deleted. `pages` is the plain way for what can't be proved, and says so. `reader` chooses.
+The API pages by offset over data that others change meanwhile, its sorts allow ties, and it has no snapshots. So
+offsets are never trusted: what a page proves is derived from the keys of its rows. `date_windows` reads lists with
+dates, `key_ranges` lists with names, `changes` adds what changed during the load and counts, `deletions` finds what was
+deleted. `offset_pages` reads what can't be proved, and the result says so. `strategy` chooses between them.
 """
 
 from billframes.paging.list_schema import ListSchema

@@ -1,25 +1,26 @@
-"""Catch-up and count: what changed while a list was read, and whether the result is what the server held at once.
+"""Catch up with what changed while a list was read, and find out whether the result is a snapshot.
 
-A walk over windows or tiles has every record that stayed as it was. One that changed meanwhile may have moved from
-where nobody had looked yet to where somebody had. `modifiedSince` finds it, asked from the server's time before the
-walk less an overlap for clocks, replicas and commits that become visible late; asked again from each round's own
-beginning until one answer is short, because one answer is one instant. Then the result is *complete*. A longer list of
-changes is one instant, too, if it brings nothing new and as many records as its first answer counted: each of them was
-known before that answer and is still the same after it, so it was the same at that instant, and there was no other. So
-a load ends although more than a page was changed just before it. A longer answer
-about time entries is read by key cover sorted by creation and needs no other round: a record stays among the changed,
-and the instant of its creation never changes, so no edit can move it out of sight while the changed are read.
+Windows and key ranges yield every record that stayed unchanged. A record that changed meanwhile may have moved from
+where nobody had looked yet to where somebody had. `modifiedSince` finds it. It is requested from the server's time
+before the reading, less an overlap for clocks, replicas and late commits, and again from each round's own beginning
+until one page is short, because one page is one instant. Then the result is *complete*. A longer list of changes is one
+instant too if it brings nothing new and as many records as its first page counted: each was known before that page and
+is unchanged after it, so it was the same at that instant, and there was no other. So a load ends even if more than a
+page was changed just before it. A longer list of time entries is read by key ranges sorted by creation and needs no
+other round: a changed record stays among the changed, and its creation time never changes, so no edit can hide it while
+the changes are read.
 
-A count between two catch-ups that bring nothing new, and equal to what is here, makes it a *snapshot*: nothing was
-added or changed around that instant, so nothing here was deleted before it either. On a busy list two such counts in a
-row are asked for, since a record created and deleted between two catch-ups can stand in for a deleted one.
+A count between two catch-ups that bring nothing new, and equal to the number of records received, makes the result a
+*snapshot*: nothing was added or changed around that instant, so nothing received was deleted before it either. On a
+busy list two such counts in a row are needed, since a record created and deleted between two catch-ups can hide a
+deletion.
 
-Where every answer of the walk was about the whole list and counted the same, as many as came, and the first catch-up
-brings nothing new, no other count is needed: whatever was there at the walk's last answer is here.
+If every page was about the whole list and reported the same total, the number of rows equals it, and the first catch-up
+brings nothing new, no other count is needed: whatever existed when the last page was read has been received.
 
-Several lists put together (one for each id of a list of ids) are caught up after all of them were walked, by one query
-that leaves out what they differ in; of its rows those are taken that one of the lists would hold. So a record that
-moves from one list to another can't slip between two answers. They are complete, and not counted one by one.
+Several lists put together (one for each id of a list of ids) are all read first and then caught up by one query without
+the parameters they differ in; of its rows, those that belong to one of the lists are added. So a record that moves from
+one list to another can't slip between two pages. They are complete, and not counted one by one.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from billframes.paging.undated import changes_request
 
 __all__ = ["ChangeReader", "Stream", "walk"]
 
-# Rounds of one catch-up, counts of one load, and counts that may find more there than here.
+# The most rounds of one catch-up, counts of one load, and counts that exceed the records received.
 ROUNDS = 8
 COUNTS = 6
 SMALLER = 3
@@ -48,7 +49,7 @@ SMALLER = 3
 
 @dataclass(slots=True)
 class Stream:
-    """One query's list: what it asks for and what came."""
+    """One query and the records received for it."""
 
     query: Query
     store: RecordStore
@@ -56,9 +57,9 @@ class Stream:
 
 def walk(scheduler: Scheduler, query: Query, store: RecordStore, first: Page | None = None) -> int | None:
     """
-    Read a list in the way that proves it: by date windows where it has dates, else by key cover.
+    Read a list so that it is proved complete: by date windows if it has dates, else by key ranges.
 
-    Returns the list's length where the server counted the same in every answer.
+    Returns the list's total if every page reported the same, else None.
     """
     if scheduler.schema.date_sort:
         return read_windows(scheduler, query, store, first)
@@ -67,17 +68,17 @@ def walk(scheduler: Scheduler, query: Query, store: RecordStore, first: Page | N
 
 class ChangeReader:
     """
-    Catches lists up.
+    Adds what changed while lists were read, and counts.
 
     Parameters
     ----------
     scheduler : Scheduler
     streams : list of Stream
-        Walked before.
+        Lists that were read before.
     started : datetime
-        The server's time when the walk began.
+        The server's time when the reading began.
     overlap : timedelta
-        How far before its time of asking a change is still looked for.
+        How far before the previous request changes are looked for.
     """
 
     def __init__(
@@ -88,22 +89,22 @@ class ChangeReader:
         self._overlap = overlap
         self._mark = started - overlap
         self._query, self._differing = _combine_queries([stream.query for stream in streams])
-        # What changed goes to the first list; where they are put together the newest version wins.
+        # Changes go to the first list's store; when the lists are merged, the newest version wins.
         self._changed = scheduler.new_store() if self._differing else streams[0].store
 
     @staticmethod
     def can_combine(schema: ListSchema, queries: Sequence[Query]) -> bool:
-        """Tell whether lists can be caught up as one: whether their rows show what they differ in."""
+        """Return whether lists can be caught up by one query: whether their rows show what they differ in."""
         return set(_combine_queries(queries)[1]) <= schema.shown.keys()
 
     def prove(self, counted: int | None = None) -> str:
         """
-        Catch up and, where one list was read, count.
+        Catch up and, if there is only one list, count.
 
         Parameters
         ----------
         counted : int, optional
-            The list's length, where every answer of the walk said the same.
+            The list's total, if every page reported the same.
 
         Returns
         -------
@@ -112,7 +113,7 @@ class ChangeReader:
         Raises
         ------
         PagingError
-            More changes come than can be read, or the server counts more records than it hands out.
+            Records change faster than they can be read, or the server counts more records than it returns.
         """
         busy = self._catch_up()
         if len(self._streams) > 1:
@@ -140,12 +141,12 @@ class ChangeReader:
 
     def _remove_deleted(self, missing: int) -> bool:
         stream = self._streams[0]
-        # Looking for more than a reload costs is no use.
+        # A search that costs more than a reload is of no use.
         budget = len(stream.store) // self._scheduler.page_size + 10
         return remove_deleted(self._scheduler, stream.query, stream.store, missing, budget, self._overlap)
 
     def _catch_up(self) -> bool:
-        """Take in what changed since the last mark; tell whether anything did."""
+        """Add what changed since the last mark; return whether anything did."""
         before = self._updates()
         for _ in range(ROUNDS):
             if self._round():
@@ -159,7 +160,7 @@ class ChangeReader:
         return sum(stream.store.updates for stream in self._streams)
 
     def _round(self) -> bool:
-        """Ask for what changed since the mark, move the mark, and tell whether nothing can have slipped by."""
+        """Request the changes since the mark and move the mark; return whether no change can have been missed."""
         scheduler = self._scheduler
         scheduler.started()
         request = changes_request(scheduler, self._query, self._mark)
@@ -178,7 +179,7 @@ class ChangeReader:
         return sure
 
     def _read_many_changes(self, query: Query, first: Page) -> bool:
-        """Read changes that are more than a page; tell whether nothing can have slipped by."""
+        """Read changes of more than a page; return whether no change can have been missed."""
         scheduler, created = self._scheduler, self._scheduler.schema.creation_sort
         if created:
             read_key_ranges(scheduler, query, (created,), self._changed)
@@ -194,7 +195,7 @@ class ChangeReader:
             if not complete and (self._changed.updates > before or len(read) != first.total):
                 reader.read()
                 self._changed.merge(read)
-        # As many as the first answer counted, each known from before it: they are what was there at that instant.
+        # As many as the first page counted, each known from before it: the state at that instant.
         return self._changed.updates == before and len(read) == first.total
 
     def _too_few(self, here: int, there: int) -> PagingError:
@@ -205,7 +206,7 @@ class ChangeReader:
 
 
 def _combine_queries(queries: Sequence[Query]) -> tuple[Query, dict[str, frozenset[str]]]:
-    """Return what queries have in common, and the values they differ in, by parameter."""
+    """Return the parameters that queries have in common, and the values of those they differ in."""
     common = tuple(pair for pair in queries[0] if all(pair in query for query in queries))
     names = {name for query in queries for name, _ in query if (name, parameter(query, name)) not in common}
     return common, {name: frozenset((parameter(query, name) or "").casefold() for query in queries) for name in names}

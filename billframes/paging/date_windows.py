@@ -1,15 +1,16 @@
-"""Date windows: a list with dates, read without ever using an offset, so that nothing can drift.
+"""Date windows: read a list with dates without offsets, so that nothing can drift.
 
-What a window proves. An answer at offset 0, sorted by date, that is full holds, as of its instant, every row of its
-window dated before its last row's date; one that is short holds them all. A record that stays as it is keeps its date,
-so it is in whichever answer proves its day. When the days proved cover the whole line of days, every such record is
-here, whatever was written meanwhile: the answers need not agree on an instant.
+What a window proves. A full page at offset 0, sorted by date, holds every row of its window, as of its instant, that is
+dated before its last row's date; a short page holds them all. A record that stays unchanged keeps its date, so it is on
+whichever page proves its day. When the proved days cover the whole period, every such record has been received,
+whatever was written meanwhile: the pages need not agree on an instant.
 
-So a window is asked at offset 0; after a full answer it goes on from the last date, that day included. Two answers,
-one from each end of the list, tell where data are; what is between them is cut into a window a connection, and a
-connection that runs out of work takes half of the largest window left. A day that overflows a page is split by
-`billed` and by billing type, and what still overflows is read by key cover. Where days are dense the whole list is,
-as soon as that shows: many entries made at one instant may leave its tiles apart, then windows follow.
+So each window is requested at offset 0; after a full page it continues from the last date, that day included. Two
+pages, one from each end of the list, show where the data are. The days between are cut into one window per connection,
+and a connection that runs out of work takes half of the largest window left. A day that overflows a page is split by
+`billed` and by billing type; what still overflows is read by key ranges. If days are dense the whole list is read by
+key ranges sorted by creation, as soon as that is known; if many entries were created at one instant these may not
+connect, and date windows follow.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ TRIES = 3
 
 @dataclass(eq=False, slots=True)
 class _Window:
-    """Days still to be read, both included; `awaited` while a page is awaited."""
+    """Days still to be read, both included; `awaited` while a page is under way."""
 
     low: dt.date
     high: dt.date
@@ -51,7 +52,7 @@ class _Window:
 
 
 def query_for_days(query: Query, low: dt.date | None, high: dt.date | None) -> tuple[Query, Query]:
-    """Return a query narrowed to days, and the parameters that narrow it; None leaves an end as it is."""
+    """Return a query for a range of days, and the parameters added for it; None leaves an end unchanged."""
     is_last = (("startDate", low), ("endDate", high))
     added_filters = tuple((name, day.isoformat()) for name, day in is_last if day is not None)
     return with_parameters(query, **dict(added_filters)), added_filters
@@ -67,20 +68,19 @@ def read_windows(scheduler: Scheduler, query: Query, store: RecordStore, first: 
     query : query
         Without limit and offset.
     store : RecordStore
-        Where the records go. An answer that is short at offset 0 ends the reading at once.
+        Receives the records. A short page at offset 0 ends the reading at once.
     first : Page, optional
-        One that came to this query at offset 0, whatever its sort.
+        The page at offset 0 of this query, in any sort.
 
     Returns
     -------
     int or None
-        How many records the list has by the server's own count, where every answer was about all of it and said the
-        same.
+        The list's total, if every page was about the whole list and reported the same total; else None.
 
     Raises
     ------
     PagingError
-        A day can't be proved whole.
+        A day can't be proved complete.
     """
     sort, day = str(scheduler.schema.date_sort), scheduler.schema.date_of
     if first is not None and parameter(query, "sort") == sort:
@@ -133,7 +133,7 @@ def _page(scheduler: Scheduler, query: Query, sort: str) -> PageRequest:
 
 
 class _Windows:
-    """The days between two answers, and who reads which."""
+    """The days between the first and the last page, cut into windows that connections read side by side."""
 
     def __init__(
         self, scheduler: Scheduler, query: Query, store: RecordStore, low: dt.date, high: dt.date, rows: int
@@ -153,7 +153,7 @@ class _Windows:
             _read_day(self._scheduler, self._query, day, self._store)
 
     def _more(self) -> PageRequest | None:
-        """Return what an idle connection is to ask: a window nobody reads, or half of the largest."""
+        """Return a request for an idle connection: for a window that nobody reads, or for half of the largest."""
         window = next((each for each in self._windows if not each.awaited), None) or self._half()
         if window is None:
             return None
@@ -162,9 +162,9 @@ class _Windows:
         return PageRequest(query, self._scheduler.page_size, added_filters=added_filters, tag=window)
 
     def _half(self) -> _Window | None:
-        """Take the later half of the largest window left; None where none is worth it."""
+        """Split off the later half of the largest window left; None if no window is worth splitting."""
         largest = max(self._windows, key=lambda each: each.days, default=None)
-        # The answer under way will prove about a page of it.
+        # The page under way will prove about a page of it.
         worth = (WORTH_HALVING + 1) * self._scheduler.page_size
         if largest is None or largest.days < 3 or largest.days * self._density < worth:
             return None
@@ -184,7 +184,7 @@ class _Windows:
         return ()
 
     def _proved(self, window: _Window, last: dt.date) -> bool:
-        """Go on after a full answer that ended on a day; tell whether the window is done."""
+        """Move the window on after a full page that ends on day `last`; return whether the window is done."""
         if last == window.low:
             self._overfull.append(last)
             if last == dt.date.max:
@@ -203,7 +203,7 @@ def _cut(low: dt.date, high: dt.date, parts: int) -> list[_Window]:
 
 
 def _read_day(scheduler: Scheduler, query: Query, day: dt.date, store: RecordStore) -> None:
-    """Read a day of more than a page: by `billed` and billing type, then by key cover."""
+    """Read a day of more than a page: by `billed` and billing type, then by key ranges."""
     of_day, added_filters = query_for_days(query, day, day)
     parts = _parts(scheduler, of_day)
     if len(parts) == 1:
@@ -217,7 +217,7 @@ def _read_day(scheduler: Scheduler, query: Query, day: dt.date, store: RecordSto
             for part in parts
         ]
         pages = scheduler.fetch_all([*requests, PageRequest(of_day, 1, added_filters=added_filters)])
-        # Parts that don't add up: the server's `billed` or `billingType` leaves rows out, or the day changed.
+        # If they don't add up, a filter of the server omits rows, or the day changed meanwhile.
         if sum(each.total or 0 for each in pages[:-1]) == pages[-1].total:
             break
     else:
@@ -239,7 +239,7 @@ def _read_day(scheduler: Scheduler, query: Query, day: dt.date, store: RecordSto
 
 
 def _parts(scheduler: Scheduler, query: Query) -> list[Query]:
-    """Return the filters that split a day, each combination once; one empty one where nothing splits it."""
+    """Return the combinations of filters that split a day; a single empty one if nothing splits it."""
     choices = []
     for each in scheduler.schema.resource.filters:
         values = {"billed": ("true", "false"), "billingType": each.values}.get(each.name)

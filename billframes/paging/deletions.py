@@ -1,12 +1,12 @@
-"""Finding what was deleted, which the API never tells.
+"""Find the records that were deleted during a load; the API does not report deletions.
 
-After catch-up every added or changed record is here, so *here − total there* is the number deleted and additions can't
-hide them. Totals of date windows are compared, by halves, only where they differ; a differing window that fits a page
-is fetched, and what is here and not in that one answer was not there at its instant. A list without dates is read
-again by key cover: what is here and did not come was deleted or changed.
+After catch-up every added or changed record was received, so *received − server's total* is the number deleted, and
+additions can't hide deletions. Totals of date windows are compared, halving only windows that differ. A differing
+window that fits a page is fetched, and a record that was received before and is not on that page did not exist in the
+window at that instant. A list without dates is read again by key ranges: what is missing then was deleted or changed.
 
-Either way only records that did not stay as they were are let go. One that merely moved out of a window, or changed
-while the list was read again, comes back with the next catch-up, whose mark is older than all of this.
+Either way only records that did not stay unchanged are removed. One that merely moved to another window, or changed
+while the list was read again, returns with the next catch-up, which looks back further than all of this.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def remove_deleted(
     scheduler: Scheduler, query: Query, store: RecordStore, missing: int, budget: int, overlap: dt.timedelta
 ) -> bool:
     """
-    Find records that are here and no longer there, and let them go.
+    Remove the records that no longer exist on the server.
 
     Parameters
     ----------
@@ -37,16 +37,16 @@ def remove_deleted(
     query : query
     store : RecordStore
     missing : int
-        How many more are here than there.
+        How many records more than the server counts were received.
     budget : int
-        Most requests to spend.
+        Most requests to send.
     overlap : timedelta
-        How far before its time of asking a change is still looked for.
+        How far before the previous request changes are looked for.
 
     Returns
     -------
     bool
-        False where it would cost more than that; what was found is let go all the same.
+        False if the budget does not suffice; the deletions found are removed all the same.
     """
     if scheduler.schema.date_sort is None:
         try:
@@ -60,7 +60,7 @@ def remove_deleted(
 
 
 class _Search:
-    """A search by halves of the line of days."""
+    """A binary search over the days of a list."""
 
     def __init__(self, scheduler: Scheduler, query: Query, store: RecordStore, end: int) -> None:
         self._scheduler = scheduler
@@ -69,7 +69,7 @@ class _Search:
         self._end = end
 
     def search(self, low: dt.date | None, high: dt.date | None, missing: int) -> bool:
-        """Look into the days from `low` to `high`, None being open; `missing` more are here than there."""
+        """Search the days from `low` to `high` (None is open), which have `missing` records too many."""
         if missing <= 0:
             return True
         if self._scheduler.requests >= self._end:
@@ -79,7 +79,7 @@ class _Search:
         number = sum(count for _, count in counts)
         if number < self._scheduler.page_size:
             return self._compare(low, high, days.query_for_days(low, high))
-        # The first day by whose beginning half of them are over; the second one at least.
+        # Split at the day by whose beginning half of the records are counted, but not at the first day.
         over = list(accumulate(count for _, count in counts))
         place = next((place for place, so_far in enumerate(over) if so_far >= number / 2), 0)
         place = max(1, place)

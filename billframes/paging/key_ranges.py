@@ -1,21 +1,22 @@
-"""Key cover: a list read in overlapping tiles whose keys, together, leave no gap.
+"""Key ranges: read a list in overlapping pages whose keys, together, leave no gap (keyset paging).
 
-What a tile proves. Sorted by a key, a tile holds, as of its instant, every row whose key lies strictly between the keys
-of its first and its last row: whatever else the list did, rows between those two places are between those two keys.
-The tile at offset 0 holds every row before its last key, a short tile at the end every row after its first. A record
-that stays as it is keeps its key, so once these open intervals cover the whole line of keys, every such record is here.
+What a page proves. Sorted by a key, a page holds every row, as of its instant, whose key lies strictly between the keys
+of its first and its last row: whatever else the list did, the rows between those two positions have keys between those
+two keys. The page at offset 0 holds every row before its last key, a short page at the end every row after its first.
+A record that stays unchanged keeps its key. So once these open intervals cover all keys, every such record has been
+received.
 
-Why a join needs a key strictly between. Two tiles X and Y leave no gap where `first(Y) < last(X)`: every key is before
-the one or after the other. Equal is not enough, because a group of equal keys may reach beyond both tiles. Dates,
-numbers and instants compare here as they do on the server. Text does not, since nobody knows the server's collation;
-but a key K that occurs in both tiles lies between `first(Y)` and `last(X)` in whatever order the server uses, and if
-it differs from one of the two under every collation (see `keys`), the order is strict. That two tiles share a record
-proves nothing: it may have moved.
+Why joining two ranges needs a key strictly between. Ranges X and Y leave no gap if `first(Y) < last(X)`: every key is
+before the one or after the other. Equality is not enough, because a group of equal keys may extend beyond both pages.
+Dates, numbers and instants compare here as they do on the server. Text does not, since the server's collation is
+unknown. But a key K that occurs in both ranges lies between `first(Y)` and `last(X)` in whatever order the server uses,
+and if it differs from one of the two under every collation (see `keys`), the order is strict. That two pages share a
+record proves nothing: the record may have moved.
 
-Where tiles don't join, from drift, a long group of equal keys or keys of which nobody knows whether they are equal,
-another is fetched across the gap, within a budget of twice the tiles plus ten; then the next sort is tried; then it is
-`PagingError`. On a quiet list there is a cheaper proof, see `catchup`: once as many records are here as every answer
-counted, the reading can stop for it, and go on if it fails.
+If ranges don't join, because of drift, a long group of equal keys, or keys that may be equal, another page is fetched
+across the gap, within a budget of twice the pages plus ten. Then the next sort is tried; then `PagingError` is raised.
+On a quiet list there is a cheaper proof (see `undated`): once as many records were received as every page counted, the
+reading can stop for it, and continue if it fails.
 """
 
 from __future__ import annotations
@@ -37,25 +38,25 @@ __all__ = ["KeyRange", "KeyRangeReader", "KeyRangeSet", "joined", "read_key_rang
 
 Key = tuple[Any, ...]
 
-# Instants hardly tie, so few rows of overlap join tiles; other keys take 5 %.
+# Instants rarely tie, so a few rows of overlap join two ranges; other keys need 5 %.
 OVERLAP_OF_INSTANTS = 10
 OVERLAP = 0.05
-# Tiles further apart than this many places in the list of tiles are not tried for a join.
+# Ranges further apart than this many positions in the list of ranges are not compared.
 NEAR = 8
-# So many tiles in vain after the same one, and the next sort may do better.
+# After this many failed attempts to join the same range, the next sort may do better.
 VAIN = 7
-# Where the next tile is looked for after the list moved, in pages from the last sure one.
+# If the list moved: where to look for the next range, in pages from the last joined one.
 _NEARER = (0.75, 0.5, 0.25, 0.0, -0.5)
 
 
 def _differ(one: Key, other: Key) -> bool:
-    """Tell whether two keys differ under every collation."""
+    """Return whether two keys differ under every collation."""
     return any(map(surely_differ, one, other))
 
 
 @dataclass(eq=False)
 class KeyRange:
-    """An answer's keys, in its order, whether the list ends in it, and how often a neighbour was looked for."""
+    """The keys of a page in its order, whether the list ends with it, and how often a neighbour was looked for."""
 
     keys: Sequence[Key]
     offset: int = 0
@@ -64,19 +65,19 @@ class KeyRange:
     _joins: dict[KeyRange, bool] = field(default_factory=dict)
 
     def joins(self, other: KeyRange) -> bool:
-        """Tell, having looked once, whether another follows without a gap."""
+        """Return whether another range follows without a gap; computed once."""
         if other not in self._joins:
             self._joins[other] = joined(self, other)
         return self._joins[other]
 
     @cached_property
     def key_set(self) -> frozenset[Key]:
-        """The keys that occur in it, literally."""
+        """Its keys, compared literally."""
         return frozenset(self.keys)
 
 
 def joined(one: KeyRange, other: KeyRange) -> bool:
-    """Tell whether it is sure that `other`'s first key comes strictly before `one`'s last."""
+    """Return whether `other`'s first key surely comes strictly before `one`'s last."""
     if not one.keys or not other.keys:
         return False
     first, last = other.keys[0], one.keys[-1]
@@ -95,14 +96,14 @@ def read_key_ranges(
     first: Page | None = None,
 ) -> int | None:
     """
-    Read a list by key cover.
+    Read a list by key ranges.
 
-    Parameters and errors are those of `KeyRangeReader` and its `read`.
+    Parameters and errors are those of `KeyRangeReader` and of its `read`.
 
     Returns
     -------
     int or None
-        How many records the list has by the server's own count, where it said the same each time.
+        The list's total, if every page reported the same; else None.
     """
     reader = KeyRangeReader(scheduler, query, sorts, store, added_filters=added_filters, first=first)
     reader.read()
@@ -111,7 +112,7 @@ def read_key_ranges(
 
 class KeyRangeReader:
     """
-    A list read by key cover, under one sort after another.
+    Reads a list by key ranges, under one sort after another.
 
     Parameters
     ----------
@@ -119,13 +120,13 @@ class KeyRangeReader:
     query : query
         Without limit and offset; its sort is replaced.
     sorts : sequence of tuple of str
-        Sorts to try, one after the other.
+        Sorts to try, in this order.
     store : RecordStore
-        Where the records go.
+        Receives the records.
     added_filters : query, optional
-        The parameters of the query that the reader chose itself.
+        The parameters of the query that the reader added.
     first : Page, optional
-        One that came to this query at offset 0, whatever its sort.
+        The page at offset 0 of this query, in any sort.
     """
 
     def __init__(
@@ -142,19 +143,19 @@ class KeyRangeReader:
         self._store = store
         self._first = first
         self._sort = parameter(query, "sort")
-        # What covered the list before comes first.
+        # The sort that worked last time comes first.
         self._sorts = tuple(sorted(sorts, key=lambda sort: sort != scheduler.last_sort))
         self._range_sets = [KeyRangeSet(scheduler, query, sort, store, added_filters) for sort in self._sorts]
         self._place = 0
 
     @property
     def count(self) -> int | None:
-        """The list's length, where every answer under the last sort said the same."""
+        """The list's total, if every page under the last sort reported the same; else None."""
         return self._range_sets[self._place].count
 
     @property
     def all_counted(self) -> bool:
-        """Whether every answer counted the same, and as many records are here."""
+        """Whether every page reported the same total, and as many records were received."""
         totals = set[int]().union(*(range_set.totals for range_set in self._range_sets))
         if self._first is not None:
             totals.add(self._first.total or 0)
@@ -162,13 +163,12 @@ class KeyRangeReader:
 
     def read_first_sort(self) -> bool:
         """
-        Read by the first sort until the list is covered, or every record that the server counts is here.
+        Read by the first sort until the ranges cover the list, or every record the server counts was received.
 
         Returns
         -------
         bool
-            Whether the list is covered. It may not be although not every record is here: then `read` goes on, for
-            more requests.
+            Whether the ranges cover the list. If not, `read` continues, with more requests.
         """
         self._begin()
         range_set = self._range_sets[0]
@@ -176,12 +176,12 @@ class KeyRangeReader:
 
     def read(self) -> None:
         """
-        Read until the list is covered.
+        Read until the ranges cover the list.
 
         Raises
         ------
         PagingError
-            No sort covers the list within the budget.
+            Under no sort do the ranges cover the list within the budget.
         """
         while self._place < len(self._range_sets):
             self._begin()
@@ -206,7 +206,7 @@ class KeyRangeReader:
 
 class KeyRangeSet:
     """
-    The tiles of one sort, and how far they reach.
+    The key ranges of one sort, and how far they cover the list.
 
     Parameters are those of `KeyRangeReader`.
 
@@ -214,7 +214,7 @@ class KeyRangeSet:
     ----------
     ranges : list of KeyRange
     totals : set of int
-        How many records the list has, by each answer.
+        The totals that pages reported.
     """
 
     def __init__(
@@ -235,24 +235,24 @@ class KeyRangeSet:
 
     @property
     def count(self) -> int | None:
-        """The list's length, where every answer said the same."""
+        """The list's total, if every page reported the same; else None."""
         return self._total if len(self.totals) == 1 else None
 
     def read(self, first: Page | None = None, expected: int | None = None) -> bool:
-        """Fetch tiles until they cover the list; False where the budget does not reach."""
+        """Fetch pages until the ranges cover the list; False if the budget does not suffice."""
         self.begin(first, expected)
         return self.close_gaps(2 * len(self.ranges) + 10)
 
     def begin(self, first: Page | None = None, expected: int | None = None) -> None:
         """
-        Fetch the tiles.
+        Fetch overlapping pages of the whole list.
 
         Parameters
         ----------
         first : Page, optional
-            The tile at offset 0, where it is here.
+            The page at offset 0 in this sort, if it was received already.
         expected : int, optional
-            The list's length, where it is known: then all tiles are asked for at once.
+            The list's total, if known: then all pages are requested at once.
         """
         if first is not None:
             self._keep(first)
@@ -264,7 +264,7 @@ class KeyRangeSet:
             self._fetch(list(range(self._step if self.ranges else 0, self._total - self._overlap + 1, self._step)))
 
     def close_gaps(self, budget: int, enough: Callable[[], bool] = lambda: False) -> bool:
-        """Fetch tiles across what does not join; False where the budget does not reach, or what came is enough."""
+        """Fetch pages across the gaps; False if the budget does not suffice, or `enough` returns True."""
         while not self._whole and (gap := self._gap_offset()) is not None:
             if budget <= 0 or self._stuck or self._vain or enough():
                 return False
@@ -294,18 +294,18 @@ class KeyRangeSet:
         self._whole = self._whole or page.is_whole
         keys = [page.keys(name) for name in self._sort]
         if self._instants:
-            # They compare as they are: nothing is to be learnt from those in between.
+            # Instants are compared directly, so the keys between are not needed.
             keys = [[*each[:1], *each[-1:]] for each in keys]
         key_range = KeyRange(list(zip(*keys, strict=True)), page.offset, is_last=page.is_short)
         self.ranges.append(key_range)
-        # No tile reaches across a whole one of equal keys.
+        # No range can reach across a whole page of equal keys.
         self._stuck = self._stuck or (
             not key_range.is_last and len(key_range.keys) > 1 and key_range.keys[0] == key_range.keys[-1]
         )
         return ()
 
     def _gap_offset(self) -> int | None:
-        """Return the offset of a tile across the first gap; None where there is none."""
+        """Return the offset of a page across the first gap; None if there is no gap."""
         ranges = sorted((each for each in self.ranges if each.keys), key=lambda each: each.offset)
         connected = _connected(ranges)
         if any(each.is_last for each in connected):
@@ -317,12 +317,12 @@ class KeyRangeSet:
         if other is None and one.tried == 0 and one.offset + self._step < self._total:
             offset = one.offset + self._step
         elif other is None and one.tried == 0:
-            # The list shrank before its end was seen.
+            # The list shrank before its last page was read.
             offset = self._total - self._scheduler.page_size // 2
         elif other is not None and one.tried == 0:
             offset = (one.offset + other.offset) // 2
         else:
-            # The list moved under the tiles: go on from the last sure one, forwards, else nearer to it.
+            # The list moved: look again behind the last joined range, nearer to it each time.
             offset = one.offset + int(_NEARER[one.tried % len(_NEARER)] * self._scheduler.page_size)
         one.tried += 1
         self._vain = one.tried > VAIN
@@ -330,7 +330,7 @@ class KeyRangeSet:
 
 
 def _connected(ranges: list[KeyRange]) -> list[KeyRange]:
-    """Return the tiles that are joined, step by step, to one at the list's beginning; by offset."""
+    """Return the ranges that are joined, step by step, to one at the list's beginning; by offset."""
     waiting = [place for place, each in enumerate(ranges) if each.offset == 0]
     connected = set(waiting)
     while waiting:

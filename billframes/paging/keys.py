@@ -1,13 +1,13 @@
-"""Which sort keys differ under every collation.
+"""Decide whether two sort keys differ under every collation.
 
-The server's collation is unknown, and collations take more for equal than case and accents: ø and o, æ and ae, ł and l,
+The server's collation is unknown, and collations treat more as equal than case and accents: ø and o, æ and ae, ł and l,
 ß and ss, þ and th, hiragana and katakana, "2" and "02", v and w (Swedish), i, j and y (Lithuanian, Roman), "aa" and å
 (Danish), "ccs" and "cscs" (Hungarian). Two texts surely differ only if
 
 - reading from the left, ignoring case, spaces and punctuation, there is a place at which one has an ASCII letter or
   digit and the other has a different one, or has ended,
 - neither text has a character outside ASCII before that place, nor a combining mark on the letter there,
-- the letters there are not ones that some language takes for equal, nor part of a pair that some language sorts as one
+- the letters there are not ones that some language treats as equal, nor part of a pair that some language sorts as one
   letter,
 - and all of this holds whether a run of digits is compared digit by digit or by its value.
 
@@ -33,15 +33,15 @@ _LETTERS = frozenset({"Lu", "Ll", "Lt", "Lo"})
 _ASCII = re.compile(r"[\x00-\x7f]*")
 _PARTS = re.compile(r"[a-z]|[0-9]+")
 
-# A letter's or number's value, and whether it may stand for something else.
+# A letter's or number's value, and whether it may be equal to another.
 _Token: TypeAlias = tuple[str | int, bool]
-# What follows is outside ASCII, or too far from the beginning.
+# The rest is outside ASCII, or too far from the beginning.
 _UNKNOWN: _Token = ("", True)
 
 
 def surely_differ(one: Any, other: Any) -> bool:
     """
-    Tell whether two sort keys differ under every collation.
+    Return whether two sort keys differ under every collation.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def surely_differ(one: Any, other: Any) -> bool:
 
 
 def _apart(one: tuple[_Token, ...], other: tuple[_Token, ...]) -> bool:
-    """Tell whether two readings differ, and surely so at the first place where they do."""
+    """Return whether two readings differ, and surely so at the first position where they do."""
     for (value, unsure), (value_too, unsure_too) in zip(one, other, strict=False):
         if value != value_too:
             return not unsure and not unsure_too
@@ -74,7 +74,7 @@ def _apart(one: tuple[_Token, ...], other: tuple[_Token, ...]) -> bool:
 
 @lru_cache(maxsize=16384)
 def _readings(text: str) -> tuple[tuple[_Token, ...], tuple[_Token, ...]]:
-    """Read a text in both ways: digit by digit, and with runs of digits as numbers."""
+    """Read a text both ways: digit by digit, and with runs of digits as numbers."""
     known = str(_ASCII.match(text, 0, COMPARED)[0])  # type: ignore[index]
     parts = _PARTS.findall(known.lower())
     plain = "".join(parts)
@@ -93,7 +93,7 @@ def _paired(letters: str, place: int) -> bool:
 
 
 def _ended(tokens: list[_Token], rest: str) -> tuple[_Token, ...]:
-    """Add what is known of the rest of a text: nothing, and maybe that it changes the last token."""
+    """Add an unknown token for the rest of a text, which may also change the last token."""
     if not rest:
         return tuple(tokens)
     if tokens and unicodedata.category(rest[0]) not in _LETTERS:

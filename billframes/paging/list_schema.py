@@ -1,7 +1,7 @@
-"""What the reader knows of a list: its ids, its dates, its sort keys, and the sorts that can cover it.
+"""The parts of a list that paging needs: ids, dates, sort keys, and the sorts by which a list can be proved complete.
 
-A list is proved whole by the keys of its rows, so every key is read here: dates, numbers and instants (in
-microseconds) as values that compare as the server compares them, text as it came.
+A list is proved complete by the keys of its rows. Dates, numbers and instants (in microseconds) become values that
+compare as they do on the server; text stays as it was received.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["ListSchema", "Query", "parameter", "with_parameters"]
 Query = tuple[tuple[str, str], ...]
 T = TypeVar("T")
 
-# The sorts that can cover a list, by resource, the likeliest to have few ties first.
+# The sorts by which key ranges can read a list, by resource; those that likely have the fewest ties come first.
 _KEY_SORTS = {
     "time_entries": (("created",), ("hours", "description"), ("description", "hours")),
     "expenses": (("amount", "description"), ("description", "amount")),
@@ -38,29 +38,29 @@ _KEY_SORTS = {
 
 
 def with_parameters(query: Query, **parameters: str | None) -> Query:
-    """Return a query with parameters set anew; None takes one away."""
+    """Return a query with other values of some parameters; None removes a parameter."""
     kept = tuple((name, value) for name, value in query if name not in parameters)
     return (*kept, *((name, value) for name, value in parameters.items() if value is not None))
 
 
 def parameter(query: Query, name: str) -> str | None:
-    """Return a parameter's value; None where it is not asked for."""
+    """Return a parameter's value; None if the query does not have it."""
     return next((value for each, value in query if each == name), None)
 
 
 @dataclass(frozen=True)
 class ListSchema:
     """
-    A list of a resource, as a load wants it.
+    A list of one resource, as a load reads it.
 
     Parameters
     ----------
     resource : Resource
     meta : bool
-        Whether the rows bring their metadata.
+        Whether the rows have their metadata.
     provable : bool
-        Whether the reader may choose sort and windows itself. It may not where the caller's own parameters speak of
-        them, or where the order asked for can't be made from the columns that come.
+        Whether the reader may choose sort and windows itself. It may not if the caller set such parameters, or if the
+        requested order can't be made from the columns of the result.
     """
 
     resource: Resource
@@ -69,7 +69,7 @@ class ListSchema:
 
     @property
     def name(self) -> str:
-        """The resource, for messages."""
+        """The resource's name, for messages."""
         return self.resource.name
 
     @cached_property
@@ -84,28 +84,28 @@ class ListSchema:
 
     @cached_property
     def date_sort(self) -> str | None:
-        """The sort by date; None for a list without dates."""
+        """The sort by date; None if the list has no dates."""
         return next((sort for sort, path in self.resource.sort.items() if path == self.resource.date), None)
 
     @property
     def smaller(self) -> str:
-        """What to do for a smaller list, for messages."""
+        """How to get a smaller list, for messages."""
         return "ask for a shorter period" if self.date_sort else "narrow the list with filters"
 
     @property
     def key_sorts(self) -> tuple[tuple[str, ...], ...]:
-        """The sorts that can cover the list, of those whose keys come."""
+        """The sorts by which key ranges can read the list, of those whose keys are in the rows."""
         sorts = _KEY_SORTS.get(self.name, ())
         return tuple(sort for sort in sorts if self.meta or "created" not in sort)
 
     @property
     def creation_sort(self) -> tuple[str, ...] | None:
-        """The sort by creation, for lists too dense for windows of days; None where there is none."""
+        """The sort by creation time, for lists too dense for date windows; None if there is none."""
         return ("created",) if ("created",) in self.key_sorts else None
 
     @cached_property
     def shown(self) -> dict[str, str]:
-        """The column that a filter goes by."""
+        """The column that each filter applies to."""
         return {each.name: snake_case(each.field) for each in self.resource.filters if each.field}
 
     def keys(self, sort: str, records: Sequence[Any]) -> Sequence[Any]:
@@ -115,14 +115,14 @@ class ListSchema:
         if not path.startswith("meta."):
             return keys
         try:
-            # A whole page at once; unusual forms one by one.
+            # Arrow reads a whole page at once; unusual formats are read one by one.
             instants = pa.array(keys, pa.string()).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
             return array("q", instants.to_numpy().tobytes())
         except pa.ArrowInvalid:
             return [self._read(microseconds, record, text, path) for record, text in zip(records, keys, strict=True)]
 
     def modified(self, record: Any) -> dt.datetime | None:
-        """Return when a record was last changed; None where it does not say."""
+        """Return when a record was last changed; None if it does not state it."""
         meta = getattr(record, "meta", None)
         return self._read(parse_instant, record, meta.modified_at, "meta.modifiedAt") if meta is not None else None
 

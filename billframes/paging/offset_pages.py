@@ -1,11 +1,11 @@
-"""Plain pages by offset, for lists that can't be proved; what they give is *counted* and promises no more.
+"""Plain pages by offset, for lists that can't be proved; the result is *counted* and promises no more.
 
-Pages after the first are asked for side by side. What came is taken only if every page spoke of the same `total`, as
-many records came as that, and no id came twice; a list that changed meanwhile is read again, three times at most. On a
-server where others write at the same time a record can still move unseen from one page to another.
+Pages after the first are requested side by side. The result is used only if every page reported the same `total`, as
+many records were received, and no id was received twice; a list that changed meanwhile is read again, three times at
+most. If others write at the same time, a record can still move unnoticed from one page to another.
 
-Read this way are lists the server does not page, or pages without saying how many there are; the first rows of a
-longer list (`limit`); and lists whose order only the server knows.
+Lists are read this way if the server does not page them or reports no total, if only the first rows are wanted
+(`limit`), and if only the server knows their order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TRIES = 3
 
 
 class _ChangedError(Exception):
-    """The list is not the one the first page was of; the message says how that showed."""
+    """The list changed since its first page; the message says what showed that."""
 
 
 def read_pages(scheduler: Scheduler, query: Query, store: RecordStore, first: Page, wanted: int | None) -> None:
@@ -37,16 +37,16 @@ def read_pages(scheduler: Scheduler, query: Query, store: RecordStore, first: Pa
     query : query
         Without limit and offset.
     store : RecordStore
-        Where the records go, in the server's order.
+        Receives the records, in the server's order.
     first : Page
-        To the first page.
+        The first page.
     wanted : int, optional
-        Records wanted; None is all.
+        Number of records wanted; None is all.
 
     Raises
     ------
     PagingError
-        The list changed each time it was read.
+        The list changed during each attempt.
     """
     page: Page | None = first
     for tries in range(1, TRIES + 1):
@@ -70,7 +70,7 @@ def read_pages(scheduler: Scheduler, query: Query, store: RecordStore, first: Pa
 
 
 class _Attempt:
-    """The pages of one try."""
+    """One attempt to read all pages."""
 
     def __init__(self, scheduler: Scheduler, query: Query, wanted: int | None, store: RecordStore) -> None:
         self._scheduler = scheduler
@@ -81,7 +81,7 @@ class _Attempt:
         self._total: int | None = None
 
     def read(self, first: Page | None) -> list[Page]:
-        """Read them all and return them, in the server's order."""
+        """Read all pages and return them in the server's order."""
         first = first or self._scheduler.fetch(self._request(0))
         self._scheduler.run(list(self._following(first)), lambda _request, page: list(self._following(page)))
         return self._settled()
@@ -93,7 +93,7 @@ class _Attempt:
         return PageRequest(self._query, size, offset)
 
     def _following(self, page: Page) -> Iterator[PageRequest]:
-        """Keep an answer's records; yield what to ask for because of it."""
+        """Keep a page; yield the requests that follow from it."""
         came, offset = len(page.records), page.offset
         if self._pages and page.total != self._total:
             raise _ChangedError(f"the total went from {self._total} to {page.total}")
@@ -102,16 +102,16 @@ class _Attempt:
         self._pages[offset], self._total = page, page.total
         self._store.add(page)
         if page.total is None:
-            # Without a total only an empty page shows the end.
+            # Without a total, only an empty page shows the end.
             if came and (self._wanted is None or offset + came < self._wanted):
                 yield self._request(offset + came)
         elif offset == 0:
             end = page.total if self._wanted is None else min(page.total, self._wanted)
-            # A server may grant less than was asked for; what it granted is the page size from then on.
+            # A server may grant fewer rows than requested; that is the page size from then on.
             yield from map(self._request, range(came, end, max(1, min(came, self._scheduler.page_size))))
 
     def _check_new(self, page: Page) -> None:
-        """Refuse a page that brings nothing new: without a total, such pages would never end."""
+        """Raise an error for a page without new records: without a total, such pages would never end."""
         schema = self._scheduler.schema
         if all(schema.id_of(record) in self._store for record in page.records):
             raise DecodeError(

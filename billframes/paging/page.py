@@ -1,9 +1,9 @@
-"""What an answer must be before any of it is used.
+"""A page of a list, and the checks it must pass before any of it is used.
 
-A proof is only as good as the answers it is made of: the part of the list that was asked for, no more rows than
-granted, each with its id and none twice, every row within the window that was asked for, in the order asked for, and
-as many rows as its own `total` says. A server that ignores a parameter it does not know answers with everything: an
-error, not data. An answer that breaks this is asked for once more, then it is the error.
+A proof is only as good as the pages it is made of. Each must be the part of the list that was requested, with no more
+rows than granted, each row with its id and no id twice, every row within the requested filters and in the requested
+order, and as many rows as its own `total` implies. A server that ignores a parameter it does not know returns
+everything: that is an error, not data. A page that fails a check is requested once more, then the error is raised.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ __all__ = ["Pack", "Page", "PageRequest", "RecordBlock", "check_page"]
 
 
 class RecordBlock(Protocol):
-    """Records that came together, packed."""
+    """The records of one page in packed form."""
 
     @property
     def rows(self) -> int:
-        """How many they are."""
+        """Number of records."""
 
     def value(self, column: str, row: int) -> Any:
-        """Return one value of one of them."""
+        """Return one value of one record."""
 
     def values(self, column: str) -> Sequence[Any]:
-        """Return one value of each."""
+        """Return one column."""
 
 
 Pack: TypeAlias = Callable[[Sequence[Any]], RecordBlock]
@@ -56,7 +56,7 @@ class PageRequest:
 
     @property
     def full_query(self) -> Query:
-        """The query as it is sent."""
+        """The query as it is sent, with limit and offset."""
         if self.limit is None:
             return self.query
         return (*self.query, ("limit", str(self.limit)), ("offset", str(self.offset)))
@@ -65,10 +65,10 @@ class PageRequest:
 @dataclass(slots=True)
 class Page:
     """
-    What came: the records, how many match in all, the page size granted, and the server's time.
+    One page of a list: the records, how many match in all, the page size granted, and the server's time.
 
-    `total` and `granted` are None where the server does not page the list; `block` has the records packed, once the
-    answer was found fit for use.
+    `total` and `granted` are None if the server does not page the list. `block` holds the packed records once the page
+    has passed its checks.
     """
 
     body: ListBody[Any]
@@ -85,38 +85,38 @@ class Page:
 
     @property
     def total(self) -> int | None:
-        """How many match in all."""
+        """How many records match in all."""
         return self.body.pagination.total if self.body.pagination else None
 
     @property
     def granted(self) -> int | None:
-        """Rows that the server gives at once."""
+        """The page size that the server granted."""
         return self.body.pagination.limit if self.body.pagination else None
 
     def keys(self, sort: str) -> Sequence[Any]:
-        """Read the records' keys under a sort, once."""
+        """Return the records' keys under a sort; read once."""
         if sort not in self._keys:
             self._keys[sort] = self.schema.keys(sort, self.records)
         return self._keys[sort]
 
     @property
     def is_short(self) -> bool:
-        """Whether the list ends in this answer: fewer rows than granted."""
+        """Whether the list ends on this page: it has fewer rows than granted."""
         return self.granted is not None and len(self.records) < self.granted
 
     @property
     def is_whole(self) -> bool:
-        """Whether this is the whole list as it was at one instant."""
+        """Whether this is the whole list, as it was at one instant."""
         return self.is_short and self.offset == 0
 
 
 def check_page(request: PageRequest, page: Page) -> BillframesError | None:
-    """Return what is wrong with an answer; None for nothing."""
+    """Return what is wrong with a page; None if nothing is."""
     return next((error for rule in _RULES for error in rule(request, page, page.schema)), None)
 
 
 def _check_position(request: PageRequest, page: Page, schema: ListSchema) -> Iterator[BillframesError]:
-    """Check that it is the part that was asked for."""
+    """Check that it is the part that was requested."""
     where = page.body.pagination
     if where is None:
         came = len(page.records)
@@ -132,14 +132,14 @@ def _check_position(request: PageRequest, page: Page, schema: ListSchema) -> Ite
 
 
 def _check_count(request: PageRequest, page: Page, schema: ListSchema) -> Iterator[BillframesError]:
-    """Check the number of rows against the answer's own limit and total."""
+    """Check the number of rows against the page's own limit and total."""
     where = page.body.pagination
     if where is None:
         return
     came, expected = len(page.records), max(0, min(where.limit, where.total - request.offset))
     if came != expected:
         yield PagingError(
-            f"{schema.name}: {came} rows came at offset {request.offset} where {expected} should, of {where.total}"
+            f"{schema.name}: {came} rows came at offset {request.offset} instead of {expected}, of {where.total}"
             " in all by the server's own count, so the list can't be shown to be complete. Try again later."
         )
 
@@ -149,11 +149,11 @@ def _check_ids(_request: PageRequest, page: Page, schema: ListSchema) -> Iterato
     if len(ids) < len(page.records):
         yield PagingError(f"{schema.name}: a record came twice in one answer, so the rows can't be trusted.")
     if "" in ids:
-        yield DecodeError(f"{schema.name}: a record came without {schema.resource.id}.")
+        yield DecodeError(f"{schema.name}: a record has no {schema.resource.id}.")
 
 
 def _check_filters(request: PageRequest, page: Page, schema: ListSchema) -> Iterator[BillframesError]:
-    """Check that every row fits what the reader narrowed the list to."""
+    """Check every row against the filters that the reader added."""
     for name, text in request.added_filters:
         fits = _FITS[name](text, schema)
         stray = next((record for record in page.records if not fits(record)), None)
@@ -165,7 +165,7 @@ def _check_filters(request: PageRequest, page: Page, schema: ListSchema) -> Iter
 
 
 def _check_order(request: PageRequest, page: Page, schema: ListSchema) -> Iterator[BillframesError]:
-    """Check the order by the first key, where that is a date, a number or an instant."""
+    """Check the order by the first key, if it is a date, a number or an instant."""
     records, first = page.records, (parameter(request.query, "sort") or "").partition(",")[0]
     name = first.removeprefix("-")
     path = schema.resource.sort.get(name, "")
@@ -188,7 +188,7 @@ _RULES: tuple[_Rule, ...] = (_check_position, _check_ids, _check_count, _check_f
 
 
 def _since(text: str, schema: ListSchema) -> Callable[[Any], bool]:
-    # Some servers show instants cut to whole seconds.
+    # Some servers cut instants to whole seconds.
     mark = parse_instant(text) - dt.timedelta(seconds=1)
 
     def fits(record: Any) -> bool:

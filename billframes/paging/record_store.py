@@ -1,6 +1,6 @@
-"""The records that a load holds so far, each once: the newest version that came.
+"""The records a load has received so far: the newest version of each.
 
-Records are packed as they come, and only where each is remains here: its place among all rows of all blocks.
+Records are packed page by page. The store keeps only the position of each record among the rows of all blocks.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ __all__ = ["DayIndex", "RecordStore"]
 
 
 class DayIndex:
-    """Which records are on which day."""
+    """The records of each day."""
 
     def __init__(self) -> None:
         self._ids: dict[dt.date, set[str]] = {}
         self._day: dict[str, dt.date] = {}
 
     def put(self, name: str, day: dt.date | None) -> None:
-        """Put a record on a day, and on no other; None takes it away."""
+        """Set the day of a record; None removes it."""
         before = self._day.pop(name, None)
         if before is not None:
             self._ids[before].discard(name)
@@ -36,18 +36,18 @@ class DayIndex:
             self._ids.setdefault(day, set()).add(name)
 
     def counts(self, low: dt.date | None, high: dt.date | None) -> list[tuple[dt.date, int]]:
-        """Return how many records each day from `low` to `high` has, of those that have any; None is open."""
+        """Return the number of records of each day from `low` to `high` that has any; None is an open end."""
         first, last = low or dt.date.min, high or dt.date.max
         return sorted((day, len(ids)) for day, ids in self._ids.items() if first <= day <= last and ids)
 
     def query_for_days(self, low: dt.date | None, high: dt.date | None) -> set[str]:
-        """Return the records of days from `low` to `high`."""
+        """Return the ids of the records from `low` to `high`."""
         return set().union(*(self._ids[day] for day, _ in self.counts(low, high)))
 
 
 class RecordStore:
     """
-    Records by id.
+    The newest version of each record, by id.
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ class RecordStore:
     Attributes
     ----------
     blocks : list of RecordBlock
-        What came, in the order it came.
+        The packed pages, in the order received.
     positions : dict
-        Where each record's newest version is, by id: its number among the rows of all blocks.
+        The position of each record's newest version among the rows of all blocks, by id.
     updates : int
-        How many records came that were not here, or not in that version.
+        Number of new or updated records received.
     shows_modified : bool
-        Whether every record that came says when it was last changed.
+        Whether every record received states when it was last changed.
     """
 
     def __init__(self, schema: ListSchema) -> None:
@@ -83,7 +83,7 @@ class RecordStore:
         return name in self.positions
 
     def add(self, page: Page) -> None:
-        """Take records in; of two versions the newer stays, of equally old ones the one that came later."""
+        """Add a page's records. The newer of two versions stays; of equally old ones, the one received later."""
         records = page.records
         if not records:
             return
@@ -99,13 +99,13 @@ class RecordStore:
 
     def merge(self, other: RecordStore, only: Mapping[str, frozenset[str]] | None = None) -> None:
         """
-        Take in what another list holds.
+        Add the records of another store.
 
         Parameters
         ----------
         other : RecordStore
         only : mapping, optional
-            Texts that a filter's field may have, in small letters, by filter: other records are passed over.
+            The values that a filter's field may have, in lower case, by filter. Other records are skipped.
         """
         moved = self._end
         for block in other.blocks:
@@ -122,13 +122,13 @@ class RecordStore:
                 self.updates += 1
 
     def remove(self, ids: Iterable[str]) -> None:
-        """Let records go."""
+        """Remove records."""
         for name in ids:
             if self.positions.pop(name, None) is not None:
                 self._moved.add(name)
 
     def clear(self) -> None:
-        """Let all records go."""
+        """Remove all records."""
         self.blocks.clear()
         self._starts.clear()
         self.positions.clear()
@@ -136,7 +136,7 @@ class RecordStore:
         self._index = None
 
     def days(self) -> DayIndex:
-        """Return the records by day, for lists with dates; it costs what moved since this was last asked."""
+        """Return the index by day, for lists with dates; it is updated by what changed since the last call."""
         column = snake_case(str(self._schema.resource.date))
         if self._index is None:
             days = [day for block in self.blocks for day in block.values(column)]
@@ -151,12 +151,12 @@ class RecordStore:
         return self._index
 
     def latest_modified(self) -> dt.datetime | None:
-        """Return the latest instant at which a record here was changed; None where some do not say."""
+        """Return when the last change of any record was; None if some records do not state it."""
         instants = [self._modified(place) for place in self.positions.values()]
         return max((each for each in instants if each), default=None) if None not in instants else None
 
     def modified_since(self, mark: dt.datetime) -> set[str]:
-        """Return the ids of records changed after an instant, of those that say when."""
+        """Return the ids of the records changed after an instant, of those that state when."""
         return {name for name, place in self.positions.items() if (at := self._modified(place)) and at > mark}
 
     def _append(self, block: RecordBlock) -> int:

@@ -26,16 +26,17 @@ __all__ = ["RawPage", "Scheduler", "ThreadTransport", "Transport"]
 
 Q = TypeVar("Q")
 A = TypeVar("A")
-# Asks handed to the wire, a connection: one to send, one that waits, so that none is idle while answers are taken.
+# Requests handed to the transport for each connection: one under way and one waiting, so that no connection is idle
+# while pages are processed.
 AHEAD = 2
 
 
 class RawPage(Protocol):
-    """An answer as it comes from the network: a body and, maybe, the server's time."""
+    """A response from the network: a body and, if stated, the server's time."""
 
     @property
     def body(self) -> bytes:
-        """The answer's bytes."""
+        """The body's bytes."""
 
     @property
     def date(self) -> dt.datetime | None:
@@ -43,24 +44,20 @@ class RawPage(Protocol):
 
 
 class Transport(Protocol):
-    """Where requests go and answers come from."""
+    """Sends requests and returns responses."""
 
     def send(self, ticket: int, query: Query) -> None:
-        """Send a query when a connection is free; its answer comes under this ticket."""
+        """Send a query when a connection is free; the response is returned with the same ticket."""
 
     def receive(self) -> tuple[int, RawPage]:
-        """Return the next answer there is, whichever it is; raise what its request raised."""
+        """Return the next response, of whichever request; raise what its request raised."""
 
     def close(self) -> None:
         """Send nothing more, and wait for nothing."""
 
 
 class ThreadTransport(Generic[Q, A]):
-    """
-    The wire in use: threads that fetch.
-
-    They are daemons, so that neither Ctrl-C nor the interpreter's end waits for an answer.
-    """
+    """Sends requests from daemon threads, so that neither Ctrl-C nor the interpreter's end waits for a response."""
 
     def __init__(self, fetch: Callable[[Q], A], concurrency: int) -> None:
         self._fetch = fetch
@@ -79,7 +76,7 @@ class ThreadTransport(Generic[Q, A]):
         self._queries.put((ticket, query))
 
     def receive(self) -> tuple[int, A]:
-        """Wait for the next answer."""
+        """Wait for the next response."""
         while True:
             try:
                 ticket, result = self._results.get(timeout=POLL_SECONDS)
@@ -91,7 +88,7 @@ class ThreadTransport(Generic[Q, A]):
             return ticket, result
 
     def close(self) -> None:
-        """Let go: on Ctrl-C or an error, what has not been sent is not sent."""
+        """End the threads; queries that are not sent yet are dropped."""
         while not self._queries.empty():
             with suppress(Empty):
                 self._queries.get_nowait()
@@ -109,7 +106,7 @@ class ThreadTransport(Generic[Q, A]):
 
 class Scheduler:
     """
-    Asks for parts of a list and takes checked answers.
+    Sends the requests of one load and checks the pages.
 
     Parameters
     ----------
@@ -117,19 +114,19 @@ class Scheduler:
     decode : callable
         Turns a body into a `ListBody`.
     pack : callable
-        Packs records into a `RecordBlock`; raises `DecodeError` where one breaks the description.
+        Packs records into a `RecordBlock`; raises `DecodeError` if one breaks the API's description.
     schema : ListSchema
     page_size : int
-        Rows to ask for at once; goes down to what the server grants.
+        Rows to request at once; reduced to what the server grants.
     concurrency : int
         Most requests under way at once.
     report : callable
-        Called after each answer was taken.
+        Called after each page was handled.
 
     Attributes
     ----------
     last_sort : tuple of str, optional
-        The sort by which key cover read a list of this load last.
+        The sort by which key ranges last read a list of this load in full.
     """
 
     def __init__(
@@ -155,7 +152,7 @@ class Scheduler:
         self._dates: list[dt.datetime | None] = []
 
     def new_store(self) -> RecordStore:
-        """Return a place for records of the list."""
+        """Return an empty store for records of the list."""
         return RecordStore(self.schema)
 
     def run(
@@ -165,16 +162,16 @@ class Scheduler:
         more: Callable[[], PageRequest | None] = lambda: None,
     ) -> None:
         """
-        Ask until nothing is left to ask.
+        Send requests until none are left.
 
         Parameters
         ----------
         requests : iterable of PageRequest
-            What to begin with.
+            The first requests.
         handle : callable
-            Is given each answer; returns what to ask because of it.
+            Called with each request and its page; returns the requests that follow from it.
         more : callable
-            Asked for further work while a connection is idle.
+            Called while a connection is idle; returns another request or None.
         """
         queue, under_way = deque(requests), dict[int, tuple[PageRequest, int]]()
 
@@ -200,11 +197,11 @@ class Scheduler:
             self._report()
 
     def fetch(self, request: PageRequest) -> Page:
-        """Ask for one part of a list."""
+        """Send one request and return its page."""
         return self.fetch_all([request])[0]
 
     def fetch_all(self, requests: list[PageRequest]) -> list[Page]:
-        """Ask for several parts side by side; the answers come in the order of the asks."""
+        """Send requests side by side; return their pages in the order of the requests."""
         pages: dict[int, Page] = {}
 
         def handle(request: PageRequest, page: Page) -> tuple[PageRequest, ...]:
@@ -215,20 +212,20 @@ class Scheduler:
         return [pages[i] for i in range(len(requests))]
 
     def count(self, query: Query, added_filters: Query = ()) -> int:
-        """Ask how many records match."""
+        """Return how many records match."""
         total = self.fetch(PageRequest(query, 1, added_filters=added_filters)).total
         if total is None:
             raise PagingError(f"{self.schema.name}: the server stopped saying how many records match.")
         return total
 
     def started(self) -> dt.datetime | None:
-        """Return the earliest server's time since this was last asked; None where an answer came without."""
+        """Return the server's earliest time since the last call; None if a response did not state it."""
         dates, self._dates = self._dates, []
         known = [date for date in dates if date is not None]
         return min(known) if known and len(known) == len(dates) else None
 
     def _checked(self, request: PageRequest, raw: RawPage, tries: int) -> Page | None:
-        """Return an answer fit for use; None where it should be asked for again."""
+        """Return the page if it passes the checks; None if it should be requested again."""
         wrong: BillframesError | None
         try:
             page = Page(self._decode(raw.body), self.schema, raw.date, request.offset)
@@ -243,6 +240,6 @@ class Scheduler:
             return None
         self._dates.append(raw.date)
         if page.granted and page.granted < (request.limit or self.page_size):
-            # A server that pages a list unasked has its own page size.
+            # The server grants fewer rows, or pages a list without being asked to: that is the page size from now on.
             self.page_size = page.granted
         return page

@@ -1,14 +1,13 @@
-"""Which way a list is read, and what may be said of the result.
+"""Choose how to read a list, and what can be claimed of the result.
 
-One answer that holds everything is the list at one instant: a `snapshot` for one request. A longer list is walked by
-date windows or key cover and caught up; it is `complete`, or a `snapshot` where the count agrees. What can't be walked
-or caught up is `counted`:
+A response that holds the whole list is the list at one instant: a `snapshot` for one request. A longer list is read by
+date windows or key ranges and caught up; it is `complete`, or a `snapshot` if the count agrees. The rest is `counted`:
 
-- the first rows of a longer list, lists without `total`, and lists whose order only the server knows are read by plain
-  pages;
-- lists whose rows bring no metadata, or whose server does not say what time it is, and several lists whose rows don't
-  show what they differ in (matters by assigned user, invoices by matter), are walked and counted. Records that stay as
-  they are can't be missed then; one that is changed while the list is read can be.
+- The first rows of a longer list, lists without `total`, and lists whose order only the server knows are read by plain
+  pages.
+- If rows have no metadata, or the server does not state its time, or several lists are read whose rows don't show
+  what they differ in (matters by assigned user, invoices by matter), the lists are read by windows or key ranges and
+  counted. Then records that stay unchanged can't be missed; one that changes while the list is read can be.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from billframes.schema.decode import ListBody
 __all__ = ["ListReader", "LoadResult"]
 
 OVERLAP = dt.timedelta(seconds=60)
-# Fewer rows than this an answer prove too little: the next could hardly go on from them.
+# Pages with fewer rows than this prove too little to continue from.
 LEAST_PAGE = 4
 TRIES = 3
 
@@ -41,9 +40,9 @@ TRIES = 3
 @dataclass(slots=True)
 class LoadResult:
     """
-    What a load brought: blocks, which of their rows count, how many requests it took, and what may be said of it.
+    The result of a load: packed pages, the rows of them that count, the number of requests, and what is proved.
 
-    `rows` are numbered through all blocks, in the order the records first came.
+    `rows` are numbered through all blocks, in the order the records were first received.
     """
 
     blocks: list[Any] = field(default_factory=list)
@@ -60,23 +59,24 @@ class ListReader:
     Parameters
     ----------
     fetch : callable
-        Sends a query and returns the answer; called from several threads.
+        Sends a query and returns the response; called from several threads.
     decode : callable
         Turns a body into a `ListBody`; called from one.
     pack : callable
         Packs the records of a page into a `RecordBlock`.
     schema : ListSchema
-        What is read.
+        The list to read.
     page_size : int
-        Records to ask for at once.
+        Records to request at once.
     concurrency : int
         Most requests under way at once.
     progress : callable
-        Told how many records came, and of how many; never fewer than before, and all at the end.
+        Called with the number of records received and the total; the number never falls, and equals the total at
+        the end.
     overlap : timedelta
-        How far before its time of asking a change is still looked for: for clocks, replicas and late commits.
+        How far before the previous request changes are looked for, because of clocks, replicas and late commits.
     transport : callable, optional
-        Returns the wire in place of a pool of threads that fetch.
+        Returns the transport to use instead of `ThreadTransport`.
     """
 
     fetch: Callable[[Query], RawPage]
@@ -91,19 +91,19 @@ class ListReader:
 
     def read(self, queries: Sequence[Query], limit: int | None = None) -> LoadResult:
         """
-        Read the lists that the queries name, and put them together.
+        Read the lists of the queries and merge them.
 
         Parameters
         ----------
         queries : sequence of query
-            One a list; of a record that several lists hold the newest version is taken.
+            One for each list. If several lists hold a record, its newest version is taken.
         limit : int, optional
-            Records wanted of each list; None is all.
+            Number of records wanted of each list; None is all.
 
         Raises
         ------
         PagingError
-            A list can't be shown to be complete.
+            A list can't be proved complete.
         """
         streams = [Stream(query, RecordStore(self.schema)) for query in queries]
         meter = _ProgressMeter(self.progress, streams)
@@ -130,7 +130,7 @@ class ListReader:
 
 
 class _ProgressMeter:
-    """How far a load is: never back, and whole at the end."""
+    """Reports progress that never falls and ends at the total."""
 
     def __init__(self, progress: Callable[[int, int], None], streams: list[Stream]) -> None:
         self._progress = progress
@@ -139,19 +139,19 @@ class _ProgressMeter:
         self.total = 0
 
     def report(self) -> None:
-        """Tell how many records are here."""
+        """Report the number of records received."""
         if self.total:
             here = sum(len(stream.store) for stream in self._streams)
             self._done = max(self._done, min(here, self.total))
             self._progress(self._done, self.total)
 
     def end(self) -> None:
-        """Tell that all are here."""
+        """Report that all were received."""
         self._progress(self.total, self.total)
 
 
 class _Strategy:
-    """One load: the streams, and how each is read."""
+    """Chooses how to read the lists of one load."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class _Strategy:
         self._meter = meter
 
     def read(self) -> str:
-        """Read all streams; return what may be said of them."""
+        """Read all lists; return what is proved of them."""
         first_pages = self._scheduler.fetch_all([self._first(stream) for stream in self._streams])
         self._meter.total = sum(self._expected(page) for page in first_pages)
         instants = [self._begin(stream, page) for stream, page in zip(self._streams, first_pages, strict=True)]
@@ -190,7 +190,7 @@ class _Strategy:
         return total if self._limit is None else min(total, self._limit)
 
     def _begin(self, stream: Stream, page: Page) -> bool:
-        """Keep a first answer that is all that is wanted of its list; tell whether it is."""
+        """Keep a first page if it is all that is wanted of its list; return whether it is."""
         unpaged = page.total is None and not self._scheduler.schema.resource.paginated
         enough = self._limit is not None and len(page.records) >= self._limit
         if page.is_whole or unpaged or enough:
@@ -199,7 +199,7 @@ class _Strategy:
         return False
 
     def _walkable(self, page: Page) -> bool:
-        """Tell whether a list is wanted whole, and is one that can be walked."""
+        """Return whether the whole list is wanted, and can be read by windows or key ranges."""
         schema = self._scheduler.schema
         if page.total is None or not schema.provable or not schema.resource.paginated:
             return False
@@ -232,7 +232,7 @@ class _Strategy:
         return ChangeReader(self._scheduler, self._streams, started, self._overlap).prove(counted)
 
     def _count_alone(self, instants: list[bool]) -> str:
-        """Hold the walked lists against the server's count, and read again where they differ."""
+        """Compare each list with the server's count, and read it again if they differ."""
         for stream, instant in zip(self._streams, instants, strict=True):
             for _ in range(TRIES if not instant else 0):
                 total = self._scheduler.count(stream.query)

@@ -1,12 +1,12 @@
-"""Lists without dates: read by key cover, or proved by counts where nothing is written.
+"""Lists without dates: read by key ranges, or proved by counts if nobody writes.
 
-Tiles can't be joined if many neighbours may be equal: names in many scripts, long groups of equal names. A quiet list
-has another proof, without joins. Every answer counted N, N different records are here, nothing was changed since before
-the reading, and the list still has N. So no record was added meanwhile; then none was deleted, because each deletion
-would show in a count; and N of the N records are all of them.
+Ranges can't be joined if many neighbouring keys may be equal: names in many scripts, long groups of equal names. A
+quiet list has another proof, without joins. Every page counted N, N different records were received, nothing changed
+since before the reading began, and the list still has N. So no record was added meanwhile. Then none was deleted
+either, because each deletion would show in a count; and N of the N records are all of them.
 
-That rests on `modifiedSince`. So it is asked from just before the newest change that is here, and must find exactly
-what is here since then.
+This relies on `modifiedSince`. So it is requested from just before the newest change that was received, and must return
+exactly the records received that changed since then.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ def read_undated(
     query : query
         Without limit and offset.
     store : RecordStore
-        Empty. Where the records go, unless the list is read again.
+        Empty. Receives the records, unless the list is read again.
     overlap : timedelta
-        How far before its time of asking a change is still looked for.
+        How far before the previous request changes are looked for.
     first : Page, optional
-        One that came to this query at offset 0.
+        The page at offset 0 of this query.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def read_undated(
                 reader.read()
             break
         except PagingError:
-            # Once nobody writes any more, it can still be proved by its count.
+            # Once nobody writes any more, its count can still prove it.
             if tries == TRIES or not store.shows_modified or started is None:
                 raise
             store, first = scheduler.new_store(), None
@@ -86,14 +86,14 @@ def read_undated(
 
 
 def _unchanged(scheduler: Scheduler, query: Query, store: RecordStore, mark: dt.datetime) -> bool:
-    """Tell whether nothing was changed since an instant, and as many records are there as here."""
+    """Return whether nothing changed since an instant, and the server counts as many records as were received."""
     newest = store.latest_modified() if store.shows_modified else None
     if newest is None or newest >= mark:
         return False
     request = changes_request(scheduler, query, earlier(newest, dt.timedelta(seconds=1)))
     page = scheduler.fetch(request)
     found = set(map(scheduler.schema.id_of, page.records))
-    # A server that shows instants cut to seconds may find more than the instants here let expect.
+    # A server that cuts the instants it shows to seconds may return more than those instants suggest.
     if not page.is_whole or not found or not found >= store.modified_since(parse_instant(request.added_filters[0][1])):
         return False
     updates = store.updates
@@ -102,7 +102,7 @@ def _unchanged(scheduler: Scheduler, query: Query, store: RecordStore, mark: dt.
 
 
 def changes_request(scheduler: Scheduler, query: Query, mark: dt.datetime) -> PageRequest:
-    """Return what asks for the changes after an instant, or after the query's own where that is later."""
+    """Return the request for changes after an instant, or after the query's own `modifiedSince` if that is later."""
     own = parameter(query, "modifiedSince")
     text = (max(mark, parse_instant(own)) if own else mark).astimezone(dt.UTC).replace(tzinfo=None).isoformat() + "Z"
     return PageRequest(

@@ -1,7 +1,7 @@
-"""The body of an answer, never larger in memory than a bound.
+"""Decompress a response's body without exceeding a size limit.
 
-Bodies are unpacked here, piece by piece, because a few hundred kilobytes of gzip can hold gigabytes; and because one
-that ends before its packing does must not pass for whole.
+Bodies are decompressed here, piece by piece, because a few hundred kilobytes of gzip can hold gigabytes, and because a
+truncated body must not pass for a complete one.
 """
 
 from __future__ import annotations
@@ -11,39 +11,39 @@ from collections.abc import Iterable, Iterator
 
 __all__ = ["ENCODINGS", "BodyError", "TooLargeError", "read_body"]
 
-# What is offered to servers.
+# The encodings that requests accept.
 ENCODINGS = "gzip, deflate"
 STEP = 2**18
 _GZIP = zlib.MAX_WBITS | 16
 
 
 class BodyError(Exception):
-    """A body that can't be unpacked; says why."""
+    """A body that can't be decompressed; the message says why."""
 
 
 class TooLargeError(Exception):
-    """A body larger than the bound; what came of it is let go."""
+    """A body larger than the limit; the part received is discarded."""
 
 
 def read_body(pieces: Iterable[bytes], encoding: str, most: int) -> bytes:
     """
-    Put a body together.
+    Read a body.
 
     Parameters
     ----------
     pieces : iterable of bytes
-        As they come from the network.
+        As received from the network.
     encoding : str
         The `Content-Encoding` header.
     most : int
-        Bytes after unpacking.
+        Limit in bytes, after decompression.
 
     Raises
     ------
     TooLargeError
-        There is more; nothing further is read.
+        The body is larger; nothing further is read.
     BodyError
-        It is packed in an unknown way, or damaged, or not whole.
+        It has an unknown encoding, or is damaged or truncated.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def read_body(pieces: Iterable[bytes], encoding: str, most: int) -> bytes:
     elif name == "deflate":
         pieces = _unpacked(pieces, None)
     elif name not in {"", "identity"}:
-        raise BodyError(f"it is packed as {name[:40]!r}, which was not asked for")
+        raise BodyError(f"its encoding {name[:40]!r} was not requested")
     kept, size = [], 0
     for piece in pieces:
         size += len(piece)
@@ -75,7 +75,7 @@ def _unpacked(pieces: Iterable[bytes], window: int | None) -> Iterator[bytes]:
     for piece in pieces:
         rest = piece
         while rest:
-            # Some servers send deflate without its wrapping; the first byte tells.
+            # Some servers send deflate without its zlib header; the first byte shows it.
             window = window or (zlib.MAX_WBITS if rest[0] & 0x0F == zlib.DEFLATED else -zlib.MAX_WBITS)
             packed = packed or zlib.decompressobj(window)
             yield from _steps(packed, rest)
@@ -83,11 +83,11 @@ def _unpacked(pieces: Iterable[bytes], window: int | None) -> Iterator[bytes]:
             # A gzip file may have several members, one after the other.
             packed = None if whole else packed
     if not whole:
-        raise BodyError("it ends before its packing does")
+        raise BodyError("its compressed data is truncated")
 
 
 def _steps(packed: zlib._Decompress, rest: bytes) -> Iterator[bytes]:
-    """Unpack what came, a step at a time, so that a bound can stop it."""
+    """Decompress a piece in steps, so that the limit can stop it."""
     try:
         while not packed.eof:
             yield (step := packed.decompress(rest, STEP))
@@ -95,4 +95,4 @@ def _steps(packed: zlib._Decompress, rest: bytes) -> Iterator[bytes]:
             if not rest and len(step) < STEP:
                 return
     except zlib.error as error:
-        raise BodyError(f"its packing is damaged: {error}") from None
+        raise BodyError(f"its compressed data is damaged: {error}") from None

@@ -1,12 +1,12 @@
-"""How fast to ask a server that says 429 without saying how long to wait: as fast as it grants.
+"""Find out how fast a server allows requests when it answers 429 without saying how long to wait.
 
-A server refuses for one of two reasons, and one request sent alone tells which. If it is granted, too many were under
-way at once: from then on no more than were granted side by side. If it is refused too, there were too many calls in
-some time: the calls that were granted, divided by the time until the next one was, is the rate it allows, and calls are
-spaced by that. A refusal of spaced calls makes them a little slower. As long as nothing is refused, the rate grows
-again, slowly at first, because just above the last rate is where the limit was.
+A server refuses for one of two reasons, and one request sent alone shows which. If it is granted, too many requests
+were under way at once: from then on no more are sent than were granted side by side. If it is refused too, there were
+too many calls within some time: the granted calls divided by the time until the next grant is the rate the server
+allows, and calls are spaced accordingly. A refusal of spaced calls makes them a little slower. As long as nothing is
+refused, the rate grows again, slowly at first, because the limit was just above the last rate.
 
-`Pace` knows no clock and no threads: it is told what happens and when.
+`Pace` has no clock and no threads: callers pass it the events and their times.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ __all__ = ["Pace", "pause"]
 # Seconds until a request is sent alone after a refusal, then until the next one: 70 in five, more than a limit of calls
 # a minute needs.
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
-# Grants are looked back at as far as this.
+# How far back grants are counted, in seconds.
 HORIZON = 120.0
 # A rate is 10 % above the last one that was refused after a minute, and 100 % after three.
 DOUBLES_AFTER = 190.0
 GUESS_DOUBLES_AFTER = 5.0
-# Of a rate of few calls a minute, it takes this many calls.
+# At a rate of few calls a minute, it takes this many calls instead.
 LEAST_CALLS = 80
 SLOWER = 0.85
 ONE_MORE_AFTER = 15.0
-# Requests are spaced a little wider than the limit, so that those held up on their way don't exceed it on arrival.
+# Requests are spaced a little wider than the limit, so that delays on their way don't make them exceed it.
 SLACK = 1.05
 
 
 def pause(refusals: int) -> float:
     """
-    Return the seconds to wait after so many refusals in a row, a little longer each time it is asked.
+    Return the seconds to wait after so many refusals in a row, with a little random extra.
 
     Examples
     --------
@@ -61,13 +61,13 @@ class Pace:
         self._concurrency = concurrency
         self._opens = 0.0
         self._under_way = 0
-        # What the server granted: requests at once, and requests a second. None is any number.
+        # What the server grants: requests at once, and requests a second. None is no limit.
         self._at_once: int | None = None
         self._rate: float | None = None
         self._guessed = False
         self._since = 0.0
         self._grants: deque[float] = deque()
-        # Requests sent before the last refusal that counted have an older round, and tell nothing new.
+        # Requests sent before the last refusal that counted have an older round, and prove nothing new.
         self._round = 0
         self._refusals = 0
         self._first_refusal = 0.0
@@ -75,20 +75,20 @@ class Pace:
         self._alone = False
 
     def left(self, now: float) -> float | None:
-        """Return the seconds until the next request may be sent; None if one under way must end before."""
+        """Return the seconds until the next request may be sent; None if one under way must end first."""
         most = 1 if self._refusals else self._at_once_by(now)
         if most is not None and self._under_way >= most:
             return None
         return max(0.0, self._opens - now)
 
     def begin(self, now: float) -> int:
-        """Note that a request is sent; return its round, which tells of the answer."""
+        """Note that a request is sent; return its round, to be passed with its outcome."""
         self._under_way += 1
         self._opens = now + self._spacing(now)
         return self._round
 
     def end(self) -> None:
-        """Note that a request has ended, however it did."""
+        """Note that a request has ended, in whichever way."""
         self._under_way -= 1
 
     def close_for(self, seconds: float, now: float) -> None:
@@ -117,11 +117,11 @@ class Pace:
         return max(self._refusals, 1)
 
     def forget_refusals(self) -> None:
-        """Begin anew: a load gave up, and the next one should not fail for its refusals."""
+        """Forget the refusals: a load gave up, and the next one should not fail because of them."""
         self._refusals = 0
 
     def _reopen(self, now: float) -> None:
-        """Go on after a request that was sent alone was granted."""
+        """Resume after a request that was sent alone was granted."""
         unpaced = self._rate is None or self._guessed
         if unpaced and self._refusals == 1 and not self._alone and now - self._first_refusal <= 3 * FIRST_PAUSE:
             self._at_once, self._rate = max(1, self._beside), None
@@ -131,17 +131,17 @@ class Pace:
         self._opens = max(self._opens, now + self._spacing(now))
 
     def _rate_granted(self, now: float) -> float:
-        """Return the rate that the server allows, by what it granted until it refused and how long it then did."""
+        """Return the rate that the server allows, from its grants before the refusals and how long these lasted."""
         refused_for = now - self._first_refusal
         begins = self._first_refusal - max(refused_for, FIRST_PAUSE)
         recent = [each for each in self._grants if begins <= each < now]
         measured = len(recent) / (now - recent[0]) if recent else 1 / max(refused_for, FIRST_PAUSE)
         rate = None if self._guessed else self._rate_by(self._first_refusal)
-        # Nothing was granted before: others use the limit too, and how high it is must be found out.
+        # Nothing was granted before: others use the limit too, so it has to be found out.
         self._guessed = rate is None and not recent
         if rate is None:
             return measured / SLACK
-        # One refusal of spaced calls says that they come a little too fast, and no more than that.
+        # One refusal of spaced calls means that they are a little too fast.
         return SLOWER * rate if self._refusals == 1 else min(SLOWER * rate, measured / SLACK)
 
     def _rate_by(self, now: float) -> float | None:

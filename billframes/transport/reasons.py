@@ -1,7 +1,7 @@
-"""Read why a server refused a request, and the server's own id of the request, from wherever they are in an answer.
+"""Read why a server refused a request, and the server's own id of the request, from its response.
 
-The API's description shows no error bodies. Servers of this kind send problem details (RFC 9457), ASP.NET's
-`errors` by field, an object under `error`, a list of objects, plain text, or a web page of a proxy before them.
+The API's description shows no error bodies. Servers of this kind send problem details (RFC 9457), ASP.NET's `errors` by
+field, an object under `error`, a list of objects, plain text, or the web page of a proxy.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ __all__ = ["reason_of", "trace_id_of"]
 LONGEST_REASON = 500
 LONGEST_TRACE = 200
 MOST_SENTENCES = 20
-# Servers nest a reason once or twice. Anything deeper is not written for people.
+# Servers nest a reason once or twice. Anything deeper is not meant for people.
 DEEPEST = 6
 
-# Names without separators, in small letters; the first that has text is the reason.
+# Names without separators, in lower case; the first that has text is the reason.
 _REASON = (
     "detail",
     "message",
@@ -51,9 +51,9 @@ def reason_of(response: RawResponse) -> str:
 
     Examples
     --------
-    >>> reason_of(HttpAnswer(400, {}, b'{"error": {"message": "The matter is closed."}}'))
+    >>> reason_of(RawResponse(400, {}, b'{"error": {"message": "The matter is closed."}}'))
     'The matter is closed.'
-    >>> reason_of(HttpAnswer(400, {}, b'{"errors": {"hours": ["Too many.", "Not a number."]}}'))
+    >>> reason_of(RawResponse(400, {}, b'{"errors": {"hours": ["Too many.", "Not a number."]}}'))
     'hours: Too many. Not a number.'
     """
     found = _decoded(response.body)
@@ -68,9 +68,9 @@ def trace_id_of(response: RawResponse) -> str | None:
 
     Examples
     --------
-    >>> trace_of(HttpAnswer(500, {"x-acme-request-id": "r7"}, b""))
+    >>> trace_of(RawResponse(500, {"x-acme-request-id": "r7"}, b""))
     'r7'
-    >>> trace_of(HttpAnswer(500, {}, b'{"title": "Failed.", "traceId": "00-ab-cd"}'))
+    >>> trace_of(RawResponse(500, {}, b'{"title": "Failed.", "traceId": "00-ab-cd"}'))
     '00-ab-cd'
     """
     found = _decoded(response.body)
@@ -84,7 +84,7 @@ def _trace_in(fields: Any) -> str | None:
     texts = {_key(name): _text(value) for name, value in fields.items()}
     for wanted in _TRACE_NAMES:
         for name, text in texts.items():
-            # A stack trace is no id, and neither is the vendors' part of a W3C trace.
+            # A stack trace is not an id, and neither is the vendors' part of a W3C trace.
             if wanted in name and text and "stack" not in name and name != "tracestate":
                 return _shortened(_on_one_line(text), LONGEST_TRACE)
     return None

@@ -1,9 +1,9 @@
-"""What of a request is seen by others: neither the log of the HTTP library nor the frames of a traceback.
+"""Keep request URLs and headers out of logs and tracebacks.
 
-httpx logs each address with its query, where clients are named, and httpcore the headers of each answer. Filters on
-their loggers let nothing through while a request of billframes is under way in the same thread; what other code sends
-with httpx is logged as ever. The frames below billframes hold a request's headers in their variables, and some
-tracebacks show variables: an error leaves them behind, and keeps its text and its causes.
+httpx logs each URL with its query, which can name clients, and httpcore logs the headers of each response. Filters on
+their loggers drop such records while a request of billframes is under way in the same thread; requests that other code
+sends with httpx are logged as usual. The frames below billframes have a request's headers in their variables, which
+some tracebacks show: so an error loses those frames, and keeps its text and its causes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _under_way: ContextVar[bool] = ContextVar("billframes_request_under_way", defaul
 
 
 class Redaction:
-    """A block in which a request is sent and answered."""
+    """A block in which a request is sent and its response read."""
 
     def __enter__(self) -> None:
         self._before: Token[bool] = _under_way.set(True)
@@ -33,14 +33,14 @@ class Redaction:
 
 
 def chain_of(error: BaseException | None) -> Iterator[BaseException]:
-    """Return an error, its cause, the cause's cause, and so on."""
+    """Yield an error, its cause, the cause's cause, and so on."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def redact_http_logs() -> None:
-    """Put the filter on every logger of httpx and httpcore; both must be imported. Safe to call again."""
+    """Filter every logger of httpx and httpcore; both must be imported. Safe to call again."""
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in {"httpx", "httpcore"}:
             logging.getLogger(name).addFilter(_is_not_ours)

@@ -1,9 +1,9 @@
-"""What became of a write whose answer was lost: a look at the record tells, or it stays uncertain.
+"""Read the record back after a write whose response was lost, to find out whether the write happened.
 
-A deletion happened where the record is gone. A change happened where the record shows what was sent; it did not where
-the record has not been changed since before the write was first sent, and may then be sent again. Where it shows
-anything else somebody else wrote meanwhile, and to send it again could undo their work. A create is never looked up
-here: nothing says which record would be it.
+A deletion happened if the record is gone. A change happened if the record shows what was sent. It did not if the record
+was last changed before the write was first sent; then it is safe to send it again. If the record shows anything else,
+somebody else wrote meanwhile, and sending it again could undo their work. A create is never looked up here: nothing
+says which record would be it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ReadRecord = Callable[[], Response]
 
 
 def check_deletion(read_record: ReadRecord) -> OutcomeCheck:
-    """Return what tells whether a deletion happened; `read_record` reads the record."""
+    """Return a check of whether a deletion happened; `read_record` reads the record."""
 
     def check_outcome(_started: float) -> Response | None:
         try:
@@ -40,7 +40,7 @@ def check_deletion(read_record: ReadRecord) -> OutcomeCheck:
 
 
 def check_update(read_record: ReadRecord, body: bytes, resource: Resource, id_: str) -> OutcomeCheck:
-    """Return what tells whether a change of record `id_` happened; `read_record` reads it, `body` is what was sent."""
+    """Return a check of whether the change `body` of record `id_` happened; `read_record` reads the record."""
     sent = msgspec.json.decode(body)
 
     def check_outcome(started: float) -> Response | None:
@@ -58,7 +58,7 @@ def check_update(read_record: ReadRecord, body: bytes, resource: Resource, id_: 
 
 
 def _record_in(body: bytes) -> Mapping[str, Any]:
-    """Return the record of an answer; an empty one if it holds none that can be read."""
+    """Return the record in a response; an empty one if it can't be decoded."""
     try:
         shown = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -69,7 +69,7 @@ def _record_in(body: bytes) -> Mapping[str, Any]:
 
 def shows(sent: Any, record: Any) -> bool:
     """
-    Tell whether a record shows the values that were sent.
+    Return whether a record shows the values that were sent.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def shows(sent: Any, record: Any) -> bool:
 
 
 def _is_midnight_of(sent: Any, record: Any) -> bool:
-    """Tell whether a date that was sent is shown as a datetime."""
+    """Return whether the record shows the date that was sent as a datetime."""
     if not isinstance(sent, str) or not isinstance(record, str) or not record.startswith(f"{sent}T"):
         return False
     try:
@@ -105,7 +105,7 @@ def _custom_shown(sent: Any, record: Mapping[str, Any]) -> bool:
 
 
 def _untouched(record: Mapping[str, Any], now: dt.datetime | None, elapsed: float) -> bool:
-    """Tell whether a record is as it was before: by the server's clock alone, whose `Date` is cut to the second."""
+    """Return whether a record did not change since the write, by the server's clock, which has whole seconds."""
     modified = _meta_of(record).get("modifiedAt")
     if not isinstance(modified, str) or now is None:
         return False
