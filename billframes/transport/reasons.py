@@ -68,9 +68,9 @@ def trace_id_of(response: RawResponse) -> str | None:
 
     Examples
     --------
-    >>> trace_of(RawResponse(500, {"x-acme-request-id": "r7"}, b""))
+    >>> trace_id_of(RawResponse(500, {"x-acme-request-id": "r7"}, b""))
     'r7'
-    >>> trace_of(RawResponse(500, {}, b'{"title": "Failed.", "traceId": "00-ab-cd"}'))
+    >>> trace_id_of(RawResponse(500, {}, b'{"title": "Failed.", "traceId": "00-ab-cd"}'))
     '00-ab-cd'
     """
     found = _decoded(response.body)
