@@ -1,4 +1,4 @@
-"""How many examples Hypothesis makes up: in CI all, the same each time; at a desk half, others each time."""
+"""How many examples tests make up: in CI all, the same each time; at a desk half, by Hypothesis others each time."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-__all__ = ["examples"]
+__all__ = ["examples", "number"]
+
+
+def number(most: int) -> int:
+    """Return `most` in CI, half of it at a desk."""
+    return most if os.environ.get("CI") else (most + 1) // 2
 
 
 def examples(most: int) -> settings:
-    """Settings for slow examples that may share a fixture."""
-    number = most if os.environ.get("CI") else (most + 1) // 2
+    """Return settings for slow examples, which may share a fixture."""
     checks = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-    return settings(max_examples=number, deadline=None, suppress_health_check=checks)
+    return settings(max_examples=number(most), deadline=None, suppress_health_check=checks)

@@ -48,5 +48,5 @@ def authenticate(connection: sqlite3.Connection, authorization: str | None) -> C
     found = connection.execute(sql, [token.strip()]).fetchone()
     if found is None:
         headers = {"WWW-Authenticate": f'{_REALM}, error="invalid_token"'}
-        raise Problem(401, "The credential is not one this sandbox knows.", headers=headers)
+        raise Problem(401, "The credential is unknown.", headers=headers)
     return Caller(found[0], frozenset(found[1].replace(",", " ").split()))

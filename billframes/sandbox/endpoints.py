@@ -158,7 +158,7 @@ async def _body(request: Request) -> bytes:
             if size > _MOST_DRAINED:
                 break
     except ClientDisconnect:
-        raise Problem(400, "The body ended before it was whole.") from None
+        raise Problem(400, "The body is incomplete.") from None
     if size > MOST_BYTES:
         raise Problem(413, f"The body is larger than 1 MB ({MOST_BYTES} bytes).")
     return bytes(raw)

@@ -111,7 +111,7 @@ class Trouble:
         for part in filter(None, (each.strip() for each in text.split(","))):
             name, _, value = part.partition("=")
             if name not in known:
-                raise ConfigError(f"There is no trouble called {name!r}; there are {', '.join(known)}.")
+                raise ConfigError(f"There is no fault setting called {name!r}; there are {', '.join(known)}.")
             try:
                 settings[name] = _value(known[name], name, value)
             except ValueError:

@@ -151,7 +151,7 @@ def _takes_header(operation: Operation) -> bool:
 def _others() -> dict[str, _Json]:
     balances = _operation(
         "get_client_balances",
-        "What a client owes on its open final invoices",
+        "The balances of a client's open final invoices",
         _object({"data": _ref(r.ClientBalances)}),
         parameters=[_path_id()],
         problems=("401", "404"),

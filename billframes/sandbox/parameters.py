@@ -140,19 +140,19 @@ def _known(names: set[str], accepted: Iterable[str]) -> None:
     accepted = tuple(accepted)
     if unknown := sorted(names.difference(accepted)):
         listed = ", ".join(map(shown, unknown[:10]))
-        raise ValueError(f"has {listed}, and takes {', '.join(accepted) or 'nothing'}")
+        raise ValueError(f"has {listed}; expected {', '.join(accepted) or 'nothing'}")
 
 
 def _integer(text: str, least: int, most: int) -> int:
     if not _INTEGER.fullmatch(text) or not least <= int(text) <= most:
-        raise ValueError(f"is {shown(text)}, and takes an integer from {least} to {most}")
+        raise ValueError(f"is {shown(text)}; expected an integer from {least} to {most}")
     return int(text)
 
 
 def read_uuid(text: str) -> str:
     """Return a UUID in the tables' format; raise ValueError with the fault."""
     if (found := read_id(text)) is None:
-        raise ValueError(f"is {shown(text)}, and takes a UUID")
+        raise ValueError(f"is {shown(text)}; expected a UUID")
     return found
 
 
@@ -163,7 +163,7 @@ def read_date(text: str) -> str:
             return dt.date.fromisoformat(text).isoformat()
     except ValueError:
         pass
-    raise ValueError(f"is {shown(text)}, and takes a date as yyyy-MM-dd")
+    raise ValueError(f"is {shown(text)}; expected a date as yyyy-MM-dd")
 
 
 def _read_instant(text: str) -> str:
@@ -174,18 +174,18 @@ def _read_instant(text: str) -> str:
             return instant_text(instant if instant.tzinfo else instant.replace(tzinfo=dt.UTC))
     except (ValueError, OverflowError):
         pass
-    raise ValueError(f"is {shown(text)}, and takes a date-time such as 2026-01-31T08:30:00Z")
+    raise ValueError(f"is {shown(text)}; expected a date-time such as 2026-01-31T08:30:00Z")
 
 
 def _read_flag(text: str) -> bool:
     if text.lower() not in {"true", "false"}:
-        raise ValueError(f"is {shown(text)}, and takes true or false")
+        raise ValueError(f"is {shown(text)}; expected true or false")
     return text.lower() == "true"
 
 
 def _read_enum(declared: Filter, text: str) -> str:
     if text not in declared.values:
-        raise ValueError(f"is {shown(text)}, and takes {', '.join(declared.values)}")
+        raise ValueError(f"is {shown(text)}; expected {', '.join(declared.values)}")
     return text
 
 

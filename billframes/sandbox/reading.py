@@ -49,7 +49,7 @@ _FEW = 5 * MAX_LIMIT
 @dataclass(frozen=True, slots=True)
 class View:
     """
-    How much of a record the response shows.
+    The parts of a record that the response shows.
 
     `select` has the selected details, `detail` is True for a single record, which has all of them, and `rates`
     tells whether the credential may see rates.
@@ -70,7 +70,7 @@ Render = Callable[[sqlite3.Connection, list[Row], View], None]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
     """
-    How one resource is read from the tables.
+    The SQL that reads one resource from the tables.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ _Json = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class _Shape:
     """
-    What the sandbox promises of a record.
+    The sandbox's promises of a record.
 
     `required` and `nullable` are names separated by blanks; any other property may be omitted and is never null.
     `never` has properties that are decoded but not sent. `more` overrides the properties' own schemas.

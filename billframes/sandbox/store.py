@@ -230,9 +230,9 @@ def _one_sentence(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode & 0xFF in _NO_SANDBOX:
             raise ConfigError(f"{path} is not a sandbox database: {error}. Name another file.") from error
-        raise ConfigError(f"The firm can't be kept in {path}: {error}. {_ELSEWHERE}") from error
+        raise ConfigError(f"The firm can't be stored in {path}: {error}. {_ELSEWHERE}") from error
     except OSError as error:
-        raise ConfigError(f"The firm can't be kept in {path}: {error.strerror}. {_ELSEWHERE}") from error
+        raise ConfigError(f"The firm can't be stored in {path}: {error.strerror}. {_ELSEWHERE}") from error
 
 
 def _temporary_folder() -> Path:

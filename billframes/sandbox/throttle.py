@@ -26,7 +26,7 @@ _DAY = 86_400.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throttle:
     """
-    The sandbox's rate limits. None is no limit.
+    The sandbox's rate limits. None means without a limit.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Throttle:
         for part in filter(None, (each.strip() for each in text.split(","))):
             name, _, value = part.partition("=")
             if name not in known or not value.isdecimal():
-                raise ConfigError(f"{part!r} is no throttle; write {'=N,'.join(known)}=N, or some of them.")
+                raise ConfigError(f"{part!r} is not a rate limit; write {'=N,'.join(known)}=N, or some of them.")
             settings[name] = int(value)
         return cls(**settings)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 
 import httpx
 import numpy as np
@@ -218,6 +219,19 @@ def test_modified_since_is_sent_in_utc(fake, connect):
     fake.answers["/v2/time-entries"] = paged([])
     connect().time_entries(modified_since=pd.Timestamp("2026-10-31 12:00", tz="America/New_York"))
     assert fake.query()["modifiedSince"] == "2026-10-31T16:00:00Z"
+
+
+@pytest.mark.parametrize(("modified", "is_taken"), [("12:00:00.4", True), ("11:59:59", True), ("11:59:58.9", False)])
+def test_a_record_modified_before_the_given_instant_is_refused(fake, connect, modified, is_taken):
+    """A server may compare whole seconds, so a record may be modified up to a second earlier."""
+    meta = {"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": f"2026-10-31T{modified}Z"}
+    fake.answers["/v2/time-entries"] = paged([entry(meta=meta)])
+    load = functools.partial(connect().time_entries, modified_since="2026-10-31T12:00:00Z", select="meta")
+    if is_taken:
+        assert len(load()) == 1
+    else:
+        with pytest.raises(bf.DecodeError, match="modifiedSince|modified_since"):
+            load()
 
 
 def test_params_go_through_unchecked_and_go_first(fake, connect):

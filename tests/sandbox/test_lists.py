@@ -91,7 +91,7 @@ def test_every_problem_is_listed(api):
 def test_names_accepted_are_named(api):
     """select (client, matter, user, meta, fixedFee)."""
     detail = api.problem("/v2/time-entries", 400, select="invoice")["errors"][0]["detail"]
-    assert detail == "has 'invoice', and takes client, matter, user, meta, fixedFee"
+    assert detail == "has 'invoice'; expected client, matter, user, meta, fixedFee"
 
 
 def test_a_parameter_given_twice_is_refused(api):

@@ -116,7 +116,7 @@ def test_a_read_only_place_is_refused(firm, capfd, name):
             assert main(["sandbox", "--db", f"{folder}/{name}"]) == 2
         Path(folder).chmod(0o755)
         said = capfd.readouterr().err
-        assert (said.count("\n"), "can't be kept in" in said) == (1, True)
+        assert (said.count("\n"), "can't be stored in" in said) == (1, True)
         assert [each.name for each in Path(folder).iterdir()] == ["firm.db"]
 
 

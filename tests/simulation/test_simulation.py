@@ -14,10 +14,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from billframes.errors import PagingError
 from billframes.paging import date_windows, key_ranges, undated
 from billframes.paging.changes import ChangeReader
+from tests.examples import number
 from tests.simulation.model import Model, Reply, Setting
 from tests.simulation.runner import SETTINGS, builder_of, judge, query_of, reader_of, simulate
 
-SEEDS = 4
+SEEDS = number(4)
 NAMED = dict(SETTINGS)
 
 

@@ -109,8 +109,9 @@ def test_the_rows_behind_a_bar_add_up_to_it(filtered, book_filters, view, measur
     for words, key in view.keys.items():
         tab.by.value = words
         assert tab.bars, key
-        for row, bar in enumerate(tab.bars[:3]):
-            bar.click()
+        # The largest, and the last, which often has no name.
+        for row in {0, len(tab.bars) - 1}:
+            tab.bars[row].click()
             links = BeautifulSoup(tab.drill.children[0].value, "html.parser").find_all("a")
             data = base64.b64decode(links[0]["href"].partition(",")[2])
             rows = pd.read_csv(io.BytesIO(data), encoding="utf-8-sig")

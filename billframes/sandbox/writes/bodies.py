@@ -54,9 +54,9 @@ _TIME = re.compile(r"([0-9]{2}:[0-9]{2})(:[0-9]{2})?([.][0-9]{1,9})?(Z|[+-][0-9]
 def read_text(value: Any, least: int = 0) -> str:
     """Return text with at least `least` characters."""
     if not isinstance(value, str):
-        raise ValueError(f"is {shown(value)}, and takes text")  # noqa: TRY004 - noted as a fault
+        raise ValueError(f"is {shown(value)}; expected text")  # noqa: TRY004 - noted as a fault
     if len(value) < least:
-        raise ValueError("is empty, and takes text")
+        raise ValueError("is empty; expected text")
     return value
 
 
@@ -66,7 +66,7 @@ def read_scalar(value: Any) -> str | float | bool:
         return value
     if isinstance(value, int) and abs(value) < _HUGE:
         return float(value)
-    raise ValueError(f"is {shown(value)}, and takes text, a number, true or false")
+    raise ValueError(f"is {shown(value)}; expected text, a number, true or false")
 
 
 def _text_reader(read: Callable[[str], str]) -> Callable[[Any], str]:
@@ -79,9 +79,9 @@ def _number_reader(kind: str) -> Callable[[Any], int]:
 
     def read(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ValueError(f"is {shown(value)}, and takes a number")  # noqa: TRY004 - noted as a fault
+            raise ValueError(f"is {shown(value)}; expected a number")  # noqa: TRY004 - noted as a fault
         if not least <= value <= most:
-            raise ValueError(f"is {shown(value)}, and takes a number from {least} to {most}")
+            raise ValueError(f"is {shown(value)}; expected a number from {least} to {most}")
         return int((Decimal(repr(value)) * SCALE).to_integral_value(ROUND_HALF_UP))
 
     return read
@@ -96,12 +96,12 @@ def _read_time(text: str) -> str:
             return dt.time.fromisoformat(found[1] + (found[2] or ":00") + fraction).isoformat()
     except ValueError:
         pass
-    raise ValueError(f"is {shown(text)}, and takes a time as HH:mm:ss")
+    raise ValueError(f"is {shown(text)}; expected a time as HH:mm:ss")
 
 
 def _read_flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"is {shown(value)}, and takes true or false")  # noqa: TRY004 - noted as a fault
+        raise ValueError(f"is {shown(value)}; expected true or false")  # noqa: TRY004 - noted as a fault
     return value
 
 
@@ -194,7 +194,7 @@ def read_body(declared: type[r.Request], content_type: str | None, raw: bytes, f
     Raises
     ------
     Problem
-        415 where it is not JSON by its content type, 400 where it is no JSON object.
+        415 where it is not JSON by its content type, 400 where it is not a JSON object.
     """
     _check_type(content_type)
     return _read_object(declared, _decode(raw), "#", faults)
@@ -214,9 +214,9 @@ def _decode(raw: bytes) -> dict[str, Any]:
     except RecursionError:
         raise Problem(400, "The body is nested too deeply.") from None
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
-        raise Problem(400, f"The body is no JSON: {str(error).rstrip('.')}.") from None
+        raise Problem(400, f"The body is not JSON: {str(error).rstrip('.')}.") from None
     if not isinstance(body, dict):
-        raise Problem(400, "The body is no JSON object.")
+        raise Problem(400, "The body is not a JSON object.")
     return body
 
 
@@ -291,7 +291,7 @@ def _plain(read: Callable[[Any], Any]) -> Read:
 def _enum_reader(values: tuple[str, ...]) -> Read:
     def read(value: Any, _pointer: str, _faults: Faults) -> str:
         if not isinstance(value, str) or value not in values:
-            raise ValueError(f"is {shown(value)}, and takes {', '.join(values)}")
+            raise ValueError(f"is {shown(value)}; expected {', '.join(values)}")
         return value
 
     return read
@@ -300,7 +300,7 @@ def _enum_reader(values: tuple[str, ...]) -> Read:
 def _object_reader(declared: type[msgspec.Struct]) -> Read:
     def read(value: Any, pointer: str, faults: Faults) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise ValueError(f"is {shown(value)}, and takes an object")  # noqa: TRY004 - noted as a fault
+            raise ValueError(f"is {shown(value)}; expected an object")  # noqa: TRY004 - noted as a fault
         return _read_object(declared, value, pointer, faults)
 
     return read
@@ -311,7 +311,7 @@ def _list_reader(declared: type[msgspec.Struct]) -> Read:
 
     def read(value: Any, pointer: str, faults: Faults) -> list[dict[str, Any]]:
         if not isinstance(value, list):
-            raise ValueError(f"is {shown(value)}, and takes an array")  # noqa: TRY004 - noted as a fault
+            raise ValueError(f"is {shown(value)}; expected an array")  # noqa: TRY004 - noted as a fault
         items = []
         for index, each in enumerate(value):
             place = f"{pointer}/{index}"

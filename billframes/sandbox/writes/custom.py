@@ -104,7 +104,7 @@ def _read_number(value: Any) -> float:
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, float) or not math.isfinite(value):
-        raise ValueError(f"is {shown(value)}, and takes a number")
+        raise ValueError(f"is {shown(value)}; expected a number")
     return value
 
 
@@ -112,7 +112,7 @@ def _read_flag(value: Any) -> bool:
     if isinstance(value, str) and value.strip().lower() in {"true", "false"}:
         return value.strip().lower() == "true"
     if not isinstance(value, bool):
-        raise ValueError(f"is {shown(value)}, and takes true or false")  # noqa: TRY004 - noted as a fault
+        raise ValueError(f"is {shown(value)}; expected true or false")  # noqa: TRY004 - noted as a fault
     return value
 
 

@@ -53,7 +53,7 @@ def _check_create(edit: Edit) -> None:
         user_id = _acting_user(edit) if edit.acting_user else edit.caller.user_id
         edit.sent = {**edit.sent, "userId": user_id}
         if user_id is None and not edit.acting_user:
-            missing = f"is missing, the header {ACTING_USER} names nobody, and the credential is no user's"
+            missing = f"is missing, the header {ACTING_USER} names nobody, and the credential has no user"
             edit.faults.body("#/userId", missing)
     _check_fixed_fee(edit, {})
 
@@ -62,7 +62,7 @@ def _acting_user(edit: Edit) -> str | None:
     """Return the header's user; note a fault if there is no such user."""
     user_id = read_id((edit.acting_user or "").strip())
     if user_id is None or not edit.exists("SELECT 1 FROM user WHERE user_id = ?", user_id):
-        edit.faults.parameter(ACTING_USER, f"is {shown(edit.acting_user)}, and takes the UUID of a user")
+        edit.faults.parameter(ACTING_USER, f"is {shown(edit.acting_user)}; expected the UUID of a user")
         return None
     return user_id
 
