@@ -69,8 +69,8 @@ def test_other_files_are_left_alone(tmp_path):
 PLACES = {
     "a folder": ("", "is a folder. Name a file in it"),
     "a pipe": ("pipe", "is not a regular file"),
-    "beneath a file": ("letter.txt/firm.db", "can't be kept"),
-    "too long a name": ("x" * 300, "can't be kept"),
+    "beneath a file": ("letter.txt/firm.db", "can't be stored"),
+    "too long a name": ("x" * 300, "can't be stored"),
     "a file of something else": ("letter.txt", "is not a sandbox database"),
 }
 
