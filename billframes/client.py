@@ -248,7 +248,7 @@ class Client:
         Returns
         -------
         FirstContact
-            `.findings`, each with `name`, `found`, `holds` (None where the data there are can't tell) and `instead`;
+            `.findings`, each with `name`, `found`, `holds` (None if the data can't tell) and `instead`;
             `.failing` are those that do not hold. It shows itself as a table.
 
         Raises

@@ -129,7 +129,7 @@ class ApiError(BillframesError):
     message : str
         What happened, to which resource, and what to do next.
     status : int, optional
-        HTTP status; None where no answer came.
+        HTTP status; None if there was no response.
     method, path : str
         The request, without host and query.
     body : str

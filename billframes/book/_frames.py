@@ -103,7 +103,7 @@ class BookFrames:
         return dt.datetime.fromisoformat(str(time)).astimezone(zone).date() if time else None
 
     def day(self, as_of: DateLike | None) -> DateLike:
-        """Return the day that balances are of: the period's last where none is given."""
+        """Return the day that balances are of: the period's last if none is given."""
         day = as_of if as_of is not None else self.period.end
         if day is None:
             raise ParameterError("as_of is needed: the book's period has no last day.")

@@ -30,7 +30,7 @@ REFUSED = 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     parser.add_argument("--profile", default="default", metavar="NAME", help="what to call it (default: default)")
-    parser.add_argument("--base-url", metavar="URL", help="the API's address; asked for where not given")
+    parser.add_argument("--base-url", metavar="URL", help="the API's address; if omitted, login asks for it")
 
 
 def run(args: argparse.Namespace) -> int:

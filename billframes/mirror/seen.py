@@ -1,4 +1,4 @@
-"""What was last seen of records that are in no list, such as a user who left the firm.
+"""Keep the last known names of records that are in no list, such as a user who left the firm.
 
 Every row shows its client, matter, user and invoice in short. That is stored only for ids that the list of clients,
 matters, users or invoices lacks; all others are joined from those lists, so they never go stale.

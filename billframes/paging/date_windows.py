@@ -122,7 +122,7 @@ def _expected(query: Query, first: Page, day: Callable[[Any], dt.date]) -> tuple
 def _creation_ranges(
     scheduler: Scheduler, query: Query, store: RecordStore, rows: int, low: dt.date, high: dt.date
 ) -> KeyRangeSet | None:
-    """Return what reads days that are dense; None where they are not, or nothing can."""
+    """Return the key ranges that read dense days; None if the days are not dense, or the list has no sort for them."""
     sort = scheduler.schema.creation_sort
     dense = rows > DENSE * scheduler.page_size * ((high - low).days + 1)
     return KeyRangeSet(scheduler, query, sort, store) if sort and dense else None

@@ -17,7 +17,7 @@ from billframes._show import MINUS, MISSING, show
 
 __all__ = ["DARK", "INK", "MUTED", "PALE", "RAMP", "SIZE", "axes_for", "finish", "hours", "legend", "money", "percent"]
 
-# Shades of one blue: told apart by lightness alone, so also by the colour-blind and in black and white.
+# Shades of one blue differ in lightness, so colour-blind readers and black-and-white prints show the difference.
 DARK = "#1f4e79"
 PALE = "#c9d7e4"
 RAMP = ("#dfe8f0", "#b3c8da", "#7fa3c3", "#457aa5", "#12324f")

@@ -45,7 +45,7 @@ _DOC = """
     Raises
     ------
     MissingColumnError
-        The frame is no result of `{analysis}`.
+        The frame is not a result of `{analysis}`.
 
     Examples
     --------

@@ -111,7 +111,7 @@ def _check(args: argparse.Namespace, out: Path | None) -> None:
             check_private_kernels()
     if args.all_responsible:
         if out and not out.is_dir():
-            raise ParameterError(f"--out {out} is no folder; with --all-responsible it takes the folder to write to.")
+            raise ParameterError(f"--out {out} is not a folder; with --all-responsible, name the folder to write to.")
     elif out:
         check_out(out)
 

@@ -61,7 +61,7 @@ class TableOf(TableSpec):
         ConfigError
             great-tables is not installed.
         MissingColumnError, ParameterError
-            The frame is no result of the analysis, or `total` is not one row of it.
+            The frame is not a result of the analysis, or `total` is not one row of it.
         """
         from billframes.tables._great import great_table
 

@@ -1,4 +1,4 @@
-"""How a request ends: with a response, or with a failure that says whether a retry may help."""
+"""The outcome of a request: a response, or a failure that says whether a retry may help."""
 
 from __future__ import annotations
 

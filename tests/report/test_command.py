@@ -159,7 +159,7 @@ def test_all_lawyers_reports_are_built_from_one_load_and_written_to_a_folder(bui
     assert names[0] == "billframes-2026-10-responsible-beatriz-fontaine.html"
     assert names[-1] == "billframes-2026-10-responsible-unassigned.html"
     assert capsys.readouterr().out.splitlines() == [str(path) for path in asked.values()]
-    with pytest.raises(ParameterError, match="is no folder"):
+    with pytest.raises(ParameterError, match="is not a folder"):
         run("--demo", "--all-responsible", "--out", str(tmp_path / "nowhere"))
 
 

@@ -1,4 +1,4 @@
-"""What the dashboard's notebook calls: the explorer of the period that the command was given, and what tells it so."""
+"""Show the explorer of the period given to `billframes dashboard`; the dashboard's notebook calls it."""
 
 from __future__ import annotations
 
