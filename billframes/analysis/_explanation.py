@@ -5,9 +5,10 @@ from __future__ import annotations
 import html
 import re
 import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Explanation", "as_html"]
+__all__ = ["Explanation", "as_html", "definition_list"]
 
 _WIDTH = 100
 
@@ -61,7 +62,7 @@ class Explanation:
             "Numerator" if self.denominator else "Counted": (self.numerator,),
             "Denominator": (self.denominator,),
             "Left out": self.left_out,
-            "This API can’t tell": self.cannot_tell,
+            "The billing system can’t tell": self.cannot_tell,
         }
         said = {heading: tuple(_sentence(text) for text in texts if text) for heading, texts in parts.items()}
         first = {"In short": (self.summary,), "Example": (self.example,), "Formula": (self.formula,)}
@@ -87,14 +88,19 @@ class Explanation:
         return "\n\n".join(blocks)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<dt><strong>{as_html(heading)}</strong></dt>{''.join(f'<dd>{as_html(text)}</dd>' for text in texts)}"
-            for heading, texts in self.parts.items()
-        )
-        style = "max-width: 46em; text-align: left"
-        return (
-            f'<div style="{style}"><h3>{as_html(self.title)}</h3><p>{as_html(self.question)}</p><dl>{rows}</dl></div>'
-        )
+        head = f"<h3>{as_html(self.title)}</h3><p>{as_html(self.question)}</p>"
+        return f'<div style="max-width: 46em; text-align: left">{head}{definition_list(self.parts)}</div>'
+
+
+def definition_list(parts: Mapping[str, Sequence[str]]) -> str:
+    """Return headings with their texts. JupyterLab's style would float `dt` in a narrow column beside `dd`."""
+    place = "float: none; clear: both; width: auto"
+    rows = "".join(
+        f'<dt style="{place}; margin: 0.6em 0 0.1em"><strong>{as_html(heading)}</strong></dt>'
+        + "".join(f'<dd style="{place}; margin: 0 0 0.2em 1.5em">{as_html(text)}</dd>' for text in texts)
+        for heading, texts in parts.items()
+    )
+    return f'<dl style="max-width: 46em; text-align: left">{rows}</dl>'
 
 
 def _sentence(text: str) -> str:

@@ -272,7 +272,9 @@ ANALYSIS = Analysis(
     ),
     formula="a row an item and field whose code is missing, unknown, outside the code sets or not selectable",
     left_out=("items on matters without LEDES billing",),
-    cannot_tell=("codes of expenses and fixed fees from lists: the API gives them with single records only",),
+    cannot_tell=(
+        "codes of expenses and fixed fees from lists: the billing system gives them with single records only",
+    ),
     columns=(
         Measure("item", "Item", "text", "Time entry, expense or fixed fee."),
         Measure("item_id", "Item’s id", "text", "The id of the item."),

@@ -6,7 +6,7 @@ import re
 import textwrap
 from dataclasses import dataclass
 
-from billframes.analysis._explanation import as_html
+from billframes.analysis._explanation import as_html, definition_list
 
 __all__ = ["GLOSSARY", "Glossary", "Term", "term"]
 
@@ -55,10 +55,7 @@ class Glossary(tuple[Term, ...]):
         return "\n".join(f"- {each._repr_markdown_()}" for each in self)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<dt><strong>{as_html(each.name)}</strong></dt><dd>{as_html(each.meaning)}</dd>" for each in self
-        )
-        return f'<dl style="max-width: 46em; text-align: left">{rows}</dl>'
+        return definition_list({each.name: (each.meaning,) for each in self})
 
 
 def term(name: str) -> Term | None:
@@ -149,8 +146,8 @@ _TERMS = (
     Term("pace", "Client hours ÷ target hours, for people who have a target."),
     Term(
         "prebill",
-        "A draft invoice, or one in review or approved: not sent yet. Work on it is not billed, although the API calls "
-        "it billed.",
+        "A draft invoice, or one in review or approved: not sent yet. Work on it is not billed, although the billing "
+        "system calls it billed.",
         ("on prebills",),
     ),
     Term(
@@ -167,11 +164,11 @@ _TERMS = (
     ),
     Term(
         "settled",
-        "No longer open: amount less balance. The API does not tell payments from credits and write-offs, so settled "
-        "is not the same as collected.",
+        "No longer open: amount less balance. The billing system does not tell payments from credits and write-offs, "
+        "so settled is not the same as collected.",
         ("settlement",),
     ),
-    Term("standard rate", "The firm's own rate of a person, as its settings give it; the API does not have it."),
+    Term("standard rate", "The firm's own rate of a person, as its settings give it; the billing system has none."),
     Term("target", "Client hours that a person should reach in a month or a year, prorated by working days."),
     Term("timekeeper", "Whoever enters time: a principal, attorney, paralegal or timekeeper by role."),
     Term(

@@ -114,7 +114,7 @@ ANALYSIS = Analysis(
         "Expenses, in the fees; work in progress and receivables have them.",
     ),
     cannot_tell=(
-        "Days until cash comes in: the API has no dates of payment, so fees billed stand in for fees earned.",
+        "Days until cash comes in: the billing system has no dates of payment, so fees billed stand for fees earned.",
     ),
     columns=(
         Measure("as_of", "As of", "date", "The day that amounts are of, in a book’s lock-up."),

@@ -182,7 +182,7 @@ ANALYSIS = Analysis(
     question="Do an invoice's items explain its amount?",
     summary=(
         "It puts the items of each invoice beside its amount. What the items do not explain is a discount, a "
-        "write-up or something the API does not show."
+        "write-up or something the billing system does not show."
     ),
     example=(
         "Items of 1100 (time worth 1000 and an expense of 100) are billed at 900: -200 is unexplained, which "

@@ -262,7 +262,7 @@ ANALYSIS = Analysis(
         columns={"capacity_hours": "Available hours", "client_hours": "Client hours"},
         words=["{utilization}"],
         hidden="capacity_hours",
-        instead={"title": "Client hours", "words": ["{client_hours:axis}"]},
+        instead={"title": "Client hours", "words": ["{client_hours}"]},
         shows="client hours (dark) on available hours (pale), and their ratio.",
         more="Months, quarters and years stand side by side; anything else is a row each, in the result's order. "
         "If available hours are missing, as by client, only client hours are drawn.",

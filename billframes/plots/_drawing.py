@@ -115,10 +115,13 @@ def stacks(drawn: Drawn, ax: Axes | None) -> Axes:
     ax = axes_for(ax, height=height_for(len(places)))
     right, left = np.zeros(len(places)), np.zeros(len(places))
     colours = shades[::-1] if drawn.darkest_first else shades
+    least = 0.002 * max((float(each.abs().max()) for each in drawn.values()), default=0.0)
     for column, name, colour in zip(drawn.values(), drawn.columns.values(), colours, strict=True):
         values = column.fillna(0.0).to_numpy()
         starts = np.where(values < 0, left, right)
-        ax.barh(places, values, left=starts, height=0.66, color=colour, edgecolor=INK, linewidth=0.4, label=name)
+        # The edges of a part without width would be a dark line, like a sliver of the darkest part.
+        edges = np.where(np.abs(values) > least, 0.4, 0.0)
+        ax.barh(places, values, left=starts, height=0.66, color=colour, edgecolor=INK, linewidth=edges, label=name)
         right, left = right + np.maximum(values, 0.0), left + np.minimum(values, 0.0)
     ends = np.fmax(right, drawn.rows.frame[drawn.mark[0]]) if drawn.mark else right
     _write(ax, drawn.words, zip(ends, places, strict=True), (5, 0), va="center")

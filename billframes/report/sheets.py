@@ -5,6 +5,7 @@ Columns and definitions are those of `billframes.tables`. Nothing here depends o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -119,7 +120,34 @@ def _parts(said: Analysis) -> Iterator[str]:
         # Readers could take an example's figures for the firm's.
         if heading == "Example":
             continue
-        yield from (f"{heading}: {in_words(text)}" for text in texts)
+        plain = (without_arguments(text) for text in texts)
+        yield from (f"{heading}: {in_words(text)}" for text in plain if text)
+
+
+def without_arguments(text: str) -> str:
+    """
+    Leave out what a text says of a function's arguments: readers of a workbook can't set them.
+
+    Examples
+    --------
+    >>> without_arguments("Non-billable time, except that on pro bono matters with `include_probono=True`.")
+    'Non-billable time.'
+    >>> without_arguments("Internal matters; fixed-fee time with `include_fixed_fee=False`. `total_hours` has all.")
+    'Internal matters. `total_hours` has all.'
+    """
+    text = _EXCEPTION.sub("", text)
+    text = re.sub(r"\(([^()]*)\)", lambda found: f"({_without_clauses(found[1])})", text).replace(" ()", "")
+    kept = (_without_clauses(sentence) for sentence in re.split(r"(?<=\.) ", text))
+    return " ".join(f"{each}." for each in kept if each)
+
+
+_ARGUMENT = re.compile(r"`\w+=[^`]*`|`matter_types`")
+_EXCEPTION = re.compile(rf", except[^.;]*({_ARGUMENT.pattern})[^.;]*")
+
+
+def _without_clauses(sentence: str) -> str:
+    clauses = (each for each in re.split(r"(?<=[;:]) ", sentence) if not _ARGUMENT.search(each))
+    return " ".join(clauses).rstrip(" ;:.")
 
 
 def _is_label(column: str) -> bool:

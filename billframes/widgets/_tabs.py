@@ -59,7 +59,7 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         head.add_class("bf-view-head")
         chart = w.Box([self._chart, self._hits])
         chart.add_class("bf-chart-box")
-        super().__init__([head, self._about, self._tiles, chart, self.drill, self._table, self._links, self._notes])
+        super().__init__([head, self._about, self._tiles, self._notes, chart, self.drill, self._table, self._links])
         self.add_class("bf-view")
 
     def show(self, filtered: FilteredBook) -> None:

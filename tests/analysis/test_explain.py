@@ -157,7 +157,7 @@ def test_what_is_no_ratio_has_no_numerator():
         "Formula",
         "Counted",
         "Left out",
-        "This API can’t tell",
+        "The billing system can’t tell",
     ]
 
 
@@ -166,10 +166,23 @@ def test_an_explanation_is_escaped_in_a_notebook():
         name="x", question="<script>?", summary="s", example="e", formula="`a` < b", left_out=("<i>", "<b>")
     )
     assert "<script>" not in said._repr_html_()
-    assert "<dd><code>a</code> &lt; b</dd>" in said._repr_html_()
+    assert "<code>a</code> &lt; b</dd>" in said._repr_html_()
     assert "- <i>.\n- <b>." in said._repr_markdown_()
 
 
 def test_each_question_is_another_one():
     questions = [each.question for each in declared().values()]
     assert len(set(questions)) == len(questions)
+
+
+@pytest.mark.parametrize("name", ["utilization", "glossary"])
+def test_an_explanation_brings_its_own_place_for_terms(name):
+    """JupyterLab's style floats `dt` beside `dd`, which tore long texts apart."""
+    html = bf.explain(name)._repr_html_()
+    assert html.count("<dt ") == html.count('<dt style="float: none; clear: both; width: auto')
+    assert html.count("<dd ") == html.count('<dd style="float: none; clear: both; width: auto') > 0
+
+
+def test_nothing_that_partners_read_speaks_of_an_api():
+    assert [each for each in bf.explain() if re.search(r"\bAPI\b", repr(each))] == []
+    assert "API" not in repr(bf.explain("glossary"))

@@ -95,7 +95,7 @@ def test_people_are_bars_from_the_top_in_the_results_order(hours):
 def test_without_available_hours_only_client_hours_are_drawn(hours):
     ax = plots.utilization(hours.assign(capacity_hours=None, utilization=None))
     assert [lengths(bars) for bars in ax.containers] == [[132.0, 0.0, 3.0]]
-    assert words(ax) == ["132", "0", "3"]
+    assert words(ax) == ["132.0", "0.0", "3.0"]
     assert ax.get_title(loc="left") == "Client hours by timekeeper"
 
 

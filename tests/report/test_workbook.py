@@ -132,3 +132,9 @@ def test_balances_of_a_later_day_are_said_above_the_figures(book, october):
 def test_the_workbook_says_which_settings_count(book):
     said = {row[0]: row[1] for row in book["Definitions"].iter_rows(values_only=True)}
     assert said["Settings"].startswith("No firm settings: 8 hours a day, Mon to Fri")
+
+
+def test_definitions_speak_neither_of_arguments_nor_of_an_api(book):
+    said = texts(book)
+    assert [text for text in said if "API" in text or "True" in text or "=False" in text] == []
+    assert "Left out: Non-billable time (non-billable hours)." in said

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +21,20 @@ import billframes as bf
 from billframes.cli import main
 from billframes.widgets.dashboard import command
 from tests.other_account import listening, public_folder
+
+HERE = re.compile(r"(http|ws)://127\.0\.0\.1:|data:|blob:")
+
+
+def kernels(server) -> int:
+    """Count the kernels of a dashboard."""
+    return sum("ipykernel" in " ".join(each.cmdline()) for each in psutil.Process(server.pid).children(recursive=True))
+
+
+def wait_for_kernels(server, wanted: int) -> None:
+    until = time.monotonic() + 60
+    while kernels(server) != wanted and time.monotonic() < until:
+        time.sleep(1)
+    assert kernels(server) == wanted
 
 
 @contextmanager
@@ -55,6 +70,8 @@ def dashboard(temporary):
 def shown(dashboard, browser):
     """The page with the firm's figures, and so with a kernel that has them."""
     page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page.outside = []
+    page.on("request", lambda request: None if HERE.match(request.url) else page.outside.append(request.url))
     page.route(lambda url: not url.startswith(("http://127.0.0.1", "data:", "blob:")), lambda route: route.abort())
     page.goto(dashboard[0], wait_until="domcontentloaded", timeout=90_000)
     expect(page.locator(".bf-overview img").first).to_be_visible(timeout=90_000)
@@ -64,9 +81,33 @@ def shown(dashboard, browser):
 @pytest.mark.browser
 @pytest.mark.slow
 def test_the_demonstration_shows_the_firms_figures(shown, client):
-    hours = bf.book("2026-01-01", "2026-10-31", client=client).utilization(by=None)["client_hours"].iloc[0]
-    expect(shown.locator(".bf-tiles dd").first).to_have_text(f"{hours:,.1f}")
+    settings = bf.FirmSettings.load(Path(bf.__file__).parent / "report" / "demo.toml")
+    row = bf.book("2026-01-01", "2026-10-31", client=client, settings=settings).utilization(by=None).iloc[0]
+    figures = [f"{row['client_hours']:,.1f}", f"{row['capacity_hours']:,.1f}", f"{row['utilization']:.1%}"]
+    assert shown.locator(".bf-tiles dd").all_inner_texts()[:3] == figures
+    expect(shown.locator(".bf-about").first).to_contain_text("Firm settings from demo.toml")
     assert "sandbox-full" not in shown.content()
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_nothing_is_loaded_from_another_machine(shown, dashboard):
+    assert shown.outside == []
+    policy = httpx.get(dashboard[0].partition("?")[0]).headers["content-security-policy"]
+    assert policy.startswith("default-src 'self'")
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_figures_are_grey_until_the_new_ones_are_there(shown):
+    shown.locator(".bf-tabs .lm-TabBar-tab", has_text="Receivables").click()
+    view = shown.locator(".bf-view:visible")
+    expect(view.locator(".bf-about")).to_contain_text("1 January 2026 to 31 October 2026", timeout=30_000)
+    shown.locator(".bf-quick select").select_option("Last month")
+    expect(shown.locator(".bf-view.bf-busy:visible")).to_have_count(1, timeout=5_000)
+    expect(shown.locator(".bf-view.bf-busy:visible")).to_have_count(0, timeout=30_000)
+    expect(view.locator(".bf-about")).to_contain_text("1 September 2026 to 30 September 2026")
+    expect(view.locator(".bf-notes")).to_contain_text("Balances are those of 31 October 2026")
 
 
 @pytest.mark.browser
@@ -106,6 +147,20 @@ def test_another_account_reads_nothing_of_a_dashboard(dashboard, shown, temporar
     assert "Token" in texts
     hidden = [*client.clients()["name"], *client.users()["name"], "sandbox-full", address.partition("=")[2]]
     assert [each for each in hidden if each in texts] == []
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_kernels_of_closed_and_reloaded_pages_end_within_a_minute(temporary, browser):
+    with running(temporary) as (server, address):
+        page = browser.new_page()
+        page.goto(address, wait_until="domcontentloaded", timeout=90_000)
+        for _ in range(3):
+            page.reload(wait_until="domcontentloaded", timeout=90_000)
+        expect(page.locator(".bf-overview img").first).to_be_visible(timeout=90_000)
+        wait_for_kernels(server, 1)
+        page.close()
+        wait_for_kernels(server, 0)
 
 
 @pytest.mark.slow

@@ -22,6 +22,14 @@ from voila.app import Voila
 from billframes.report.kernel import transport_in
 from billframes.widgets.dashboard import PORT_FILE, TOKEN
 
+# The browser may load from this server only.
+_POLICY = (
+    "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' ws://127.0.0.1:*; "
+    "frame-ancestors 'self'"
+)
+# Kernels of closed pages end: each has over 300 MB. Seconds without a page, and seconds between two checks.
+_CULLING = {"cull_idle_timeout": 30, "cull_interval": 10, "cull_connected": False}
+
 
 class Server(Voila):  # type: ignore[misc]
     """Voila on one port of 127.0.0.1. It binds the port before it writes the port to the file."""
@@ -39,6 +47,11 @@ class Server(Voila):  # type: ignore[misc]
         finally:
             self.stop()
 
+    def setup_template_dirs(self) -> None:
+        """Put the dashboard's page, which links to nothing on public networks, before Voila's."""
+        super().setup_template_dirs()
+        self.template_paths.insert(0, str(Path(__file__).parent / "template"))
+
     def stop(self) -> None:
         """Stop the kernels before their sockets are removed."""
         run_sync(self.kernel_manager.shutdown_all)()
@@ -54,7 +67,8 @@ def main(notebook: str, port: str) -> None:
         "open_browser": False,
         "connection_dir_root": str(folder),
         "config_file_paths": [],
-        "config": Config({"KernelManager": {"transport": transport_in(folder)}}),
+        "tornado_settings": {"headers": {"Content-Security-Policy": _POLICY}},
+        "config": Config({"KernelManager": {"transport": transport_in(folder)}, "MappingKernelManager": _CULLING}),
     }
     Server.launch_instance(argv=[notebook], **settings)
 
