@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from tests.benchmarks import _firm, analyses
+from tests.benchmarks import _firm, analyses, ebilling
 from tests.benchmarks._timing import compare
 
 # Twice what has been measured on little data, of which our fixed cost is more than on a million entries.
@@ -19,3 +21,9 @@ def test_analyses_take_no_more_than_a_few_times_the_same_by_hand():
                 analyses.check_equal(*pair)
                 # The best of a few rounds, so that a busy machine fails nothing.
                 assert min(compare(*pair, rounds=3).ratios) < LOOSE[engine], (engine, pair[0])
+
+
+def test_ten_thousand_lines_of_an_e_bill_are_made_written_and_checked_twice_in_three_seconds():
+    # Time of this thread, so that a busy machine fails nothing; `python -m tests.benchmarks.ebilling` measures 100,000.
+    took = min(sum(ebilling.measured(10_000, time.thread_time).values()) for _ in range(2))
+    assert took < 3

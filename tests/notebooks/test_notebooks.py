@@ -33,6 +33,7 @@ def test_each_question_has_its_notebook():
         "big-firm",
         "capacity",
         "custom-field",
+        "ebilling",
         "getting-started",
         "month-end-pack",
         "old-receivables",

@@ -99,7 +99,15 @@ def _of_matter(matter: Matter, rng: SeededRandom) -> dict[str, Any]:
         "cf-matter-budget": _perhaps(rng, 0.35, round(matter.weight * 22 + 6) * 1_500.0),
         "cf-matter-insured": _perhaps(rng, 0.3, bool(matter.ledes[0])),
         "cf-matter-phase": "Closed" if matter.archived else _perhaps(rng, 0.7, rng.pick(_WORDS["phases"])),
+        # Without chance, so that everything else about the firm stays as it was.
+        "cf-matter-client-number": _client_number(matter),
     }
+
+
+def _client_number(matter: Matter) -> str | None:
+    """Return an insurer's own number of a matter, as its electronic bills must carry it."""
+    insured = matter.client.name.startswith("Granite Mutual") and matter.ledes[0]
+    return f"GM-{matter.reference}" if insured and matter.reference else None
 
 
 def _of_user(person: Person, rng: SeededRandom) -> dict[str, Any]:
