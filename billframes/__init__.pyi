@@ -87,6 +87,7 @@ from .loading.merge import (
 from .mirror import (
     Mirror as Mirror,
     mirror as mirror,
+    receipts as receipts,
 )
 from .widgets import (
     explore as explore,

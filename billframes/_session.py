@@ -7,9 +7,11 @@ profile; with nothing configured that raises `ConfigError`. Sandbox data are onl
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from billframes._names import closest
 from billframes.client import Client
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLEAR",
+    "MIRROR_VARIABLE",
     "client_balances",
     "clients",
     "code_sets",
@@ -57,6 +60,9 @@ __all__ = [
     "users",
 ]
 
+# Names a mirror for `connect`, such as in the report's kernel; an address or profile given to `connect` is preferred.
+MIRROR_VARIABLE = "BILLFRAMES_MIRROR"
+
 _lock = threading.RLock()
 _default: list[Client] = []
 
@@ -65,6 +71,8 @@ _default: list[Client] = []
 def connect(
     base_url: str | None = None,
     token: str | Secret | None = None,
+    *,
+    mirror: str | Path | None = None,
     **given: Unpack[ClientOptions],
 ) -> Client:
     """
@@ -76,12 +84,16 @@ def connect(
         The API's address, or "sandbox" for the bundled sandbox, started in this process with its seeded firm.
     token : str, optional
         Sent as `Authorization: Bearer …`. Else `BILLFRAMES_TOKEN`, else the profile's, else the keyring's.
+    mirror : str or Path, optional
+        A mirror to load from instead of a server; see `billframes.mirror`. Else `BILLFRAMES_MIRROR`, if no address or
+        profile is given.
     {options}
 
     Returns
     -------
     Client
-        The new default client. The one before it stays usable until it is closed.
+        The new default client; with `mirror=` a `Mirror`, which has the same loaders. The one before it stays usable
+        until it is closed.
 
     Raises
     ------
@@ -98,14 +110,31 @@ def connect(
     np.int64(1)
     """
     token, given = hidden(token), checked_names("connect", given)
+    unnamed = base_url is None and given.get("profile") is None
+    path = mirror or (os.environ.get(MIRROR_VARIABLE) if unnamed else None)
+    if path:
+        return _default_is(_mirror(path))
     if base_url == "sandbox":
         sandbox = _sandbox()
         base_url, token = sandbox.base_url, token or sandbox.tokens["full"]
         given["health_path"] = given.get("health_path") or sandbox.health_path
-    client = Client(base_url, token, **given)
+    return _default_is(Client(base_url, token, **given))
+
+
+def _default_is(client: Client) -> Client:
     with _lock:
         _default[:] = [client]
     return client
+
+
+def _mirror(path: str | Path) -> Client:
+    """Open a mirror in a client's place: it has the same loaders."""
+    from billframes.mirror import mirror
+
+    opened = mirror(path)
+    # Says at once if it can't be read.
+    _ = opened.version
+    return cast("Client", opened)
 
 
 def default_client() -> Client:
@@ -190,11 +219,10 @@ def enrich(
             )
     given = {"matter": matters, "client": clients, "user": users}
     kind = _kind_of(frame)
-    source = client or default_client
     details = {}
     for name in names:
         if given[name] is None and f"{name}_id" in _columns(frame):
-            loading = source if isinstance(source, Client) else source()
+            loading = client or default_client()
             given[name] = getattr(loading, f"{name}s")(to=kind)
         if given[name] is not None:
             details[name] = given[name]

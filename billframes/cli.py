@@ -25,6 +25,7 @@ COMMANDS = {
     "login": ("billframes.commands.login", "Save an address and a token."),
     "report": ("billframes.report.command", "Write a month's billing report."),
     "sandbox": ("billframes.sandbox.command", "Run the bundled sandbox server."),
+    "sync": ("billframes.commands.sync", "Bring a local copy of all records up to date."),
 }
 BROKEN = 1
 FAILED = 2

@@ -18,6 +18,7 @@ from billframes._names import closest, snake_case
 from billframes._terminal import say
 from billframes.client import Client
 from billframes.errors import ParameterError
+from billframes.mirror import mirror
 
 __all__ = ["add_arguments", "run"]
 
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--out", required=True, metavar="FILE", help=f"where to write; ends with {', '.join(WRITERS)}"
     )
+    parser.add_argument("--mirror", metavar="PATH", help="read this mirror; no request is sent")
     parser.add_argument("--profile", metavar="NAME", help="the profile to connect with")
 
 
@@ -58,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     if make is None:
         raise ParameterError(f"--out {out.name} ends with none of {', '.join(WRITERS)}.")
     check_out(out)
-    with Client(profile=args.profile) as client:
+    with mirror(args.mirror) if args.mirror else Client(profile=args.profile) as client:
         load = getattr(client, resource)
         frame = load(args.period) if args.period is not None else load()
     write(out, make(frame, resource))

@@ -36,5 +36,6 @@ Engines
 from __future__ import annotations
 
 from billframes.mirror.mirror import Mirror, mirror
+from billframes.mirror.receipts import receipts
 
-__all__ = ["Mirror", "mirror"]
+__all__ = ["Mirror", "mirror", "receipts"]

@@ -25,7 +25,7 @@ from billframes.schema.resources import CLIENTS, CODES, CUSTOM_FIELDS
 from billframes.transport.connections import CancelScope
 from billframes.transport.http import OutcomeCheck, Query, Response
 
-__all__ = ["MirrorConnection"]
+__all__ = ["MirrorConnection", "MirrorTables"]
 
 # Seconds that a load from the tables may take.
 PATIENCE = 3600.0
@@ -49,26 +49,13 @@ class MirrorConnection:
     acting_user_header = ""
 
     def __init__(self, opened: Callable[[], Snapshot]) -> None:
-        self._opened = opened
+        self._snapshot_to_read = opened
         self.select_names = SelectNames(None)
 
     @property
-    def tables(self) -> MirrorConnection:
+    def tables(self) -> MirrorTables:
         """The tables that answer in place of a server."""
-        return self
-
-    def load(self, request: ListRequest, *, to: str) -> Any:
-        """Return the frame that a request asks for."""
-        snapshot = self._opened()
-        entity = request.resource.entity
-        custom = definitions_of(self, entity) if entity and "customFields" in request.select else ()
-        table = read(snapshot, request, custom)
-        check_rates(table, request.resource.name)
-        return finish(table, request, LoadResult(proof="mirror"), snapshot.version.time, custom, to)
-
-    def count(self, request: ListRequest) -> int:
-        """Return how many records match."""
-        return count(self._opened(), request)
+        return MirrorTables(self)
 
     def cancel_scope(self) -> CancelScope:
         """Return a cancel scope for the requests of one load."""
@@ -84,7 +71,7 @@ class MirrorConnection:
         may_be_empty: bool = False,
     ) -> Response:
         """Answer a GET of a list that is kept whole; raise `MirrorError` for any other."""
-        snapshot = self._opened()
+        snapshot = self._snapshot_to_read()
         if path == CODES.path:
             return _response(_codes(snapshot))
         if path == CUSTOM_FIELDS.path:
@@ -108,6 +95,32 @@ class MirrorConnection:
     ) -> NoReturn:
         """Refuse: a mirror is only read."""
         raise MirrorError(f"A mirror can't be written to ({resource}). Connect to the server, then refresh the mirror.")
+
+
+class MirrorTables:
+    """
+    Answers lists from the tables.
+
+    Parameters
+    ----------
+    connection : MirrorConnection
+    """
+
+    def __init__(self, connection: MirrorConnection) -> None:
+        self._connection = connection
+
+    def load(self, request: ListRequest, *, to: str) -> Any:
+        """Return the frame that a request asks for."""
+        snapshot = self._connection._snapshot_to_read()
+        entity = request.resource.entity
+        custom = definitions_of(self._connection, entity) if entity and "customFields" in request.select else ()
+        table = read(snapshot, request, custom)
+        check_rates(table, request.resource.name)
+        return finish(table, request, LoadResult(proof="mirror"), snapshot.version.time, custom, to)
+
+    def count(self, request: ListRequest) -> int:
+        """Return how many records match."""
+        return count(self._connection._snapshot_to_read(), request)
 
 
 def _response(data: Any) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,16 +39,37 @@ def locked(folder: Path | None, wait: float) -> Iterator[None]:
     if folder is None:
         yield
         return
-    mask = os.umask(0o077)
+    handle = _opened(folder)
     try:
-        handle = _opened(folder)
-        try:
-            _wait(handle, folder, wait)
+        _wait(handle, folder, wait)
+        with _PRIVATE:
             yield
-        finally:
-            os.close(handle)
     finally:
-        os.umask(mask)
+        os.close(handle)
+
+
+class _Private:
+    """Files made meanwhile are their owner's alone; the mask is the process's, so the last to leave puts it back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._mask = 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._mask = os.umask(0o077)
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                os.umask(self._mask)
+
+
+_PRIVATE = _Private()
 
 
 def _opened(folder: Path) -> int:

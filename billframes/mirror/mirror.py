@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import pandas as pd
 
+from billframes.book import Book, book
+from billframes.config.firm import FirmSettings
 from billframes.errors import MirrorError, ParameterError
 from billframes.loaders import (
     ClientBalances,
@@ -28,11 +30,15 @@ from billframes.loaders import (
 from billframes.loading.progress import Progress, checked_progress
 from billframes.mirror.catalogue import Catalogue, Version, find
 from billframes.mirror.connection import MirrorConnection
+from billframes.mirror.engines import scan
+from billframes.mirror.history import changes, history
 from billframes.mirror.lock import locked
 from billframes.mirror.refresh import Refresh, checked_full
 from billframes.mirror.server import Server
 from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.storage import Storage
+from billframes.mirror.tables import TABLES
+from billframes.periods import DateLike
 
 if TYPE_CHECKING:
     from billframes.client import Client
@@ -43,13 +49,16 @@ __all__ = ["Mirror", "mirror"]
 WAIT = 3600.0
 
 
-class Mirror:
+class Mirror(MirrorConnection):
     """
     A local copy of all resources, with a loader for each.
 
     Made by `mirror`. The loaders are those of a client: same names, same arguments, same frames, without a request.
     All of them read one version: the newest when the mirror is first read, and the new one after `refresh`.
     """
+
+    # Settings of the firm come from a client's profile.
+    settings: FirmSettings | None = None
 
     def __init__(
         self,
@@ -59,6 +68,7 @@ class Mirror:
         max_age: dt.timedelta | None = None,
         version: Version | None = None,
     ) -> None:
+        super().__init__(self._opened)
         self._storage = storage
         self._client = client
         self._max_age = max_age
@@ -67,8 +77,7 @@ class Mirror:
         self._add_loaders()
 
     def _add_loaders(self) -> None:
-        connection = MirrorConnection(self._opened)
-        here: Callable[[], MirrorConnection] = _Here(connection)
+        here = _Here(self)
         self.client_balances = ClientBalances(here)
         self.clients = Clients(here)
         self.code_sets = CodeSets(here)
@@ -134,7 +143,7 @@ class Mirror:
             raise MirrorError(f"This is the mirror as of {self._pinned.time:%Y-%m-%d %H:%M} UTC; refresh bf.mirror(…).")
         names = checked_full(full)
         checked_progress(progress)
-        client = self._client or _default_client()
+        client = self._client or _server()
         with locked(self._storage.local, WAIT):
             version = Refresh(self._storage, Server(client, progress), names).run()
         self._snapshot = Snapshot(self._storage, version)
@@ -163,6 +172,140 @@ class Mirror:
         versions, _ = Catalogue(self._storage).read()
         return Mirror(self._storage, version=find(versions, when, self._storage.place))
 
+    def book(self, start: DateLike, end: DateLike | None = None, *, settings: FirmSettings | None = None) -> Book:
+        """
+        Open a period's book on the mirror; see `billframes.book`.
+
+        Parameters
+        ----------
+        start, end : date-like
+            A period such as "2026-Q3", or the first and last day, inclusive.
+        settings : FirmSettings, optional
+
+        Returns
+        -------
+        Book
+        """
+        return book(start, end, settings=settings, client=self.as_of(self.version))  # type: ignore[arg-type]
+
+    def history(self) -> pd.DataFrame:
+        """
+        List the versions, oldest first.
+
+        Returns
+        -------
+        DataFrame
+            One row a version: `version`, `time` (the server's, when the refresh began), `tags`, `added`, `updated`,
+            `removed`, `requests`, `seconds`.
+        """
+        return history(self._versions())
+
+    def changes(self, since: str | dt.date | int, resource: str | None = None) -> pd.DataFrame:
+        """
+        List what changed since a version, cell by cell.
+
+        Parameters
+        ----------
+        since : date, datetime, str or int
+            As `as_of` takes it.
+        resource : str, optional
+            Only this one.
+
+        Returns
+        -------
+        DataFrame
+            One row a changed cell: `resource`, `id`, `change` ("changed"), `column`, `before` and `after` as text,
+            `when` (the time of the refresh that saw it first) and its `version`. A row that was added or removed is one
+            row with that `change` and no column. Names that belong to another record change there, once.
+        """
+        if resource is not None and resource not in TABLES:
+            raise ParameterError(f"resource={resource!r} is not known; it takes {', '.join(TABLES)}.")
+        versions = self._versions()
+        first = find(versions, since, self._storage.place)
+        later = [each for each in versions if each.number >= first.number]
+        return changes(self._storage, later, [resource] if resource else list(TABLES))
+
+    def tag(self, name: str, version: int | None = None) -> None:
+        """
+        Name a version, such as "2026-10 close"; `as_of` finds it, and `vacuum` keeps it.
+
+        Parameters
+        ----------
+        name : str
+            If another version has the name, it loses it.
+        version : int, optional
+            The version that is read if not given.
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise ParameterError(f"name={name!r} is not a text.")
+        found = find(self._versions(), self.version if version is None else version, self._storage.place)
+        with locked(self._storage.local, WAIT):
+            Catalogue(self._storage).tag(found.number, name)
+
+    def vacuum(self, keep: str | dt.timedelta = "30 days") -> pd.DataFrame:
+        """
+        Remove the files that only old versions need.
+
+        Parameters
+        ----------
+        keep : timedelta or str, default "30 days"
+            Versions that were made within this time stay, and so do tagged ones and the newest.
+
+        Returns
+        -------
+        DataFrame
+            The versions that are left, as `history` lists them.
+        """
+        span = _timedelta("keep", keep) or dt.timedelta(0)
+        with locked(self._storage.local, WAIT):
+            versions, _ = Catalogue(self._storage).read()
+            since = dt.datetime.now(dt.UTC) - span
+            kept = [each for each in versions if each.tags or each.began >= since or each is versions[-1]]
+            Catalogue(self._storage).keep([each.number for each in kept])
+            for name in versions[-1].tables:
+                self._storage.vacuum(name, sorted({each.tables[name] for each in kept if name in each.tables}))
+        return history(kept)
+
+    def scan(self, resource: str, engine: str = "arrow", *, session: Any = None) -> Any:
+        """
+        Hand a resource over to an engine as a lazy table, without loading it.
+
+        Parameters
+        ----------
+        resource : str
+            Such as "time_entries".
+        engine : {"arrow", "polars", "duckdb", "pyspark"}
+            "arrow" gives a dataset of the stored columns; the others a lazy table with the frame's columns.
+        session : optional
+            A DuckDB connection or a SparkSession; the default one if not given.
+
+        Returns
+        -------
+        pyarrow.dataset.Dataset, polars.LazyFrame, duckdb.DuckDBPyRelation or pyspark.sql.DataFrame
+        """
+        return scan(self._open(), resource, engine, session)
+
+    def sizes(self) -> pd.DataFrame:
+        """
+        Tell how large each table is.
+
+        Returns
+        -------
+        DataFrame
+            One row a table: `resource`, `rows`, `bytes` of the files that the version needs.
+        """
+        snapshot = self._open()
+        rows = []
+        for name in TABLES:
+            parts = self._storage.parts(name, snapshot.version.tables[name])
+            total = sum(part.rows for part in parts), sum(part.size for part in parts)
+            rows.append({"resource": name, "rows": total[0], "bytes": total[1]})
+        return pd.DataFrame(rows)
+
+    def _versions(self) -> list[Version]:
+        """Return the versions up to the one that is read."""
+        return [each for each in Catalogue(self._storage).read()[0] if each.number <= self.version]
+
     def _open(self) -> Snapshot:
         """Return the version that is read: the newest when this was first asked for."""
         if self._snapshot is None:
@@ -184,6 +327,15 @@ class Mirror:
             )
         return self._open()
 
+    def close(self) -> None:
+        """Do nothing: a mirror holds nothing open. It can take a client's place."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def __repr__(self) -> str:
         if self._pinned is None and not Catalogue(self._storage).exists():
             return f"<billframes mirror {self.path}, empty>"
@@ -194,13 +346,13 @@ class Mirror:
 
 
 class _Here:
-    """Returns the connection that a loader reads from; a class, so that loaders can be pickled."""
+    """Returns the mirror that a loader reads from; a class, so that loaders can be pickled."""
 
-    def __init__(self, connection: MirrorConnection) -> None:
-        self._connection = connection
+    def __init__(self, mirror: Mirror) -> None:
+        self._mirror = mirror
 
-    def __call__(self) -> MirrorConnection:
-        return self._connection
+    def __call__(self) -> Mirror:
+        return self._mirror
 
 
 def mirror(
@@ -240,7 +392,7 @@ def mirror(
     >>> m.time_entries("2026-10")  # doctest: +SKIP
     """
     _check_installed()
-    return Mirror(Storage(path, storage_options), client=client, max_age=_timedelta(max_age))
+    return Mirror(Storage(path, storage_options), client=client, max_age=_timedelta("max_age", max_age))
 
 
 def _check_installed() -> None:
@@ -252,19 +404,26 @@ def _check_installed() -> None:
         ) from error
 
 
-def _default_client() -> Client:
+def _server() -> Client:
+    """Return the default client to refresh from."""
     from billframes._session import default_client
 
-    return default_client()
+    client: Any = default_client()
+    if isinstance(client, Mirror):
+        raise MirrorError(
+            "The default client is itself a mirror, so nothing says which server to refresh from. "
+            "Give bf.mirror(path, client=bf.Client(…))."
+        )
+    return cast("Client", client)
 
 
-def _timedelta(given: str | dt.timedelta | None) -> dt.timedelta | None:
+def _timedelta(name: str, given: str | dt.timedelta | None) -> dt.timedelta | None:
     if given is None or isinstance(given, dt.timedelta):
         return given
     try:
         span: dt.timedelta = pd.Timedelta(given).to_pytimedelta()
     except ValueError:
-        raise ParameterError(f"max_age={given!r} is not a span of time; it takes one such as '1 day'.") from None
+        raise ParameterError(f"{name}={given!r} is not a span of time; it takes one such as '1 day'.") from None
     return span
 
 

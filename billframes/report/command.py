@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from billframes._export import check_out, write
+from billframes._session import MIRROR_VARIABLE
 from billframes._show import long_date
 from billframes._terminal import say
 from billframes.book import book
@@ -21,6 +22,7 @@ from billframes.book.parts import PART_KEYS
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
+from billframes.mirror import mirror
 from billframes.periods import month_end
 from billframes.report.building import build, build_each, check_extras
 from billframes.report.kernel import check_private_kernels
@@ -44,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     parser.add_argument("month", nargs="?", metavar="MONTH", help="such as 2026-10 (default: last month)")
     parser.add_argument("--demo", action="store_true", help="of the bundled sandbox's made-up firm, 2026-10 by default")
+    parser.add_argument("--mirror", metavar="PATH", help="from this mirror; no request is sent")
     parser.add_argument(
         "--out", metavar="FILE", help="where to write (default: billframes-MONTH.html, here); of several, a folder"
     )
@@ -77,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         FirmSettings.load(args.settings)
         parameters["settings"] = str(Path(args.settings).absolute())
     steps = _Steps()
-    with _demo(steps) if args.demo else _own(first, now.date()) as (environment, more):
+    with _demo(steps) if args.demo else _own(first, now.date(), args.mirror) as (environment, more):
         outs = _outs(args, first, out, environment)
         _make(args.format, {**more, **parameters}, outs, environment, steps)
     steps.done()
@@ -172,6 +175,8 @@ def _workbooks(
 
 def _client(environment: Environment) -> Client:
     """Connect in the same way as the kernel."""
+    if path := environment.get(MIRROR_VARIABLE):
+        return cast("Client", mirror(path))
     away = {name: os.environ.pop(name) for name in _NOT_IN_DEMO if name in environment and name in os.environ}
     try:
         return Client(environment.get("BILLFRAMES_BASE_URL"), environment.get("BILLFRAMES_TOKEN"), progress=False)
@@ -195,15 +200,26 @@ class _Steps:
 Kernel = tuple[Environment, dict[str, str]]
 
 
+def _checked(path: str) -> str:
+    """Return where a mirror is, or say that it can't be read."""
+    opened = mirror(path)
+    _ = opened.version
+    return opened.path
+
+
 @contextmanager
-def _own(first: dt.date, today: dt.date) -> Iterator[Kernel]:
-    """Connect as the machine is configured. The current month is counted up to today."""
+def _own(first: dt.date, today: dt.date, path: str | None) -> Iterator[Kernel]:
+    """Connect as the machine is configured, or read a mirror. The current month is counted up to today."""
     if first > today:
         raise ParameterError(f"{first:%Y-%m} has not begun yet; give a month up to {today:%Y-%m}.")
-    # Fails now if nothing is configured or the settings are invalid, and not after a kernel has started.
-    with Client() as client:
-        _ = client.settings
-    yield {}, {"as_of": min(today, month_end(first)).isoformat()}
+    # Fails now if nothing is configured or a setting or the mirror is invalid, and not after a kernel has started.
+    environment: Environment = {}
+    if path:
+        environment = {MIRROR_VARIABLE: _checked(path)}
+    else:
+        with Client() as client:
+            _ = client.settings
+    yield environment, {"as_of": min(today, month_end(first)).isoformat()}
 
 
 @contextmanager

@@ -109,9 +109,13 @@ def test_a_page_explains_every_option_of_a_command(command):
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--debug", action="store_true")
     importlib.import_module(COMMANDS[command][0]).add_arguments(parser)
-    page = {"dashboard": "filtering", "doctor": "connecting", "login": "connecting", "ledes": "ebilling"}.get(
-        command, command
-    )
+    page = {
+        "dashboard": "filtering",
+        "doctor": "connecting",
+        "login": "connecting",
+        "ledes": "ebilling",
+        "sync": "mirror",
+    }.get(command, command)
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     for action in parser._actions:
         word = action.option_strings[-1] if action.option_strings else action.metavar

@@ -18,10 +18,12 @@ from importlib import resources
 from pathlib import Path
 from typing import IO
 
+from billframes._session import MIRROR_VARIABLE
 from billframes._terminal import say
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesError, ConfigError
+from billframes.mirror import mirror
 from billframes.periods import parse_period
 from billframes.report.kernel import OPEN_KERNEL, private_folder, transport_in
 from billframes.sandbox.command import signals_interrupt
@@ -38,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     parser.add_argument("period", nargs="?", metavar="PERIOD", help="such as 2026-Q3 (default: this year)")
     parser.add_argument("--demo", action="store_true", help="of the bundled sandbox's made-up firm, 2026 by default")
+    parser.add_argument("--mirror", metavar="PATH", help="from this mirror; no request is sent")
     parser.add_argument("--port", type=int, default=0, help="0, the default, takes any free port")
     parser.add_argument(
         "--settings",
@@ -57,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         FirmSettings.load(args.settings)
         more[SETTINGS] = str(Path(args.settings).absolute())
     try:
-        with signals_interrupt(), _demo() if args.demo else _own() as environment:
+        with signals_interrupt(), _demo() if args.demo else _own(args.mirror) as environment:
             both = {**os.environ, **environment, **more}
             _serve({name: value for name, value in both.items() if value is not None}, args.port)
     except KeyboardInterrupt:
@@ -66,8 +69,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _own() -> Iterator[Mapping[str, str | None]]:
-    """Connect as the machine is configured, and fail now if that is impossible."""
+def _own(path: str | None) -> Iterator[Mapping[str, str | None]]:
+    """Connect as the machine is configured, or read a mirror, and fail now if that is impossible."""
+    if path:
+        opened = mirror(path)
+        _ = opened.version
+        yield {MIRROR_VARIABLE: opened.path}
+        return
     with Client() as client:
         _ = client.settings
     yield {}

@@ -1,0 +1,60 @@
+"""`billframes sync`: bring a mirror up to date, or say how it stands.
+
+Made for cron and the Task Scheduler: one line of log, exit code 0 only if the mirror is up to date, and two runs at
+once take turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import pandas as pd
+
+from billframes._terminal import say
+from billframes.client import Client
+from billframes.mirror import Mirror, mirror
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options on `parser`."""
+    parser.add_argument("path", metavar="PATH", help="the mirror's folder, or s3://…; made if it is not there")
+    parser.add_argument("--status", action="store_true", help="say its age, sizes, versions and tags; load nothing")
+    parser.add_argument("--full", action="store_true", help="load everything anew, and write what differs")
+    parser.add_argument("--profile", metavar="NAME", help="the profile to connect with")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Refresh the mirror or show its status, and return the exit code."""
+    if args.status:
+        _status(mirror(args.path))
+        return 0
+    with Client(profile=args.profile) as client:
+        kept = mirror(args.path, client=client)
+        summary = kept.refresh(full=args.full)
+    if sys.stdout.isatty():
+        say(summary.round(1).to_string(index=False))
+    say(_line(kept, summary))
+    return 0
+
+
+def _line(kept: Mirror, summary: pd.DataFrame) -> str:
+    total = summary[["added", "updated", "removed", "requests", "seconds"]].sum()
+    return (
+        f"{kept.time:%Y-%m-%dT%H:%M:%SZ} {kept.path} version {kept.version}: {total['added']:.0f} added, "
+        f"{total['updated']:.0f} updated, {total['removed']:.0f} removed, {total['requests']:.0f} requests, "
+        f"{total['seconds']:.1f} s"
+    )
+
+
+def _status(kept: Mirror) -> None:
+    history, sizes = kept.history(), kept.sizes()
+    hours = kept.age.total_seconds() / 3600
+    say(f"{kept.path}: version {kept.version} of {kept.time:%Y-%m-%d %H:%M} UTC, {hours:.1f} hours old")
+    say(sizes.to_string(index=False))
+    tagged = history[history["tags"] != ""]
+    say(f"{len(history)} versions since {history['time'].iloc[0]:%Y-%m-%d %H:%M} UTC, {len(tagged)} with a tag")
+    for row in tagged.itertuples():
+        say(f"  {row.tags}: version {row.version} of {row.time:%Y-%m-%d %H:%M} UTC")

@@ -1,0 +1,78 @@
+"""Refreshes killed at random moments: `python -m tests.mirror.kills 100` beside a colleague who writes throughout."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pandas as pd
+
+import billframes as bf
+from billframes.mirror import mirror
+from billframes.sandbox import Sandbox
+from billframes.sandbox.background_writer import Colleague
+from billframes.sandbox.fault_injection import Trouble
+
+TABLES = ["time_entries", "expenses", "fixed_fees", "invoices", "clients", "matters", "users", "client_balances"]
+SCRIPT = """
+import sys
+import billframes as bf
+from billframes.mirror import mirror
+path, url = sys.argv[1:]
+client = bf.Client(url, "sandbox-full", progress=False)
+m = mirror(path, client=client)
+import deltalake
+print("ready", flush=True)
+while True:
+    m.refresh(full=("expenses",))
+"""
+
+
+def kills(number: int, seed: int = 0) -> int:
+    """Kill so many refreshes, each at a random moment; raise unless the next one always finishes."""
+    chosen = random.Random(seed)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Sandbox() as sandbox,
+        bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False) as client,
+    ):
+        path = Path(folder) / "firm"
+        for at in range(number):
+            # Every sixth time the first refresh of a new mirror is killed.
+            place = path if at % 6 else Path(folder) / f"new{at}"
+            colleague = Colleague(sandbox._store, Trouble(writes_per_second=10, seed=at)).start()
+            _kill(place, sandbox.base_url, chosen.uniform(0.05, 3.0))
+            # The colleague rests while both are compared.
+            colleague.stop()
+            _finish(place, client)
+    return number
+
+
+def _kill(path: Path, url: str, seconds: float) -> None:
+    command = [sys.executable, "-c", SCRIPT, str(path), url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(seconds)
+        process.send_signal(signal.SIGKILL)
+
+
+def _finish(path: Path, client: bf.Client) -> None:
+    opened = mirror(path, client=client)
+    try:
+        before = mirror(path).version
+    except bf.MirrorError:
+        before = 0
+    opened.refresh()
+    assert opened.version > before
+    for name in TABLES:
+        pd.testing.assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
+
+
+if __name__ == "__main__":
+    print(kills(int(sys.argv[1]) if len(sys.argv) > 1 else 100), "kills, each followed by a refresh that was equal")

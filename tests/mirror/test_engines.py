@@ -1,0 +1,165 @@
+"""Each engine reads the mirror's files lazily and finds the same figures."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+
+import narwhals.stable.v2 as nw
+import pytest
+
+import billframes as bf
+from billframes.mirror import mirror
+from billframes.mirror.engines import scan
+from billframes.mirror.tables import TABLES
+
+ENGINES = ["polars", "duckdb"]
+
+
+def frame_of(native):
+    frame = nw.from_native(native)
+    return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_pandas()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_a_lazy_table_has_the_frames_columns_and_rows(refreshed, engine, name):
+    lazy = frame_of(refreshed.scan(name, engine=engine))
+    frame = getattr(refreshed, name)()
+    shared = [column for column in frame.columns if column not in {"originator_names", "partition"}]
+    if name not in {"codes", "custom_fields"}:
+        assert [column for column in lazy.columns if column != "originator_names"] == shared
+    assert len(lazy) == len(frame)
+    if name == "time_entries":
+        id_ = "time_entry_id"
+        left, right = (each.sort_values(id_, ignore_index=True) for each in (lazy, frame))
+        for column in ("client_name", "matter_reference", "user_name", "invoice_state", "fixed_fee_amount", "hours"):
+            assert left[column].astype(object).where(left[column].notna(), None).tolist() == (
+                right[column].astype(object).where(right[column].notna(), None).tolist()
+            )
+
+
+def figures(tables):
+    """The four figures of a firm, over whatever engine's tables."""
+    entries, invoices, users, matters = (tables(name) for name in ("time_entries", "invoices", "users", "matters"))
+    expenses, fees = tables("expenses"), tables("fixed_fees")
+    span = {"start": "2026-01-01", "end": "2026-06-30"}
+    return [
+        bf.realization(entries, invoices, expenses, fees, by="client", matters=matters, **span),
+        bf.utilization(entries, by="user", users=users, matters=matters, **span),
+        bf.aging(invoices, as_of="2026-10-31", by="client"),
+        bf.wip(entries, expenses, fees, invoices, as_of="2026-10-31", by="client", matters=matters),
+    ]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_analyses_find_the_same_figures_on_every_engine(refreshed, engine):
+    book_tables = figures(lambda name: getattr(refreshed, name)())
+    for expected, native in zip(book_tables, figures(lambda name: refreshed.scan(name, engine=engine)), strict=True):
+        same_figures(frame_of(native), expected)
+
+
+def same_figures(found, expected):
+    keys = [name for name in expected.columns if name.endswith("_id")]
+    found, expected = (each.sort_values(keys, ignore_index=True) for each in (found, expected))
+    assert len(found) == len(expected)
+    for name in expected.columns:
+        if expected[name].dtype.kind == "f":
+            assert found[name].astype(float).tolist() == pytest.approx(expected[name].tolist(), nan_ok=True, abs=1e-6)
+
+
+def test_an_arrow_scan_is_a_dataset_of_the_stored_columns(refreshed):
+    dataset = refreshed.scan("time_entries")
+    assert dataset.count_rows() == len(refreshed.time_entries())
+    assert "client_name" not in dataset.schema.names
+
+
+@pytest.mark.cluster
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_spark_on_two_worker_processes_finds_the_same_figures(refreshed):
+    from pyspark.sql import SparkSession
+
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    settings = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": quick,
+        "spark.executor.extraJavaOptions": quick,
+        "spark.log.level": "ERROR",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+    }
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    spark = SparkSession.builder.master("local-cluster[2,1,1024]").config(map=settings).getOrCreate()
+    try:
+        entries, users, matters = (
+            refreshed.scan(name, engine="pyspark", session=spark) for name in ("time_entries", "users", "matters")
+        )
+        span = {"start": "2026-01-01", "end": "2026-06-30"}
+        found = bf.utilization(entries, by="user", users=users, matters=matters, **span)
+        expected = bf.utilization(
+            refreshed.time_entries(), by="user", users=refreshed.users(), matters=refreshed.matters(), **span
+        )
+        same_figures(found.toArrow().to_pandas(), expected)
+    finally:
+        spark.stop()
+
+
+def test_wrong_names_are_refused(refreshed):
+    with pytest.raises(bf.ParameterError, match=r"engine='spark'.*Did you mean 'pyspark'"):
+        refreshed.scan("time_entries", engine="spark")
+    with pytest.raises(bf.ParameterError, match="'entries' is not a resource"):
+        refreshed.scan("entries")
+
+
+def test_an_engine_that_is_not_installed_is_named(refreshed, monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(bf.MirrorError, match=r"pip install 'billframes\[polars\]'"):
+        scan(refreshed._open(), "users", "polars", None)
+
+
+@pytest.fixture(scope="module")
+def bucket():
+    """An S3 server on loopback, with a bucket."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        import boto3
+
+        keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing", "region_name": "us-east-1"}
+        s3 = boto3.client("s3", endpoint_url=f"http://127.0.0.1:{port}", **keys)
+        for _ in range(100):
+            try:
+                s3.create_bucket(Bucket="firm")
+                break
+            except Exception:  # noqa: BLE001 - it is not up yet
+                time.sleep(0.2)
+        yield {
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+            "AWS_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+            "AWS_ALLOW_HTTP": "true",
+        }
+        server.terminate()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_mirror_in_a_bucket(client, bucket):
+    m = mirror("s3://firm/mirror", client=client, storage_options=bucket)
+    m.refresh()
+    summary = m.refresh()
+    assert summary[["added", "updated", "removed"]].to_numpy().sum() == 0
+    assert m.time_entries("2026-10").equals(client.time_entries("2026-10"))
+    assert m.as_of(1).clients().equals(client.clients())
+    assert len(frame_of(m.scan("invoices", engine="polars"))) == len(m.invoices())

@@ -1,0 +1,136 @@
+"""Earlier versions open as they were, and what lies between them is told."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pandas as pd
+import pytest
+
+import billframes as bf
+from billframes.mirror import mirror
+from billframes.sandbox import Sandbox
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """A mirror with three versions, and what was done between them."""
+    with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False) as client:
+        m = mirror(tmp_path_factory.mktemp("history") / "firm", client=client)
+        m.refresh()
+        m.tag("before")
+        first = {name: getattr(m, name)() for name in ("time_entries", "invoices", "clients")}
+        entries = client.time_entries("2026-10", billed=False)["time_entry_id"].tolist()
+        client.time_entries.update(entries[0], description="Another text", hours=9.5)
+        client.time_entries.delete(entries[1])
+        renamed = client.clients(limit=1)["client_id"][0]
+        client.clients.update(renamed, name="Another Name LLP")
+        m.refresh()
+        final = client.invoices(invoice_state="final")
+        open_ = final[(final["balance"] > 500) & (final["amount"] > 0)].sort_values(["client_id", "invoice_date"])
+        paid, partly = open_["invoice_id"].iloc[0], open_[open_["client_id"] != open_["client_id"].iloc[0]].iloc[0]
+        owed = float(open_["balance"].iloc[0])
+        sandbox.admin.pay(paid)
+        sandbox.admin.pay(partly["invoice_id"], 120.0)
+        m.refresh()
+        yield (
+            m,
+            {
+                "first": first,
+                "entries": entries,
+                "renamed": renamed,
+                "paid": {paid: owed, partly["invoice_id"]: 120.0},
+                "sandbox": sandbox,
+            },
+        )
+
+
+def test_an_earlier_version_is_as_it_was(told):
+    m, done = told
+    for name, frame in done["first"].items():
+        pd.testing.assert_frame_equal(getattr(m.as_of("before"), name)(), frame)
+        pd.testing.assert_frame_equal(getattr(m.as_of(1), name)(), frame)
+    assert m.as_of(m.as_of(2).time).version == 2
+    assert m.as_of(dt.date(2026, 10, 31)).version == 3
+
+
+def test_history_has_a_row_a_version(told):
+    m, _ = told
+    history = m.history()
+    assert history["version"].tolist() == [1, 2, 3]
+    assert history["tags"].tolist() == ["before", "", ""]
+    assert history["removed"].tolist() == [0, 1, 0]
+    assert history["time"].dtype == "datetime64[us, UTC]"
+    assert m.as_of(1).history()["version"].tolist() == [1]
+
+
+def test_changes_are_told_cell_by_cell(told):
+    m, done = told
+    changes = m.changes("before")
+    of_entry = changes[changes["id"] == done["entries"][0]].set_index("column")
+    assert of_entry.loc["hours", "after"] == "9.5"
+    assert of_entry.loc["description", "after"] == "Another text"
+    assert set(of_entry["version"]) == {2}
+    assert changes[changes["id"] == done["entries"][1]]["change"].tolist() == ["removed"]
+    renames = changes[changes["after"] == "Another Name LLP"]
+    assert renames[["resource", "id", "column"]].to_numpy().tolist() == [["clients", done["renamed"], "name"]]
+    assert m.changes(3).empty
+    assert set(m.changes(1, "expenses")["resource"]) <= {"expenses"}
+    assert m.changes(3).dtypes.equals(changes.dtypes)
+
+
+def test_receipts_are_what_balances_fell_by(told):
+    m, done = told
+    receipts = bf.receipts(m, "2026-10")
+    found = dict(receipts[["invoice_id", "implied_receipt_amount"]].itertuples(index=False, name=None))
+    assert found == pytest.approx(done["paid"])
+    assert (receipts["fall_amount"] == receipts["balance_before"] - receipts["balance_after"]).all()
+    assert receipts["client_name"].notna().all()
+    with pytest.raises(bf.MirrorError, match="no two versions"):
+        bf.receipts(m.as_of(1), "2026-10")
+
+
+def test_what_a_credit_explains_is_not_a_receipt(told, tmp_path):
+    m, done = told
+    sandbox = done["sandbox"]
+    final = m.invoices(invoice_state="final")
+    both = final[(final["balance"] > 300)].groupby("client_id").filter(lambda rows: len(rows) > 1)
+    one, other = both[both["client_id"] == both["client_id"].iloc[0]].sort_values("invoice_date").iloc[:2].itertuples()
+    sandbox.admin.pay(one.invoice_id, one.balance + 200)
+    m.refresh()
+    # The bookkeeper uses the credit for the other invoice.
+    sandbox.admin.pay(one.invoice_id, -200.0)
+    sandbox.admin.pay(other.invoice_id, 250.0)
+    m.refresh()
+    last = bf.receipts(m, "2026-10").query("until == until.max()").set_index("invoice_id")
+    assert last.loc[other.invoice_id, "fall_amount"] == pytest.approx(250)
+    assert last.loc[other.invoice_id, "credited_amount"] == pytest.approx(200)
+    assert last.loc[other.invoice_id, "implied_receipt_amount"] == pytest.approx(50)
+
+
+def test_past_receivables_and_work_in_progress_come_from_the_past(told):
+    m, done = told
+    then = m.as_of("before").book("2026-10")
+    first = done["first"]
+    pd.testing.assert_frame_equal(
+        then.aging(as_of="2026-10-31"), bf.aging(first["invoices"], as_of="2026-10-31"), check_names=False
+    )
+    total = float(then.aging(as_of="2026-10-31")["total"].iloc[0])
+    now = float(m.as_of(3).book("2026-10").aging(as_of="2026-10-31")["total"].iloc[0])
+    assert total - now == pytest.approx(sum(done["paid"].values()))
+    assert then.wip(as_of="2026-10-31")["total"].iloc[0] > 0
+
+
+def test_vacuum_keeps_tagged_versions_and_the_newest(told):
+    m, done = told
+    before = done["first"]["time_entries"]
+    m.as_of(2).time_entries()
+    left = m.vacuum(keep=dt.timedelta(0))
+    assert left["version"].tolist() == [1, m.version]
+    again = mirror(m.path)
+    pd.testing.assert_frame_equal(again.as_of("before").time_entries(), before)
+    assert len(again.time_entries()) == len(before) - 1
+    with pytest.raises(bf.MirrorError, match="has no version 2"):
+        again.as_of(2)
+    with pytest.raises(bf.ParameterError, match="keep='a while'"):
+        m.vacuum(keep="a while")

@@ -1,0 +1,192 @@
+"""A version is there whole or not at all, whoever else works on the mirror and whatever is wrong with its folder."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+import threading
+
+import pyarrow as pa
+import pytest
+
+import billframes as bf
+from billframes.mirror import mirror
+from billframes.mirror.catalogue import Catalogue
+from billframes.mirror.refresh import Refresh
+from billframes.mirror.storage import Storage
+from billframes.sandbox import Sandbox
+from tests.mirror.kills import kills
+
+
+@pytest.fixture(scope="module")
+def writer():
+    with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False) as connected:
+        connected.sandbox = sandbox
+        yield connected
+
+
+@pytest.fixture(scope="module")
+def m(writer, tmp_path_factory):
+    opened = mirror(tmp_path_factory.mktemp("versions") / "firm", client=writer)
+    opened.refresh()
+    return opened
+
+
+def change(client, text):
+    (entry,) = client.time_entries("2026-10", billed=False, limit=1)["time_entry_id"]
+    client.time_entries.update(entry, description=text)
+
+
+@pytest.mark.slow
+def test_a_refresh_that_is_killed_is_finished_by_the_next():
+    assert kills(12) == 12
+
+
+def test_a_run_that_ends_before_its_version_leaves_no_trace(m, writer, monkeypatch):
+    change(writer, "Half a refresh")
+    before = m.time_entries("2026-10")
+    monkeypatch.setattr(Catalogue, "commit", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(OSError, match="No space"):
+        m.refresh()
+    assert mirror(m.path).time_entries("2026-10").equals(before)
+    monkeypatch.undo()
+    m.refresh()
+    assert "Half a refresh" in set(m.time_entries("2026-10")["description"])
+
+
+def test_a_reader_keeps_its_version_during_a_refresh(m, writer):
+    reader = mirror(m.path)
+    reader.clients()
+    change(writer, "Meanwhile")
+    m.refresh()
+    assert "Meanwhile" not in set(reader.time_entries("2026-10")["description"])
+    assert "Meanwhile" in set(mirror(m.path).time_entries("2026-10")["description"])
+
+
+def test_two_refreshes_at_once_both_end_well(m, writer):
+    change(writer, "Both at once")
+    version, ended = m.version, []
+
+    def refresh():
+        ended.append(mirror(m.path, client=writer).refresh())
+
+    threads = [threading.Thread(target=refresh) for _ in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(ended) == 2
+    assert mirror(m.path).version == version + 2
+
+
+def test_a_second_commit_of_the_same_version_is_refused(m):
+    catalogue = Catalogue(Storage(m.path))
+    with pytest.raises(bf.MirrorError, match="finished first"):
+        catalogue.commit(catalogue.read()[0][-1])
+
+
+def test_only_the_owner_can_read_the_files(m):
+    from pathlib import Path
+
+    folder = Path(m.path)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    files = [each for each in folder.rglob("*") if each.is_file()]
+    assert len(files) > 50
+    assert {stat.S_IMODE(each.stat().st_mode) for each in files} == {0o600}
+
+
+def test_the_interpreter_ends_with_0(m):
+    script = f"import billframes as bf; m = bf.mirror({m.path!r}); m.time_entries(); m.book('2026-09').aging()"
+    for _ in range(3):
+        subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True)
+
+
+def test_a_folder_that_is_not_a_mirror_is_said_in_one_sentence(tmp_path):
+    with pytest.raises(bf.MirrorError, match=r"is not a mirror.*billframes sync"):
+        mirror(tmp_path).clients()
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(bf.MirrorError, match="can't be written"):
+        mirror(tmp_path / "file" / "below", client=bf.Client("http://127.0.0.1:9", "x")).refresh()
+
+
+def test_another_firms_data_are_refused(m, writer):
+    with Sandbox(seed=5) as other, bf.Client(other.base_url, other.tokens["full"]) as client:
+        with pytest.raises(bf.MirrorError, match="Keep a mirror for each firm"):
+            mirror(m.path, client=client).refresh()
+        known = dict(m._open().version.firm)
+        refresh = Refresh(Storage(m.path), None, frozenset())
+        refresh._old = m._open().version
+        refresh.server = type("There", (), {"load": lambda *_, **__: client.users(to="arrow")})()
+        with pytest.raises(bf.MirrorError, match="holds another firm's data: none of its 19 users"):
+            refresh._check_people()
+    assert known["address"] == writer.base_url
+
+
+def test_a_credential_that_sees_less_is_refused(m, writer):
+    sandbox = writer.sandbox
+    with (
+        bf.Client(sandbox.base_url, sandbox.tokens["norates"]) as client,
+        pytest.raises(bf.MirrorError, match=r"lacks the scope read\.rates"),
+    ):
+        mirror(m.path, client=client).refresh()
+
+
+def test_a_credential_that_sees_more_loads_what_was_hidden(writer, tmp_path):
+    sandbox = writer.sandbox
+    with bf.Client(sandbox.base_url, sandbox.tokens["norates"]) as client:
+        hidden = mirror(tmp_path / "firm", client=client)
+        with pytest.warns(bf.RatesHiddenWarning):
+            hidden.refresh()
+        with pytest.warns(bf.RatesHiddenWarning):
+            assert hidden.time_entries("2026-10")["amount"].isna().all()
+    seen = mirror(tmp_path / "firm", client=writer)
+    seen.refresh()
+    assert seen.time_entries("2026-10").equals(writer.time_entries("2026-10"))
+
+
+def test_versions_and_tags_that_are_not_there_are_said(m):
+    with pytest.raises(bf.MirrorError, match="has no version 99; it has 1 to"):
+        m.as_of(99)
+    with pytest.raises(bf.MirrorError, match=r"has no tag 'close' \(it has none\)"):
+        m.as_of("close")
+    with pytest.raises(bf.MirrorError, match="goes back to 2026-10-31"):
+        m.as_of("2020-01-01")
+    with pytest.raises(bf.ParameterError, match="names no version"):
+        m.as_of(1.5)
+    with pytest.raises(bf.MirrorError, match="This is the mirror as of"):
+        m.as_of(1).refresh()
+
+
+def test_a_mirror_of_a_later_release_is_left_alone(writer, tmp_path, monkeypatch):
+    opened = mirror(tmp_path / "firm", client=writer)
+    opened.refresh()
+    storage = Storage(tmp_path / "firm")
+    at = storage.version("versions")
+    rows = storage.read("versions", at)
+    place = rows.column_names.index("format")
+    storage.write_at("versions", rows.set_column(place, "format", pa.array([7], pa.int64())), at)
+    with pytest.raises(bf.MirrorError, match=r"later release of billframes \(format 7.*Upgrade"):
+        mirror(tmp_path / "firm", client=writer).refresh()
+    with pytest.raises(bf.MirrorError, match="Upgrade"):
+        mirror(tmp_path / "firm").clients()
+
+
+def test_storage_that_refuses_is_said_in_one_sentence(m):
+    storage = Storage(m.path)
+    for text, said in [
+        ("Generic LocalFileSystem error: Permission denied (os error 13)", "permission denied"),
+        ("No space left on device (os error 28)", "the disk is full"),
+        ("Read-only file system (os error 30)", "read-only"),
+    ]:
+        with pytest.raises(bf.MirrorError, match=said) as caught, storage._said():
+            raise OSError(text)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(bf.ParameterError, match=r"full='expense'.*Did you mean 'expenses'"):
+        m.refresh(full="expense")
+
+
+def test_no_secret_is_stored(m, writer):
+    firm = m._open().version.firm
+    assert writer.sandbox.tokens["full"] not in json.dumps(dict(firm))
