@@ -1,4 +1,4 @@
-"""What changed between versions of the mirror, and what balances fell by.
+"""Compare versions of the mirror: which rows and cells changed, and when.
 
 Two versions of a table share the files that no change touched, so only the other files are compared. History knows what
 each refresh saw: of several changes between two refreshes it shows the sum, and what was created and deleted in between

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import sys
@@ -75,41 +74,6 @@ def test_an_arrow_scan_is_a_dataset_of_the_stored_columns(refreshed):
     dataset = refreshed.scan("time_entries")
     assert dataset.count_rows() == len(refreshed.time_entries())
     assert "client_name" not in dataset.schema.names
-
-
-@pytest.mark.cluster
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_spark_on_two_worker_processes_finds_the_same_figures(refreshed):
-    from pyspark.sql import SparkSession
-
-    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    settings = {
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraJavaOptions": quick,
-        "spark.executor.extraJavaOptions": quick,
-        "spark.log.level": "ERROR",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.ui.enabled": "false",
-    }
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    spark = SparkSession.builder.master("local-cluster[2,1,1024]").config(map=settings).getOrCreate()
-    try:
-        entries, users, matters = (
-            refreshed.scan(name, engine="pyspark", session=spark) for name in ("time_entries", "users", "matters")
-        )
-        span = {"start": "2026-01-01", "end": "2026-06-30"}
-        found = bf.utilization(entries, by="user", users=users, matters=matters, **span)
-        expected = bf.utilization(
-            refreshed.time_entries(), by="user", users=refreshed.users(), matters=refreshed.matters(), **span
-        )
-        same_figures(found.toArrow().to_pandas(), expected)
-    finally:
-        spark.stop()
 
 
 def test_wrong_names_are_refused(refreshed):
