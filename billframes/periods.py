@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import zoneinfo
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from billframes.errors import ParameterError
 
-__all__ = ["DateLike", "Period", "month_end", "parse_period", "resolve"]
+__all__ = ["DateLike", "Period", "local_day", "month_end", "parse_period", "resolve"]
 
 DateLike = str | dt.date
 """What a date argument takes: ISO text, a date, a datetime or a pandas Timestamp."""
@@ -41,6 +42,18 @@ class Period:
 
     start: dt.date | None = None
     end: dt.date | None = None
+
+
+def local_day(instant: dt.datetime, time_zone: str) -> dt.date:
+    """
+    Return the calendar day of an instant in a time zone; one without a zone is already local.
+
+    Examples
+    --------
+    >>> local_day(dt.datetime(2026, 10, 31, 23, 30, tzinfo=dt.UTC), "Europe/Berlin")
+    datetime.date(2026, 11, 1)
+    """
+    return (instant.astimezone(zoneinfo.ZoneInfo(time_zone)) if instant.tzinfo else instant).date()
 
 
 def month_end(day: dt.date) -> dt.date:

@@ -6,7 +6,6 @@ Only final invoices are owed. A day past due is a day after the due date; an inv
 from __future__ import annotations
 
 import datetime as dt
-import zoneinfo
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
@@ -25,11 +24,11 @@ from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import buckets, shared
 from billframes.analysis.open_balances import by_items, grouping_of, limits_of, open_balances
-from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, TableSpec
+from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, FromBook, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import load_info
-from billframes.periods import DateLike, Period
+from billframes.periods import DateLike, Period, local_day
 
 __all__ = ["ANALYSIS", "aging"]
 
@@ -161,13 +160,14 @@ def _check_items(frames: dict[str, Frame], by: By) -> None:
 
 def _warn_of_past(invoices: Any, frame: Frame, day: dt.date, settings: FirmSettings) -> None:
     """Warn if the frame says that it was loaded after the day asked for, or has records that changed after it."""
-    info, zone = load_info(invoices), zoneinfo.ZoneInfo(settings.time_zone)
+    info = load_info(invoices)
     if info is not None and info.time is not None:
-        since, local = "the day the invoices were loaded", _local(info.time, zone)
+        since, instant = "the day the invoices were loaded", info.time
     elif (changed := _last_change(frame)) is not None:
-        since, local = "the day an invoice was last changed", _local(changed, zone)
+        since, instant = "the day an invoice was last changed", changed
     else:
         return
+    local = local_day(instant, settings.time_zone)
     if local > day:
         warn(
             f"as_of={day} lies before {since} ({local}): balances are as loaded, "
@@ -184,8 +184,9 @@ def _last_change(frame: Frame) -> dt.datetime | None:
     return changed if isinstance(changed, dt.datetime) else None
 
 
-def _local(instant: dt.datetime, zone: dt.tzinfo) -> dt.date:
-    return (instant.astimezone(zone) if instant.tzinfo else instant).date()
+def _frames_for(by: By) -> tuple[str, ...]:
+    """Name the frames that a book passes: a client's receivables are its invoices', any other key needs their items."""
+    return ("invoices",) if by in (None, "client") else ("invoices", *ITEMS, "matters", "users", "clients")
 
 
 ANALYSIS = Analysis(
@@ -242,4 +243,5 @@ ANALYSIS = Analysis(
         example={"client_name": ["Acme", "Bolt"], "current": [60.0, 0.0], "1-30": [40.0, -5.0], "total": [100.0, -5.0]},
         gives=(["100", "−5"], "Receivables by client, by days past due"),
     ),
+    book=FromBook(needs=_frames_for),
 )

@@ -20,7 +20,7 @@ from billframes.analysis.engine import to_dicts
 from billframes.analysis.expressions import in_period, map_values, null_column
 from billframes.analysis.frames import from_native, require, select_columns, to_native
 from billframes.analysis.metrics import Measure
-from billframes.analysis.spec import Analysis
+from billframes.analysis.spec import Analysis, FromBook
 from billframes.errors import IncompleteDataWarning, MissingColumnError
 from billframes.periods import DateLike, Period, resolve
 
@@ -281,5 +281,9 @@ ANALYSIS = Analysis(
         Measure("field", "Field", "text", "The field that the finding is about."),
         Measure("code", "Code", "text", "The code found; missing where there is none."),
         Measure("problem", "Problem", "text", "What is wrong with it."),
+    ),
+    book=FromBook(
+        not_passed=("expenses", "fixed_fees"),
+        note="The API's lists of expenses and fixed fees have no codes, so a book passes none.",
     ),
 )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
+from typing import Any
 
 import pandas as pd
 
+from billframes.analysis.arguments import read_date
 from billframes.analysis.expressions import RESIDUE
 from billframes.analysis.metrics import Measure, shared, summed
-from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.errors import ParameterError
+from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "lockup"]
+__all__ = ["ANALYSIS", "lockup", "lockup_of_book"]
 
 
 def lockup(
@@ -94,6 +98,36 @@ def _number(value: float | None, name: str) -> float:
         ) from error
 
 
+def lockup_of_book(book: Any, *, as_of: DateLike | None = None, days: int = 365) -> pd.DataFrame:
+    """
+    Days of fees tied up in work in progress and receivables.
+
+    Parameters
+    ----------
+    as_of : date-like, optional
+        The day to measure on; the period's last day by default.
+    days : int
+        The fees are those of final invoices dated in so many days up to that day, itself among them.
+
+    Returns
+    -------
+    DataFrame
+        One row: `as_of`, `fees_start` and `fees_end` (first and last day of the fees, both inclusive), and the columns
+        of `billframes.lockup`. Work in progress is the total of `wip` less its `contingent_amount`, which is in
+        `left_out_wip_amount`; receivables are the total of `aging`, and fees net billed time fees and fixed fees
+        (`fees_amount` of `contribution`), both of all matters.
+    """
+    last = pd.Timestamp(read_date(book.day(as_of), "as_of"))
+    first = last - dt.timedelta(days=days - 1)
+    work, owed = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
+    # Work on contingency matters waits for an outcome, not for an invoice.
+    contingent = work["contingent_amount"]
+    result = lockup(work["total"], owed, book.fees(first, last), days=days, contingent_amount=contingent)
+    for place, (name, each) in enumerate({"as_of": last, "fees_start": first, "fees_end": last}.items()):
+        result.insert(place, name, pd.Series([each], dtype="datetime64[us]"))
+    return result
+
+
 ANALYSIS = Analysis(
     name="lockup",
     question="For how many days are we financing our clients?",
@@ -168,4 +202,5 @@ ANALYSIS = Analysis(
         example={"wip_days": [50.0], "receivable_days": [30.0], "lockup_days": [80.0]},
         gives=(["80.0 days"], "Days of fees tied up"),
     ),
+    book=FromBook(method=lockup_of_book),
 )

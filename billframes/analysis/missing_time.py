@@ -19,7 +19,7 @@ from billframes.analysis.expressions import in_period, midnight
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
 from billframes.analysis.metrics import Measure, shared, summed
-from billframes.analysis.spec import Analysis, TableSpec
+from billframes.analysis.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -206,4 +206,5 @@ ANALYSIS = Analysis(
         columns=("hours", "threshold_hours", "available_hours", "missing_hours"),
         keys=("date", "user_name"),
     ),
+    book=FromBook(first="threshold"),
 )

@@ -18,7 +18,7 @@ from billframes.analysis.engine import collect
 from billframes.analysis.expressions import null_column
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.metrics import buckets, shared
-from billframes.analysis.spec import Analysis
+from billframes.analysis.spec import Analysis, FromBook
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 
 __all__ = ["ANALYSIS", "normalize_balances"]
@@ -175,4 +175,5 @@ ANALYSIS = Analysis(
         *buckets("1-30", "31-60", "61-90", "91+"),
         *shared("total", "overdue", "weighted_days_overdue"),
     ),
+    book=FromBook(note="The balances are loaded on first use, with one request a client."),
 )

@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
 from billframes.analysis.allocation import PREBILL, or_unknown_values
-from billframes.analysis.column_types import ENUMS, Frame
+from billframes.analysis.column_types import ENUMS, ITEMS, Frame
 from billframes.analysis.engine import collect_counts, to_dicts
 from billframes.analysis.expressions import as_float, columns_or_null, midnight, null_column, value_if
 from billframes.analysis.frames import select_columns
@@ -22,11 +22,10 @@ from billframes.analysis.guards import unknown_values
 from billframes.analysis.keys import UNKNOWN
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 
-__all__ = ["KINDS", "Options", "open_items"]
+__all__ = ["Options", "open_items"]
 
 C = nw.col
 
-KINDS = ("time_entries", "expenses", "fixed_fees")
 _IDS = frozenset({"user_id", "client_id", "matter_id"})
 _ITEM = ("_time", "_expense", "_fee", "hours", "fixed_fee_hours", "unpriced_hours", "_hidden", "_priced", "_rows")
 # A warning names this many entries and counts the others.
@@ -92,7 +91,7 @@ def _items(frames: dict[str, Frame], options: Options) -> Frame:
     """Add up the open items of all kinds over what the keys derive from, their state, their bucket and their kind."""
     states = _states(frames["invoices"], options.day)
     selected = {
-        kind: _with_state(_dated(frames[kind], kind, options), states, options) for kind in KINDS if kind in frames
+        kind: _with_state(_dated(frames[kind], kind, options), states, options) for kind in ITEMS if kind in frames
     }
     types = {name: dtype for rows in selected.values() for name, dtype in rows.collect_schema().items()}
     types |= {"_fixed": nw.Float64(), "hours": nw.Float64()}
@@ -215,7 +214,7 @@ def _result(totals: Frame, options: Options, *, hidden: bool) -> Frame:
 
 
 def _warn_of_absent(frames: dict[str, Frame]) -> None:
-    absent = [kind for kind in KINDS if kind not in frames]
+    absent = [kind for kind in ITEMS if kind not in frames]
     if absent:
         warn(
             f"No {' and '.join(absent)} were passed, so there are taken to be none. Pass an empty frame to say so.",
@@ -226,7 +225,7 @@ def _warn_of_absent(frames: dict[str, Frame]) -> None:
 def _warn(items: Frame, frames: dict[str, Frame], options: Options) -> bool:
     """Warn of what is missing, hidden or unknown, all counted in one query; return whether all rates are hidden."""
     counts = collect_counts((items, _counts(options)))
-    lost = [f"{int(counts[kind])} {kind}" for kind in KINDS if counts[kind]]
+    lost = [f"{int(counts[kind])} {kind}" for kind in ITEMS if counts[kind]]
     if lost:
         warn(
             f"{', '.join(lost)} name an invoice that is not among those passed{or_unknown_values(types=True)}; they "
@@ -257,7 +256,7 @@ def _counts(options: Options) -> dict[str, nw.Expr]:
     """Count what warnings name, over the summed items."""
     counted = options.counted
     counts = {
-        kind: value_if(counted & (C("_state") == "unknown") & (C("_kind") == kind), "_rows").sum() for kind in KINDS
+        kind: value_if(counted & (C("_state") == "unknown") & (C("_kind") == kind), "_rows").sum() for kind in ITEMS
     }
     counts |= {name: value_if(counted, f"_{name}").sum() for name in ("hidden", "priced")}
     key, types = options.grouping.type_key, options.matter_types

@@ -15,7 +15,7 @@ from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import divided, shared, summed
 from billframes.analysis.realized_fees import Options, realized_fees
-from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
 
@@ -324,5 +324,13 @@ ANALYSIS = Analysis(
             "billing_realization": [0.8, None],
         },
         gives=(["80.0%", "–"], "Worth of billed work and fees billed by month"),
+    ),
+    book=FromBook(
+        defaults={
+            "as_of": BookArgument(
+                lambda book, _last: book.loaded_on("invoices"),
+                "If it is not given, a book passes the day the invoices were loaded.",
+            )
+        }
     ),
 )

@@ -19,7 +19,7 @@ from billframes.analysis.engine import collect_counts
 from billframes.analysis.expressions import RESIDUE, as_float, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.metrics import Measure, shared, summed
-from billframes.analysis.spec import Analysis, TableSpec
+from billframes.analysis.spec import Analysis, FromBook, TableSpec
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 from billframes.periods import Period
 
@@ -218,4 +218,5 @@ ANALYSIS = Analysis(
         keys=("invoice_number", "client_name", "invoice_date", "invoice_state"),
         cents=True,
     ),
+    book=FromBook(dated="invoice_date", note="Of invoices dated in the period."),
 )

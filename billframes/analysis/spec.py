@@ -124,7 +124,7 @@ class BookArgument:
     Parameters
     ----------
     value : callable
-        Takes the book and the period, and returns it.
+        Takes the book and the period's last day, and returns it.
     meaning : str
         What it is, for the method's docstring.
     """

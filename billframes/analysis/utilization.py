@@ -10,6 +10,7 @@ import datetime as dt
 from typing import Any, Literal, cast
 
 import narwhals.stable.v2 as nw
+import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
@@ -20,7 +21,7 @@ from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure, divided, shared, summed
-from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import DateLike, Period, resolve
@@ -166,6 +167,21 @@ def _check_load(time_entries: Any, users: Any, grouping: Grouping, period: Perio
         )
 
 
+def _last_worked(book: Any, last: dt.date | None) -> dt.date | None:
+    """Return the day a book's time entries were loaded, and warn of work of the period that is dated later."""
+    day: dt.date | None = book.loaded_on("time_entries")
+    if day is None or last is None or day >= last:
+        return day
+    later = book.time_entries["date"].between(pd.Timestamp(day), pd.Timestamp(last), inclusive="right")
+    if later.any():
+        warn(
+            f"{int(later.sum())} time entries of the period are dated after {day}, the day they were loaded; "
+            "utilization is without them. Give as_of= to count them.",
+            IncompleteDataWarning,
+        )
+    return day
+
+
 ANALYSIS = Analysis(
     name="utilization",
     question="How much of the time people had for work went into work for clients?",
@@ -273,5 +289,14 @@ ANALYSIS = Analysis(
             "utilization": [0.75, 0.0],
         },
         gives=(["75.0%", "0.0%"], "Client hours and available hours by timekeeper"),
+    ),
+    book=FromBook(
+        defaults={
+            "as_of": BookArgument(
+                _last_worked,
+                "If it is not given, a book passes the day the time entries were loaded: nobody has worked the days "
+                "after it. Entries of the period that are dated later do not count, with a warning.",
+            )
+        }
     ),
 )

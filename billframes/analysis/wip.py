@@ -11,12 +11,13 @@ from typing import cast
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import bucket_names, matter_types_of, read_date
+from billframes.analysis.column_types import ITEMS
 from billframes.analysis.coverage import need_open_on
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure, buckets, shared, summed
-from billframes.analysis.open_items import KINDS, Options, open_items
+from billframes.analysis.open_items import Options, open_items
 from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
@@ -151,7 +152,7 @@ def wip(
     given = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_open_on("wip", given, day, subsets if include_prebill else subsets | {"billed": False})
     need_open_on("wip", {"invoices": invoices}, day, dict.fromkeys(("client_id", "invoice_id")))
-    rows = frozenset().union(*[frames[name].collect_schema().names() for name in KINDS if name in frames])
+    rows = frozenset().union(*[frames[name].collect_schema().names() for name in ITEMS if name in frames])
     grouping = Grouping.of(by, frames, settings, rows, prefer_matters=True)
     if types is not None and grouping.type_key is None:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")

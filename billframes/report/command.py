@@ -18,7 +18,7 @@ from billframes._session import MIRROR_VARIABLE
 from billframes._show import long_date
 from billframes._terminal import say
 from billframes.book import book
-from billframes.book.parts import PART_KEYS
+from billframes.book_slice import SLICE_KEYS
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -134,7 +134,7 @@ def _outs(args: argparse.Namespace, first: dt.date, out: Path | None, environmen
 
 
 def _scopes(args: argparse.Namespace, first: dt.date, environment: Environment) -> list[Scope]:
-    wanted = {key: getattr(args, key) for key in PART_KEYS if getattr(args, key) is not None}
+    wanted = {key: getattr(args, key) for key in SLICE_KEYS if getattr(args, key) is not None}
     if not (wanted or args.all_responsible):
         return []
     with _client(environment) as client:

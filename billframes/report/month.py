@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 from billframes._show import enum_label, long_date, month_name
 from billframes.book import Book, book
-from billframes.book.parts import Cut, Part, PartKey
+from billframes.book_slice import BookSlice, SlicedBook, SliceKey
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesWarning, ParameterError
@@ -49,11 +49,11 @@ class Month:
     first: dt.date
     last: dt.date
     as_of: dt.date
-    book: Book | Part
+    book: Book | BookSlice
     notes: list[str] = field(default_factory=list)
     scope: Scope | None = None
     _firm: Month | None = field(default=None, repr=False)
-    _cuts: dict[PartKey, Cut] = field(default_factory=dict, repr=False)
+    _sliced: dict[SliceKey, SlicedBook] = field(default_factory=dict, repr=False)
 
     def only(self, code: str) -> Month:
         """
@@ -69,13 +69,13 @@ class Month:
         if not code:
             return firm
         scope = read_scope(firm.whole, code)
-        part = firm._cuts.setdefault(scope.key, Cut(firm.whole, scope.key)).part(scope.id)
+        part = firm._sliced.setdefault(scope.key, SlicedBook(firm.whole, scope.key)).slice(scope.id)
         return Month(self.first, self.last, self.as_of, part, [*firm.notes], scope, firm)
 
     @property
     def whole(self) -> Book:
         """The firm's book."""
-        return self.book.cut.book if isinstance(self.book, Part) else self.book
+        return self.book.sliced.book if isinstance(self.book, BookSlice) else self.book
 
     @property
     def name(self) -> str:
@@ -190,7 +190,7 @@ class Month:
         clients = self.book.clients
         return named_apart(rows, dict(zip(clients["client_id"], clients["reference"].fillna(""), strict=True)))
 
-    def _realization_by_month(self, basis: str) -> pd.DataFrame:
+    def _realization_by_month(self, basis: Literal["invoice_date", "work_date"]) -> pd.DataFrame:
         rows = self.book.realization("month", start=self.earlier(LOOK_BACK), end=self.last, basis=basis)
         rows = rows.set_index("month")
         # A month without a row had no work or invoices, so its amounts are 0 and not missing.

@@ -15,7 +15,7 @@ from billframes._export import file_name
 from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import title_of_key
 from billframes.book import Book
-from billframes.book.parts import PART_KEYS, PartKey
+from billframes.book_slice import SLICE_KEYS, SliceKey
 from billframes.errors import ParameterError
 
 __all__ = ["Scope", "choose", "every", "file_names", "read_scope"]
@@ -36,7 +36,7 @@ class Scope:
         As shown to people.
     """
 
-    key: PartKey
+    key: SliceKey
     id: str | None
     name: str
 
@@ -61,13 +61,13 @@ def read_scope(book: Book, code: str) -> Scope:
         The key is unknown, or nothing in the firm has that name, reference or id.
     """
     key, _, text = code.partition(":")
-    for known in PART_KEYS:
+    for known in SLICE_KEYS:
         if known == key:
             return choose(book, known, text) if text.strip() else Scope(known, None, UNASSIGNED)
-    raise ParameterError(f"only={code!r} takes {', '.join(f'{each}:…' for each in PART_KEYS)}.")
+    raise ParameterError(f"only={code!r} takes {', '.join(f'{each}:…' for each in SLICE_KEYS)}.")
 
 
-def choose(book: Book, key: PartKey, text: str) -> Scope:
+def choose(book: Book, key: SliceKey, text: str) -> Scope:
     """
     Find a client, practice area or responsible lawyer by id, reference or name, ignoring case.
 
@@ -88,7 +88,7 @@ def choose(book: Book, key: PartKey, text: str) -> Scope:
     raise ParameterError(f"No {_words(key)} has the name, reference or id {text!r}.{hint}")
 
 
-def every(book: Book, key: PartKey) -> list[Scope]:
+def every(book: Book, key: SliceKey) -> list[Scope]:
     """Return every value that some matter has, sorted by name, and at the end the unassigned one."""
     rows = _known(book, key).sort_values(["name", "id"]).to_dict("records")
     return [*(Scope(key, row["id"], row["name"]) for row in rows), Scope(key, None, UNASSIGNED)]
@@ -122,11 +122,11 @@ def _says(scope: Scope) -> bool:
     return file_name(scope.name, "") != file_name("", "")
 
 
-def _words(key: PartKey) -> str:
+def _words(key: SliceKey) -> str:
     return title_of_key(key)
 
 
-def _known(book: Book, key: PartKey) -> pd.DataFrame:
+def _known(book: Book, key: SliceKey) -> pd.DataFrame:
     """Return ids, names and references. A person's reference is the e-mail address."""
     if key == "client":
         return _columns(book.clients, "client_id", "name", "reference")

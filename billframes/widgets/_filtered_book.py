@@ -15,11 +15,12 @@ import pandas as pd
 
 from billframes._show import long_date
 from billframes.analysis.aging import aging
+from billframes.analysis.column_types import ITEMS
 from billframes.analysis.realization import realization
 from billframes.analysis.utilization import utilization
 from billframes.analysis.wip import wip
 from billframes.book import Book
-from billframes.book.parts import ITEMS, kept, with_keys
+from billframes.book_slice import kept, with_keys
 from billframes.config.firm import FirmSettings, describe_settings
 from billframes.errors import ParameterError
 from billframes.loading.enrich import join_details

@@ -15,9 +15,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from billframes import plots
+from billframes.analysis.column_types import ITEMS
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import Analysis, analyses, measure
-from billframes.book.parts import ITEMS, kept
+from billframes.book_slice import kept
 from billframes.widgets._filtered_book import ITEM, FilteredBook
 
 __all__ = ["VIEWS", "View"]

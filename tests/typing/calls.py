@@ -82,6 +82,15 @@ def verbs(client: bf.Client) -> None:
     assert_type(bf.practice_areas.delete("p"), None)
 
 
+def analyses(book: bf.Book) -> None:
+    assert_type(book.realization("client", basis="work_date", matter_types=["hourly"]), pd.DataFrame)
+    assert_type(book.aging(by=["client", "user"], as_of="2026-10-31"), pd.DataFrame)
+    assert_type(book.fees("2026-01-01", dt.date(2026, 3, 31)), float)
+    assert_type(bf.aging(book.invoices, as_of="2026-10-31"), pd.DataFrame)
+    bf.plots.aging(book.aging())
+    bf.tables.aging(book.aging())
+
+
 def mistakes() -> None:
     bf.time_entries("2026-10", biled=True)  # type: ignore[call-overload]
     bf.time_entries("2026-10", billed="yes")  # type: ignore[call-overload]
@@ -92,3 +101,8 @@ def mistakes() -> None:
     bf.time_entries.count(biled=True)  # type: ignore[call-arg]
     bf.expenses.update("e", amount="1")  # type: ignore[arg-type]
     bf.clients.create(name="Bolt", contact=bf.merge(company_name="Bolt"))  # type: ignore[arg-type]
+    bf.book("2026-10").realization(basis="worked")  # type: ignore[arg-type]
+    bf.book("2026-10").realization(bassis="work_date")  # type: ignore[call-arg]
+    bf.book("2026-10").ageing()  # type: ignore[attr-defined]
+    bf.plots.ageing()  # type: ignore[attr-defined]
+    bf.tables.ageing()  # type: ignore[attr-defined]

@@ -2,16 +2,20 @@
 
     python -m tests.typing.make_analysis_stubs
 
-Run it after an analysis was added. Tables and charts are made when billframes is imported, which type checkers can't
-see.
+Run it after an analysis was added, or its arguments have changed. Tables, charts and the methods of a book are made
+when billframes is imported, which type checkers can't see.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import billframes
+from billframes._book_methods import methods
 from billframes.analysis.spec import analyses
 
 ROOT = Path(billframes.__file__).parent
@@ -23,7 +27,9 @@ def stubs() -> dict[Path, str]:
     root = ROOT / "__init__.pyi"
     charts = [name for name, each in analyses().items() if each.chart]
     tables = [name for name, each in analyses().items() if each.table]
+    methods_of_book = ROOT / "_book_analyses.pyi"
     return {
+        methods_of_book: _book(methods_of_book),
         root: _root(root.read_text(encoding="utf-8")),
         ROOT / "plots" / "__init__.pyi": _attributes("from ._declaration import Plot", "Plot", charts),
         ROOT / "tables" / "__init__.pyi": _attributes(
@@ -41,6 +47,35 @@ def _root(text: str) -> str:
 
 def _attributes(imports: str, kind: str, names: list[str]) -> str:
     return "\n".join([HEAD, imports, "", *(f"{name}: {kind}" for name in names), ""])
+
+
+BOOK = """
+from collections.abc import Collection, Sequence
+from typing import Literal
+
+import pandas as pd
+
+from billframes.analysis.keys import By
+from billframes.config.firm import FirmSettings
+from billframes.periods import DateLike
+
+class BookAnalyses:
+"""
+
+
+def _book(path: Path) -> str:
+    text = HEAD + BOOK + "".join(_method(name, inspect.signature(each)) for name, each in methods().items())
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(path), "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
+
+def _method(name: str, signature: inspect.Signature) -> str:
+    parameters = list(signature.parameters.values())[1:]
+    arguments = ["self", *(f"{each.name}: {each.annotation} = {each.default!r}" for each in parameters)]
+    keywords = sum(each.kind is each.KEYWORD_ONLY for each in parameters)
+    if keywords:
+        arguments.insert(len(arguments) - keywords, "*")
+    return f"    def {name}({', '.join(arguments)}) -> {signature.return_annotation}: ...\n"
 
 
 if __name__ == "__main__":

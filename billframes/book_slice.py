@@ -1,8 +1,8 @@
-"""A book cut by one key: what belongs to one client, practice area or responsible lawyer.
+"""A book sliced by one key: what belongs to one client, practice area or responsible lawyer.
 
 Analyses need wide frames: what an invoice billed is spread over all the work on it, whoever answers for the matter.
-So nothing is taken away beneath a spread. The whole is grouped by one key more, and a part is the rows of one value:
-parts, with the one that has no value, therefore add up to the whole, to the cent.
+So nothing is taken away beneath a spread. The whole is grouped by one key more, and a slice is the rows of one value:
+slices, with the one that has no value, therefore add up to the whole, to the cent.
 """
 
 from __future__ import annotations
@@ -13,19 +13,18 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes.analysis.keys import PEOPLE_AND_MATTERS
+from billframes.analysis.column_types import ITEMS
+from billframes.analysis.keys import PEOPLE_AND_MATTERS, By
+from billframes.analysis.lockup import lockup_of_book
 from billframes.analysis.spec import measure
-from billframes.book._frames import By
-from billframes.book._unpaid import lockup_row
+from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["ITEMS", "PART_KEYS", "Cut", "Part", "PartKey", "kept", "with_keys"]
+__all__ = ["SLICE_KEYS", "BookSlice", "SliceKey", "SlicedBook", "kept", "with_keys"]
 
-PartKey = Literal["client", "practice_area", "responsible"]
-PART_KEYS: tuple[PartKey, ...] = ("client", "practice_area", "responsible")
-ITEMS = ("time_entries", "expenses", "fixed_fees")
-"""The frames of what invoices are made of."""
+SliceKey = Literal["client", "practice_area", "responsible"]
+SLICE_KEYS: tuple[SliceKey, ...] = ("client", "practice_area", "responsible")
 
 
 def with_keys(by: By, keys: Sequence[str]) -> By:
@@ -58,25 +57,25 @@ def kept(result: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
     return result.reset_index(drop=True)
 
 
-class Cut:
+class SlicedBook:
     """
-    A book cut by one key; each analysis is worked out once for all parts.
+    A book sliced by one key; each analysis is worked out once for all slices.
 
     Parameters
     ----------
     book : Book
     key : str
-        One of `PART_KEYS`.
+        One of `SLICE_KEYS`.
     """
 
-    def __init__(self, book: Any, key: PartKey) -> None:
+    def __init__(self, book: Book, key: SliceKey) -> None:
         self.book = book
         self.key = key
         self._results: dict[str, tuple[pd.DataFrame, list[warnings.WarningMessage]]] = {}
 
-    def part(self, id_: str | None) -> Part:
-        """Return the part of one id; None is what has no client, practice area or responsible lawyer."""
-        return Part(self, id_)
+    def slice(self, id_: str | None) -> BookSlice:
+        """Return the slice of one id; None is what has no client, practice area or responsible lawyer."""
+        return BookSlice(self, id_)
 
     def result(self, analysis: str, by: By, options: Mapping[str, Any]) -> pd.DataFrame:
         """Work an analysis of the whole out, by one key more."""
@@ -87,59 +86,61 @@ class Cut:
                 found = getattr(self.book, analysis)(with_keys(by, [self.key]), **options)
             self._results[asked] = found, given
         found, given = self._results[asked]
-        # What was warned of concerns every part, not only the one that was asked first.
+        # What was warned of concerns every slice, not only the one that was asked first.
         for each in given:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
         return found
 
 
-class Part:
+class BookSlice:
     """
-    One client's, practice area's or responsible lawyer's part of a book, with the analyses that come apart.
+    One client's, practice area's or responsible lawyer's part of a book, with the analyses that can be divided.
 
     Results have the columns of the book's own, but for that of the key itself, and are rows of these: an invoice of
-    several matters counts here with the share of this part's. Available hours are nobody's part, so utilization is
+    several matters counts here with the share of this slice's. Available hours are not divided, so utilization is
     missing.
     """
 
-    def __init__(self, cut: Cut, id_: str | None) -> None:
-        self.cut = cut
+    def __init__(self, sliced: SlicedBook, id_: str | None) -> None:
+        self.sliced = sliced
         self.id = id_
-        self._column, self._label = PEOPLE_AND_MATTERS[cut.key]
+        self._column, self._label = PEOPLE_AND_MATTERS[sliced.key]
 
     @property
     def settings(self) -> FirmSettings | None:
         """The firm's settings."""
-        settings: FirmSettings | None = self.cut.book.settings
-        return settings
+        return self.sliced.book.settings
 
     @property
     def clients(self) -> pd.DataFrame:
         """All clients."""
-        clients: pd.DataFrame = self.cut.book.clients
-        return clients
+        return self.sliced.book.clients
 
     @property
     def time_entries(self) -> pd.DataFrame:
-        """Time entries on the part's matters, whatever their date."""
+        """Time entries on the slice's matters, whatever their date."""
         return self._items("time_entries")
 
     @property
     def invoices(self) -> pd.DataFrame:
-        """Invoices of the client, or those with an item on the part's matters; each is whole."""
-        invoices: pd.DataFrame = self.cut.book.invoices
-        if self.cut.key == "client":
+        """Invoices of the client, or those with an item on the slice's matters; each is whole."""
+        invoices = self.sliced.book.invoices
+        if self.sliced.key == "client":
             return kept(invoices, {"client_id": self.id})
-        on_part = invoices["invoice_id"].isin(_invoice_ids(self._items(name) for name in ITEMS))
+        on_slice = invoices["invoice_id"].isin(_invoice_ids(self._items(name) for name in ITEMS))
         if self.id is None:
             # An invoice without items, such as a credit note, is of no matter.
-            on_part |= ~invoices["invoice_id"].isin(_invoice_ids(getattr(self.cut.book, name) for name in ITEMS))
-        return invoices[on_part].reset_index(drop=True)
+            on_slice |= ~invoices["invoice_id"].isin(_invoice_ids(getattr(self.sliced.book, name) for name in ITEMS))
+        return invoices[on_slice].reset_index(drop=True)
+
+    def day(self, as_of: DateLike | None) -> DateLike:
+        """Return the day that balances are of; see `Book.day`."""
+        return self.sliced.book.day(as_of)
 
     def utilization(
         self, by: By = "user", *, start: DateLike | None = None, end: DateLike | None = None
     ) -> pd.DataFrame:
-        """Hours on the part's matters; available hours and utilization are missing."""
+        """Hours on the slice's matters; available hours and utilization are missing."""
         return self._rows("utilization", by, start=start, end=end)
 
     def realization(
@@ -157,32 +158,32 @@ class Part:
         return self._rows("wip", by, as_of=as_of)
 
     def lockup(self, *, as_of: DateLike | None = None, days: int = 365) -> pd.DataFrame:
-        """Days of the part's fees tied up in its work in progress and receivables; see `Book.lockup`."""
-        return lockup_row(self, self.cut.book.day(as_of), days)
+        """Days of the slice's fees tied up in its work in progress and receivables; see `Book.lockup`."""
+        return lockup_of_book(self, as_of=as_of, days=days)
 
     def reconcile(self, *, start: DateLike | None = None, end: DateLike | None = None) -> pd.DataFrame:
         """Each of the client's invoices beside its items; none for other keys, whose invoices are parts of invoices."""
-        every: pd.DataFrame = self.cut.book.reconcile(start=start, end=end)
-        return kept(every, {"client_id": self.id}) if self.cut.key == "client" else every.iloc[:0]
+        every = self.sliced.book.reconcile(start=start, end=end)
+        return kept(every, {"client_id": self.id}) if self.sliced.key == "client" else every.iloc[:0]
 
     def fees(self, start: DateLike, end: DateLike) -> float:
         """Net billed time fees and fixed fees on final invoices dated in a period."""
         return float(self._rows("contribution", None, start=start, end=end)["fees_amount"].iloc[0])
 
     def _rows(self, analysis: str, by: By, **options: Any) -> pd.DataFrame:
-        whole = self.cut.result(analysis, by, options)
+        whole = self.sliced.result(analysis, by, options)
         rows = kept(whole, {self._column: self.id})
-        if by == self.cut.key:
+        if by == self.sliced.key:
             return rows
         rows = rows.drop(columns=[self._column, self._label])
         return rows if len(rows) or by is not None else _nothing(whole.drop(columns=[self._column, self._label]))
 
     def _items(self, name: str) -> pd.DataFrame:
-        """Pick the part's records: a client's are known by themselves, others by their matter."""
-        items: pd.DataFrame = getattr(self.cut.book, name)
-        if self.cut.key == "client":
+        """Pick the slice's records: a client's are known by themselves, others by their matter."""
+        items: pd.DataFrame = getattr(self.sliced.book, name)
+        if self.sliced.key == "client":
             return kept(items, {"client_id": self.id})
-        matters: pd.DataFrame = self.cut.book.matters
+        matters = self.sliced.book.matters
         of_matter = items["matter_id"].map(matters.set_index("matter_id")[self._column])
         return items[of_matter.isna() if self.id is None else of_matter == self.id].reset_index(drop=True)
 
@@ -193,7 +194,7 @@ def _invoice_ids(items: Iterable[pd.DataFrame]) -> pd.Series[str]:
 
 
 def _nothing(result: pd.DataFrame) -> pd.DataFrame:
-    """Make the one row of a part that has no rows: sums are 0, ratios and what is known of no part are missing."""
+    """Make the one row of a slice that has no rows: sums are 0, ratios and what is known of no slice are missing."""
     known = {name for name in result if (found := measure(str(name))) and found.adds_up}
     known -= {name for name in result if len(result) and result[name].isna().all()}
     row = {name: [0.0] if name in known else [None] for name in result}

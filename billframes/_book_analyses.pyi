@@ -1,0 +1,195 @@
+# Written by `python -m tests.typing.make_analysis_stubs` from what the analyses declare; not edited by hand.
+from collections.abc import Collection, Sequence
+from typing import Literal
+
+import pandas as pd
+
+from billframes.analysis.keys import By
+from billframes.config.firm import FirmSettings
+from billframes.periods import DateLike
+
+class BookAnalyses:
+    def aging(
+        self,
+        by: By = None,
+        *,
+        as_of: DateLike | None = None,
+        basis: Literal["due_date", "invoice_date"] = "due_date",
+        buckets: Sequence[int] = (30, 60, 90),
+        time_entries: pd.DataFrame | None = None,
+        expenses: pd.DataFrame | None = None,
+        fixed_fees: pd.DataFrame | None = None,
+        matters: pd.DataFrame | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def billing_lag(
+        self,
+        by: By = None,
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        matters: pd.DataFrame | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def budget_burn(
+        self, *, settings: FirmSettings | None = None, matters: pd.DataFrame | None = None
+    ) -> pd.DataFrame: ...
+    def code_check(
+        self,
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        expenses: pd.DataFrame | None = None,
+        fixed_fees: pd.DataFrame | None = None,
+    ) -> pd.DataFrame: ...
+    def contribution(
+        self,
+        by: By = "client",
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        matters: pd.DataFrame | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def duplicates(
+        self,
+        by: str | Sequence[str] = ("user_id", "matter_id", "date", "hours", "description"),
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+    ) -> pd.DataFrame: ...
+    def effective_rates(
+        self,
+        by: By = "user",
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        basis: Literal["invoice_date", "work_date"] = "invoice_date",
+        matter_types: Collection[str] | None = None,
+        matters: pd.DataFrame | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def fixed_fee_realization(
+        self,
+        by: By = None,
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        matters: pd.DataFrame | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def leverage(
+        self,
+        by: By = None,
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        include_fixed_fee: bool = True,
+        include_probono: bool = False,
+        roster: Literal["timekeepers", "active"] = "timekeepers",
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        matters: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def lockup(self, *, as_of: DateLike | None = None, days: int = 365) -> pd.DataFrame: ...
+    def missing_time(
+        self,
+        threshold: float | None = None,
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        roster: Literal["timekeepers", "active"] = "timekeepers",
+        users: pd.DataFrame | None = None,
+        matters: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def normalize_balances(self) -> pd.DataFrame: ...
+    def origination(
+        self,
+        by: By = None,
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        matters: pd.DataFrame | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def profitability(
+        self,
+        by: By = None,
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        basis: Literal["invoice_date", "work_date"] = "invoice_date",
+        matters: pd.DataFrame | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def realization(
+        self,
+        by: By = None,
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        basis: Literal["invoice_date", "work_date"] = "invoice_date",
+        matter_types: Collection[str] | None = None,
+        discounts: Literal["time", "items"] = "time",
+        as_of: DateLike | None = None,
+        matters: pd.DataFrame | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def reconcile(self, *, start: DateLike | None = None, end: DateLike | None = None) -> pd.DataFrame: ...
+    def timekeeping_lag(
+        self,
+        by: By = "user",
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        matters: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def utilization(
+        self,
+        by: By = "user",
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        include_fixed_fee: bool = True,
+        include_probono: bool = False,
+        roster: Literal["timekeepers", "active"] = "timekeepers",
+        as_of: DateLike | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        matters: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def wip(
+        self,
+        by: By = None,
+        *,
+        as_of: DateLike | None = None,
+        include_prebill: bool = True,
+        buckets: Sequence[int] = (30, 60, 90),
+        matter_types: Collection[str] | None = None,
+        matters: pd.DataFrame | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...

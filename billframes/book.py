@@ -1,0 +1,180 @@
+"""A book: everything the analyses of one period need, loaded once and wide enough.
+
+January's work is on February's invoice, and an invoice of this month can carry work of years ago. The API can't be
+asked for "the work on these invoices", so a book loads all work and all invoices, whatever the period, and leaves it
+to the analyses to pick; only then is every invoice seen with all its items. Each frame is loaded when first needed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from billframes._book_methods import methods
+from billframes._session import default_client
+from billframes.analysis.contribution import contribution
+from billframes.client import Client
+from billframes.config.firm import FirmSettings
+from billframes.errors import ParameterError
+from billframes.periods import DateLike, Period, local_day, resolve
+
+if TYPE_CHECKING:
+    from billframes._book_analyses import BookAnalyses
+else:
+    BookAnalyses = type("BookAnalyses", (), methods())
+
+__all__ = ["Book", "book"]
+
+
+class Book(BookAnalyses):
+    """
+    The frames that one period's analyses need, and the analyses as methods.
+
+    Made by `book`. The frames are attributes, each loaded on first use: `time_entries`, `expenses`, `fixed_fees`,
+    `invoices`, `matters`, `clients`, `users`, `codes`, `code_sets`, `client_balances`.
+    """
+
+    def __init__(self, period: Period, *, settings: FirmSettings | None, client: Client) -> None:
+        self.period = period
+        self.settings = settings
+        self._client = client
+
+    @property
+    def client(self) -> Client:
+        """The client that the book loads with."""
+        return self._client
+
+    def __repr__(self) -> str:
+        return f"<billframes book {self.period.start} to {self.period.end}>"
+
+    @functools.cached_property
+    def time_entries(self) -> pd.DataFrame:
+        """All time entries, whatever their date."""
+        return self._client.time_entries()
+
+    @functools.cached_property
+    def expenses(self) -> pd.DataFrame:
+        """All expenses, whatever their date."""
+        return self._client.expenses()
+
+    @functools.cached_property
+    def fixed_fees(self) -> pd.DataFrame:
+        """All fixed fees, whatever their date."""
+        return self._client.fixed_fees()
+
+    @functools.cached_property
+    def invoices(self) -> pd.DataFrame:
+        """All invoices, whatever their date and state."""
+        return self._client.invoices()
+
+    @functools.cached_property
+    def matters(self) -> pd.DataFrame:
+        """All matters."""
+        return self._client.matters()
+
+    @functools.cached_property
+    def clients(self) -> pd.DataFrame:
+        """All clients."""
+        return self._client.clients()
+
+    @functools.cached_property
+    def users(self) -> pd.DataFrame:
+        """All users."""
+        return self._client.users()
+
+    @functools.cached_property
+    def codes(self) -> pd.DataFrame:
+        """All LEDES codes."""
+        return self._client.codes()
+
+    @functools.cached_property
+    def code_sets(self) -> pd.DataFrame:
+        """All sets of LEDES codes."""
+        return self._client.code_sets()
+
+    @functools.cached_property
+    def client_balances(self) -> pd.DataFrame:
+        """What all clients owe today, as the server adds it up."""
+        return self._client.client_balances()
+
+    def fees(self, start: DateLike, end: DateLike) -> float:
+        """
+        Net billed time fees and fixed fees on final invoices dated in a period, in one figure.
+
+        Parameters
+        ----------
+        start, end : date-like
+            First and last day, both inclusive.
+        """
+        items: Any = (self.time_entries, self.invoices, self.expenses, self.fixed_fees)
+        return float(contribution(*items, by=None, start=start, end=end)["fees_amount"].iloc[0])
+
+    def span(self, start: DateLike | None, end: DateLike | None) -> tuple[dt.date | None, dt.date | None]:
+        """Return the first and last day of a period; of the book's own if neither is given."""
+        period = self.period if start is None and end is None else resolve(start, end)
+        return period.start, period.end
+
+    def day(self, as_of: DateLike | None) -> DateLike:
+        """
+        Return the day that balances are of: the period's last if none is given.
+
+        Raises
+        ------
+        ParameterError
+            None is given, and the book's period has no last day.
+        """
+        day = as_of if as_of is not None else self.period.end
+        if day is None:
+            raise ParameterError("as_of is needed: the book's period has no last day.")
+        return day
+
+    def loaded_on(self, name: str) -> dt.date | None:
+        """Return the day, in the firm's time zone, on which one of the frames was loaded; None if it does not say."""
+        time = getattr(self, name).attrs.get("load", {}).get("time")
+        zone = (self.settings or FirmSettings()).time_zone
+        return local_day(dt.datetime.fromisoformat(str(time)), zone) if time else None
+
+
+def book(
+    start: DateLike,
+    end: DateLike | None = None,
+    *,
+    settings: FirmSettings | None = None,
+    client: Client | None = None,
+) -> Book:
+    """
+    Open a period's book: what its analyses need, loaded when needed and wide enough.
+
+    Parameters
+    ----------
+    start : str, date, datetime or Timestamp
+        A period such as "2026-Q3", or the first day, inclusive.
+    end : str, date, datetime or Timestamp, optional
+        Last day, inclusive.
+    settings : FirmSettings, optional
+        Working days, hours a day, leave, targets and rates of the firm. By default those that the client's profile
+        names as `firm`.
+    client : Client, optional
+        What to load with; the default client where it is not given.
+
+    Returns
+    -------
+    Book
+
+    Raises
+    ------
+    ParameterError
+        The period can't be read.
+
+    Examples
+    --------
+    >>> book = bf.book("2026-Q3")
+    >>> book.realization(by="practice_area").columns[:2].tolist()
+    ['practice_area_id', 'practice_area_label']
+    """
+    source = client or default_client()
+    # A mirror can take the client's place and has no profile.
+    return Book(resolve(start, end), settings=settings or getattr(source, "settings", None), client=source)

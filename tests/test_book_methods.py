@@ -1,0 +1,114 @@
+"""A book's methods are made from the analyses, and read like methods that were written."""
+
+from __future__ import annotations
+
+import inspect
+
+import pandas as pd
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+import billframes as bf
+from billframes._book_methods import FRAMES
+from billframes.analysis.spec import analyses
+
+METHODS = [getattr(bf.Book, name) for name in analyses()]
+
+
+@pytest.fixture(scope="module")
+def book(client):
+    return bf.book("2026-09", client=client)
+
+
+class Recorder(bf.Book):
+    """A book that remembers which frames were asked for."""
+
+    def __init__(self, book):
+        super().__init__(book.period, settings=book.settings, client=None)
+        self.asked, self._book = [], book
+
+    def __getattribute__(self, name):
+        if name not in FRAMES:
+            return super().__getattribute__(name)
+        self.asked.append(name)
+        return getattr(self._book, name)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda each: each.__name__)
+def test_a_method_describes_every_argument_and_column(method):
+    assert (method.__module__, method.__qualname__) == ("billframes.book", f"Book.{method.__name__}")
+    doc, parameters = inspect.getdoc(method), list(inspect.signature(method).parameters)[1:]
+    described = doc.partition("Parameters\n---")[2].partition("Returns\n---")[0]
+    heads = [line.partition(" : ")[0] for line in described.splitlines() if line and not line.startswith((" ", "-"))]
+    assert [name for head in heads for name in head.split(", ")] == parameters
+    returned = doc.partition("Returns\n---")[2]
+    if method.__name__ != "lockup":
+        assert [each.name for each in bf.explain(method.__name__).columns if f"`{each.name}`" not in returned] == []
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda each: each.__name__)
+def test_a_method_takes_what_the_analysis_takes_with_its_defaults(method):
+    own = inspect.signature(getattr(bf, method.__name__)).parameters
+    for name, each in list(inspect.signature(method).parameters.items())[1:]:
+        if name in own:
+            wanted = own[name].default
+            assert each.default == (None if wanted is each.empty else wanted)
+
+
+def test_a_question_mark_shows_signature_and_texts():
+    shell = InteractiveShell()
+    shell.colors = "nocolor"
+    shell.user_ns["Book"] = bf.Book
+    text = " ".join(shell.object_inspect_text("Book.realization").split())
+    shell.history_manager.end_session()
+    assert "by: 'By' = None, *, start: 'DateLike | None' = None" in text
+    assert "basis: \"Literal['invoice_date', 'work_date']\" = 'invoice_date'" in text
+    assert "start, end : date-like, optional Another period than the book's." in text
+    assert "matters, users, clients : DataFrame, optional Instead of the book's." in text
+
+
+def test_a_misspelt_argument_is_named_with_the_method(book):
+    with pytest.raises(TypeError, match=r"realization\(\) got an unexpected keyword argument 'bassis'"):
+        book.realization(bassis="work_date")
+    with pytest.raises(TypeError, match=r"utilization\(\) too many positional arguments"):
+        book.utilization("user", "2026-09")
+
+
+def test_receivables_by_client_need_only_the_invoices(book):
+    asked = Recorder(book)
+    asked.aging("client", as_of="2026-10-31")
+    assert set(asked.asked) == {"invoices"}
+    by_matter = Recorder(book)
+    by_matter.aging("matter", as_of="2026-10-31")
+    assert set(by_matter.asked) == {"invoices", "time_entries", "expenses", "fixed_fees", "matters", "users"}
+
+
+def test_clients_are_loaded_only_for_their_columns(book):
+    asked = Recorder(book)
+    asked.wip("practice_area")
+    assert "clients" not in asked.asked
+    known = {*book.time_entries, *book.matters, *book.users}
+    asked.wip(next(f"client_{each}" for each in book.clients if not {each, f"client_{each}"} & known))
+    assert "clients" in asked.asked
+
+
+def test_a_frame_that_is_given_is_used_instead_of_the_books(book):
+    named = book.users.assign(name="Somebody")
+    asked = Recorder(book)
+    rows = asked.utilization(users=named)
+    assert set(rows["user_name"].dropna()) == {"Somebody"}
+
+
+def test_settings_that_are_given_are_used_and_none_means_none(client):
+    user = client.users(role="principal")["user_id"].iloc[0]
+    with_rates = bf.FirmSettings(standard_rates={user: 500.0})
+    book = bf.book("2026-09", settings=with_rates, client=client)
+    assert "standard_amount" in book.realization("user")
+    assert "standard_amount" not in book.realization("user", settings=None)
+    assert "standard_amount" in bf.book("2026-09", client=client).realization("user", settings=with_rates)
+
+
+def test_a_period_is_applied_to_what_takes_none(book):
+    rows = book.reconcile(start="2026-08-01", end="2026-08-31")
+    assert len(rows)
+    assert rows["invoice_date"].between(pd.Timestamp("2026-08-01"), pd.Timestamp("2026-08-31")).all()
