@@ -68,25 +68,25 @@ def test_a_wait_that_is_too_long_is_told_at_once():
         assert len(server.arrivals) == 1
 
 
-def test_who_waits_at_the_gate_waits_on_where_it_is_closed_meanwhile():
-    gate, scope = RateLimiter(10), CancelScope(60)
-    with gate.passing(scope):
+def test_a_request_that_waits_its_turn_waits_longer_if_the_limiter_is_closed_meanwhile():
+    limiter, scope = RateLimiter(10), CancelScope(60)
+    with limiter.passing(scope):
         pass
 
     def pass_through():
-        with gate.passing(scope):
+        with limiter.passing(scope):
             return time.monotonic()
 
     with ThreadPoolExecutor(3) as pool:
         begun = time.monotonic()
         passed = [pool.submit(pass_through) for _ in range(3)]
-        gate.close_for(0.3)
+        limiter.close_for(0.3)
         times = sorted(each.result() - begun for each in passed)
     assert times[0] >= 0.29
     assert all(later - earlier >= 0.1 for earlier, later in pairwise(times))
 
 
-def test_a_quota_ends_a_storm_of_retries(monkeypatch):
+def test_a_retry_budget_ends_a_storm_of_retries(monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.0)
     with Server(lambda exchange: exchange.send(503, b"")) as server, connect(server, retries=50) as client:
         for _ in range(5):

@@ -1,4 +1,4 @@
-"""Tiles are joined only where no row can be between them, whichever collation the server has."""
+"""Key ranges are joined only where no row can be between them, whichever collation the server has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORDS = ["a", "A", "á", "Á", "a-", "-a", "ａ", "b", "B", "b b", "bb", "ß", "
 @pytest.mark.parametrize("collation", COLLATIONS)
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
-def test_a_join_loses_no_name_between_two_tiles(collation, data):
+def test_a_join_loses_no_name_between_two_ranges(collation, data):
     order = COLLATIONS[collation]
     texts = data.draw(st.lists(st.sampled_from(WORDS), min_size=2, max_size=20))
     ranked = sorted(data.draw(st.permutations(texts)), key=order)

@@ -1,4 +1,4 @@
-"""One simulated load: the real reader, a wire that decides who is served when, and a verdict.
+"""One simulated load: the real reader, a transport that decides who is served when, and a verdict.
 
 A seed decides everything: the data, what others write, which of the requests under way the server sees next, and in
 which order the answers arrive. So a load that breaks a promise can be run again.
@@ -92,7 +92,7 @@ class Outcome:
 
 
 class Shuffled:
-    """A wire whose server sees the requests under way in any order, and whose answers arrive in any order."""
+    """A transport whose server sees the requests under way in any order, and whose answers arrive in any order."""
 
     def __init__(self, model: Model, seed: int) -> None:
         self._model = model
@@ -117,7 +117,7 @@ class Shuffled:
 def reader_of(
     setting: Setting, transport: Any, told: list[tuple[int, int]], builder: Builder, concurrency: int = 4
 ) -> ListReader:
-    """Return the real reader on a wire."""
+    """Return the real reader on a transport."""
     resource = BY_NAME[setting.resource]
     return ListReader(
         fetch=lambda _query: None,

@@ -91,7 +91,7 @@ def test_going_on_from_the_day_after_loses_rows(monkeypatch):
     assert broken_among("days, quiet", 5)
 
 
-def test_tiles_that_share_a_key_without_one_between_lose_rows(monkeypatch):
+def test_ranges_that_share_a_key_without_one_between_lose_rows(monkeypatch):
     monkeypatch.setattr(key_ranges, "joined", lambda one, other: bool(one.key_set & other.key_set))
     assert broken_among("matters, many ties, 0.1 changes", 60)
 
@@ -113,7 +113,7 @@ def test_commits_later_than_the_overlap_are_found_out_or_missed(monkeypatch):
 
 
 class Stepped:
-    """A wire that waits for a machine to say which request is served and which answer arrives."""
+    """A transport that waits for a machine to say which request is served and which answer arrives."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
