@@ -83,14 +83,13 @@ def read_windows(scheduler: Scheduler, query: Query, store: RecordStore, first: 
         A day can't be proved complete.
     """
     sort, day = str(scheduler.schema.date_sort), scheduler.schema.date_of
+    dense_days = _DenseDays(scheduler, query, store)
     if first is not None and parameter(query, "sort") == sort:
-        low, high, rows = _expected(query, first, day)
-        range_set = _creation_ranges(scheduler, query, store, rows, low, high)
-        if range_set is not None and range_set.read(expected=first.total):
-            return range_set.count
+        ranges = dense_days.read(*_expected(query, first, day), first.total)
+        if ranges is not None:
+            return ranges.count
         pages = [first, scheduler.fetch(_page(scheduler, query, f"-{sort}"))]
     else:
-        range_set = None
         pages = scheduler.fetch_all([_page(scheduler, query, sort), _page(scheduler, query, f"-{sort}")])
     first, last = pages
     for page in pages:
@@ -102,30 +101,39 @@ def read_windows(scheduler: Scheduler, query: Query, store: RecordStore, first: 
     if high < low:
         return first.total if first.total == last.total else None
     total = first.total or 0
-    if range_set is None:
-        range_set = _creation_ranges(scheduler, query, store, total, begin, end)
-        if range_set is not None and range_set.read(expected=total):
-            return range_set.count
+    ranges = dense_days.read(begin, end, total, total)
+    if ranges is not None:
+        return ranges.count
     rest = max(total - len(first.records) - len(last.records), 1)
     _Windows(scheduler, with_parameters(query, sort=sort), store, low, high, rest).read()
     return None
 
 
 def _expected(query: Query, first: Page, day: Callable[[Any], dt.date]) -> tuple[dt.date, dt.date, int]:
-    """Return days and how many rows they have: of the period asked for, else of the first answer."""
+    """Return days and how many rows they have: of the query's period if it has one, else of the first page."""
     start, end = parameter(query, "startDate"), parameter(query, "endDate")
     if start and end:
         return dt.date.fromisoformat(start), dt.date.fromisoformat(end), first.total or 0
     return day(first.records[0]), day(first.records[-1]), len(first.records)
 
 
-def _creation_ranges(
-    scheduler: Scheduler, query: Query, store: RecordStore, rows: int, low: dt.date, high: dt.date
-) -> KeyRangeSet | None:
-    """Return the key ranges that read dense days; None if the days are not dense, or the list has no sort for them."""
-    sort = scheduler.schema.creation_sort
-    dense = rows > DENSE * scheduler.page_size * ((high - low).days + 1)
-    return KeyRangeSet(scheduler, query, sort, store) if sort and dense else None
+class _DenseDays:
+    """Reads a list by key ranges sorted by creation, once it is known that its days are dense."""
+
+    def __init__(self, scheduler: Scheduler, query: Query, store: RecordStore) -> None:
+        self._scheduler = scheduler
+        self._query = query
+        self._store = store
+        self._tried = False
+
+    def read(self, low: dt.date, high: dt.date, rows: int, total: int | None) -> KeyRangeSet | None:
+        """Read the list if days with `rows` rows are dense; None if they are not, or the ranges don't cover it."""
+        sort, page_size = self._scheduler.schema.creation_sort, self._scheduler.page_size
+        if self._tried or sort is None or rows <= DENSE * page_size * ((high - low).days + 1):
+            return None
+        self._tried = True
+        ranges = KeyRangeSet(self._scheduler, self._query, sort, self._store)
+        return ranges if ranges.read(expected=total) else None
 
 
 def _page(scheduler: Scheduler, query: Query, sort: str) -> PageRequest:
