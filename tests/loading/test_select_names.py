@@ -13,7 +13,7 @@ import pytest
 
 import billframes as bf
 import billframes.client
-from billframes.config import options
+from billframes.config import profiles
 from billframes.sandbox import Sandbox, Trouble
 from tests.conftest import entry, paged
 from tests.schema.test_decode import matter
@@ -94,7 +94,7 @@ def test_check_keeps_the_names_in_the_profile_if_asked(other, tmp_path, monkeypa
     path = tmp_path / "config.toml"
     path.write_text(f'# mine\n[profiles.firm]\nbase_url = "{other.base_url}"\n', encoding="utf-8")
     path.chmod(0o600)
-    for module in (options, billframes.client):
+    for module in (profiles, billframes.client):
         monkeypatch.setattr(module, "config_file", lambda: path)
     with bf.Client(token="sandbox-full", profile="firm") as client:
         client.check()
