@@ -17,6 +17,7 @@ from billframes.errors import DecodeError, DetailsMissingWarning, RatesHiddenWar
 from billframes.loading.query_args import ListRequest
 from billframes.schema.columns import plain
 from billframes.schema.decode import earlier, parse_instant
+from billframes.schema.resources import Filter
 from billframes.schema.sources import Source
 
 __all__ = ["check_details", "check_filters", "check_rates", "keep_asked"]
@@ -69,16 +70,23 @@ def keep_asked(table: pa.Table, request: ListRequest) -> pa.Table:
     """
     for name, values in request.kept.items():
         column = plain(table.column(snake_case(name)))
-        untold = pc.and_(pc.is_null(column), plain(table.column("billed")))
-        if pc.any(untold).as_py():
-            record = table.filter(untold).column(snake_case(request.resource.id))[0].as_py()
-            raise DecodeError(
-                f"{request.resource.name}: record {record} is billed and came without {name}, so rows can't be chosen "
-                f"by {snake_case(name)}=. Leave the filter out."
-            )
+        declared = next(each for each in request.resource.filters if each.field == name)
+        if declared.present_if:
+            _check_present(table, column, request, declared)
         wanted = pa.array([value.lower() for value in values], column.type)
         table = table.filter(pc.is_in(pc.utf8_lower(column), wanted))
     return table
+
+
+def _check_present(table: pa.Table, column: pa.ChunkedArray, request: ListRequest, declared: Filter) -> None:
+    flag = str(declared.present_if)
+    unknown = pc.and_(pc.is_null(column), table.column(snake_case(flag)))
+    if pc.any(unknown).as_py():
+        record = table.filter(unknown).column(snake_case(request.resource.id))[0].as_py()
+        raise DecodeError(
+            f"{request.resource.name}: record {record} is {flag} and came without {declared.field}, so rows can't be "
+            f"filtered by {snake_case(declared.name)}=. Leave the filter out."
+        )
 
 
 def check_details(table: pa.Table, request: ListRequest, sources: Sequence[Source]) -> None:

@@ -57,6 +57,8 @@ class Filter:
     described : bool
         False if the API's description lacks it. It is sent all the same, and applied here to the rows that come,
         because a server may ignore it.
+    present_if : str, optional
+        The flag of a record that says `field` has a value. A row with the flag and no value can't be filtered here.
     many : bool
         The loader also takes a list of ids and sends one request stream for each.
     positional : bool
@@ -69,6 +71,7 @@ class Filter:
     values: tuple[str, ...] = ()
     field: str | None = None
     described: bool = True
+    present_if: str | None = None
     many: bool = False
     positional: bool = False
 
@@ -161,7 +164,9 @@ _BILLED = Filter(
     "True: only records that are on an invoice in any state, drafts included. False: only those on no invoice.",
     field="billed",
 )
-_INVOICE = Filter("invoiceId", "id", "Only records on this invoice.", field="invoiceId", described=False)
+_INVOICE = Filter(
+    "invoiceId", "id", "Only records on this invoice.", field="invoiceId", described=False, present_if="billed"
+)
 _ITEM_SELECT = ("client", "matter", "user", "meta")
 _INVOICE_BY_NAME = (Alternate("invoice", None, "invoice"),)
 _ITEM_SORT = MappingProxyType({"date": "date", "amount": "amount", "description": "description"})
