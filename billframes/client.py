@@ -19,10 +19,10 @@ from billframes.client_options import (
     documented,
     option_values,
 )
+from billframes.config.credentials import FoundApi, find_api, is_loopback
 from billframes.config.firm import FirmSettings
 from billframes.config.profiles import LIMITS, Limits, config_file, keep_select_names
 from billframes.config.secret import Secret, check_headers, hidden
-from billframes.config.sources import FoundApi, find_api, is_loopback
 from billframes.errors import BillframesWarning, ConfigError, ParameterError
 from billframes.loaders import (
     ClientBalances,
@@ -39,8 +39,8 @@ from billframes.loaders import (
     TimeEntries,
     Users,
 )
-from billframes.loaders.findings import FirstContact
-from billframes.loaders.server_check import look
+from billframes.loaders.server_check import check_server
+from billframes.loaders.server_findings import ServerCheck
 from billframes.loading.progress import Progress
 from billframes.loading.select_names import SelectNames
 from billframes.transport.connections import CancelScope
@@ -231,7 +231,7 @@ class Client:
             method, path, body, resource=resource, headers=headers or {}, check_outcome=check_outcome
         )
 
-    def check(self, *, remember: bool = False) -> FirstContact:
+    def check(self, *, remember: bool = False) -> ServerCheck:
         """
         Find out what this server really does, with fourteen small requests that write nothing to it.
 
@@ -247,7 +247,7 @@ class Client:
 
         Returns
         -------
-        FirstContact
+        ServerCheck
             `.findings`, each with `name`, `found`, `holds` (None if the data can't tell) and `instead`;
             `.failing` are those that do not hold. It shows itself as a table.
 
@@ -268,7 +268,7 @@ class Client:
         >>> contact["strictness"].found
         'strict: a record is not changed since its own modified date'
         """
-        contact = look(self, self.base_url)
+        contact = check_server(self, self.base_url)
         if remember:
             keep_select_names(config_file(), self.profile, dict(self.select_names))
         return contact

@@ -11,7 +11,7 @@ import pytest
 
 import billframes as bf
 from billframes.loading.convert import to_pandas
-from billframes.loading.table_builder import Builder
+from billframes.loading.table_builder import TableBuilder
 from billframes.paging import ListSchema
 from billframes.paging.page import Page, PageRequest, check_page
 from billframes.schema.decode import decode_page
@@ -56,7 +56,7 @@ def test_checking_a_page_costs_less_than_decoding_it(pages):
 
 
 def table_of(pages):
-    builder = Builder(TIME_ENTRIES, sources_of(TIME_ENTRIES.record))
+    builder = TableBuilder(TIME_ENTRIES, sources_of(TIME_ENTRIES.record))
     return builder.table([builder.block(decode_page(page, TIME_ENTRIES).data) for page in pages])
 
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from billframes._terminal import say
 from billframes.client import Client
+from billframes.config.credentials import KEYRING_SERVICE
 from billframes.config.profiles import config_file, write_privately
 from billframes.config.secret import Secret, hidden
-from billframes.config.sources import KEYRING_SERVICE
 from billframes.errors import ConfigError
 
 __all__ = ["add_arguments", "run"]

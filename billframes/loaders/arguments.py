@@ -28,7 +28,7 @@ from typing import Any
 from msgspec import UNSET, Struct
 
 from billframes._names import snake_case
-from billframes.schema.records import Request
+from billframes.schema.records import WriteBody
 from billframes.schema.resources import Filter, Resource
 from billframes.schema.sources import Field, fields_of
 
@@ -209,7 +209,7 @@ _FIELD_TYPES = {
 _CUSTOM_FIELDS = "New values by the field's name, column name or id. None clears a field; fields left out stay."
 
 
-def _fields(request: type[Request] | None, *, nested: str, shown: str, ending: str = "") -> Iterator[Argument]:
+def _fields(request: type[WriteBody] | None, *, nested: str, shown: str, ending: str = "") -> Iterator[Argument]:
     """Return an argument for each field of a request."""
     assert request is not None  # noqa: S101 - only resources that have it have the method
     required = len(request.__struct_fields__) - len(request.__struct_defaults__)

@@ -16,7 +16,7 @@ from billframes.loaders.loader import Frame, Id, ListLoader, PagedLoader
 from billframes.loaders.methods import declared
 from billframes.loaders.single_records import Creates, Deletes, SingleRecords, Updates
 from billframes.loading.convert import convert
-from billframes.loading.dictionary_encoder import Enum
+from billframes.loading.dictionary_encoder import EnumEncoder
 from billframes.loading.progress import Progress
 from billframes.loading.query_args import ListRequest, identifier
 from billframes.loading.record import Record
@@ -240,7 +240,7 @@ def _together(parts: list[pa.Table]) -> pa.Table:
     table = pa.concat_tables(parts)
     for place, source in enumerate(sources_of(CUSTOM_FIELDS.record)):
         if source.column.kind == "enum":
-            codes = Enum(source.column.values)
+            codes = EnumEncoder(source.column.values)
             encoded = codes.column(codes.encode(plain(table.column(place)).to_pylist()))
             table = table.set_column(place, source.column.field, encoded)
     return table

@@ -17,8 +17,8 @@ from uuid import UUID
 from billframes._names import snake_case
 from billframes.loaders.arguments import count_arguments, list_arguments
 from billframes.loaders.methods import declared, install
-from billframes.loading.connection import Connection
-from billframes.loading.load import checked_format, load, total_of
+from billframes.loading.connection import ApiConnection
+from billframes.loading.load import checked_format, count_records, load
 from billframes.loading.progress import Progress, checked_progress
 from billframes.loading.query_args import ListRequest, build_request
 from billframes.schema.decode import ListBody, decode_page
@@ -57,7 +57,7 @@ class Loader:
         if hasattr(cls, "resource"):
             install(cls)
 
-    def __init__(self, client: Callable[[], Connection]) -> None:
+    def __init__(self, client: Callable[[], ApiConnection]) -> None:
         self._client = client
 
     def decode(self, body: bytes) -> ListBody[Any]:
@@ -131,4 +131,4 @@ class PagedLoader(ListLoader):
 
     def _count(self, request: ListRequest) -> int:
         """Count what a request asks for."""
-        return total_of(self._client(), request)
+        return count_records(self._client(), request)

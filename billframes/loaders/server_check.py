@@ -17,27 +17,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from billframes.errors import AccessDeniedError, DecodeError, NotFoundError, RefusedError
-from billframes.loaders.findings import Finding, FirstContact
-from billframes.loaders.server_checks import FEW, Reply, Seen, findings
-from billframes.loading.connection import Connection
+from billframes.loaders.server_findings import FEW, CheckAnswers, Finding, Reply, ServerCheck, findings
+from billframes.loading.connection import ApiConnection
 from billframes.loading.query_args import ListRequest, build_request
 from billframes.loading.select_names import Naming, comes
 from billframes.schema.decode import ListBody, decode_page, earlier, parse_instant
 from billframes.schema.resources import RESOURCES, TIME_ENTRIES, Resource
 
-__all__ = ["look"]
+__all__ = ["check_server"]
 
 SECOND = dt.timedelta(seconds=1)
 DAY = dt.timedelta(days=1)
 
 
-def look(connection: Connection, base_url: str) -> FirstContact:
+def check_server(connection: ApiConnection, base_url: str) -> ServerCheck:
     """
     Find out what a server really does.
 
     Parameters
     ----------
-    connection : Connection
+    connection : ApiConnection
     base_url : str
         The server's address, for the result.
 
@@ -51,14 +50,14 @@ def look(connection: Connection, base_url: str) -> FirstContact:
     asking = _Asking(connection)
     seen = _see(asking, connection.page_size)
     found = (*findings(seen), _select_names(asking))
-    return FirstContact(base_url, found, asking.requests)
+    return ServerCheck(base_url, found, asking.requests)
 
 
 @dataclass(slots=True)
 class _Asking:
     """Asks for time entries, and counts."""
 
-    connection: Connection
+    connection: ApiConnection
     requests: int = 0
 
     def __call__(self, parameters: Mapping[str, str], limit: int = FEW, offset: int = 0) -> Reply:
@@ -99,7 +98,7 @@ class _Asking:
         return decode_page(self.connection.fetch(request.resource.path, query, resource="check").body, request.resource)
 
 
-def _see(ask: _Asking, page_size: int) -> Seen:
+def _see(ask: _Asking, page_size: int) -> CheckAnswers:
     newest, oldest = ask({"sort": "-date"}), ask({"sort": "date"})
     # From the middle, so that there are records on either side for filters to leave out.
     middle = ask({"sort": "date"}, offset=(newest.total or 0) // 2)
@@ -110,7 +109,7 @@ def _see(ask: _Asking, page_size: int) -> Seen:
     before = ask(narrow | _since(modified and earlier(modified, SECOND)))
     # Asking for a full page shows the limit granted; only where filters are honoured are the rows few all the same.
     few = not before.refused and len(before.rows) < FEW
-    return Seen(
+    return CheckAnswers(
         record=record,
         newest=newest,
         oldest=oldest,

@@ -23,10 +23,10 @@ from billframes.loading.query_args import segment
 from billframes.loading.record import Record, record_from
 from billframes.loading.request_bodies import body_of, custom_updates, mergeable
 from billframes.schema.decode import decode_single, same_id
-from billframes.schema.records import Request
+from billframes.schema.records import WriteBody
 from billframes.transport.http import Response
 from billframes.transport.http_errors import uncertain_write_error
-from billframes.transport.request import ApiRequest
+from billframes.transport.request import WriteBody
 from billframes.transport.write_recovery import check_deletion, check_update
 
 __all__ = ["Creates", "Deletes", "Reads", "SingleRecords", "Updates"]
@@ -45,7 +45,7 @@ class RecordMethods(Loader):
             return self._record(response.body) if response.body.strip() else None
         except DecodeError as error:
             # The server did create something: a caller who takes this for a failure might create it twice.
-            raise uncertain_write_error(error, ApiRequest(name, "POST", path, body=body)) from None
+            raise uncertain_write_error(error, WriteBody(name, "POST", path, body=body)) from None
 
     def _update(self, id: Id, values: Mapping[str, Any]) -> Record | None:  # noqa: A002
         path, request = self._path(id), self.resource.updates
@@ -94,7 +94,7 @@ class RecordMethods(Loader):
                 f"{resource.name}: record {id or came} breaks the API's description at {error}."
             ) from None
 
-    def _body(self, request: type[Request], values: Mapping[str, Any]) -> bytes:
+    def _body(self, request: type[WriteBody], values: Mapping[str, Any]) -> bytes:
         fields = values.get("custom_fields", UNSET)
         if fields is UNSET or fields is None:
             return body_of(request, values)

@@ -11,7 +11,7 @@ from billframes.loading.select_names import SelectNames
 from billframes.transport.connections import CancelScope
 from billframes.transport.http import OutcomeCheck, Query, Response
 
-__all__ = ["Connection", "LocalTables"]
+__all__ = ["ApiConnection", "LocalTables"]
 
 
 class LocalTables(Protocol):
@@ -24,7 +24,7 @@ class LocalTables(Protocol):
         """Return how many records match."""
 
 
-class Connection(Protocol):
+class ApiConnection(Protocol):
     """A connection to one API; `Client` is one."""
 
     @property

@@ -13,16 +13,16 @@ import msgspec
 import pyarrow as pa
 
 from billframes.schema.columns import REPEATED, enum_type
-from billframes.schema.dates import midnights_cut
 from billframes.schema.decode import decoder
+from billframes.schema.json_text import midnights_cut
 
-__all__ = ["UNREADABLE", "Enum", "References", "Repeated"]
+__all__ = ["UNREADABLE", "DictionaryEncoder", "EnumEncoder", "ReferenceEncoder"]
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What is raised for a reference that breaks its declaration, is not UTF-8, or is nested too deeply."""
 
 
-class Repeated(dict[Any, Any]):
+class DictionaryEncoder(dict[Any, Any]):
     """Numbers of texts, in the order they first came; a missing one has none."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Repeated(dict[Any, Any]):
         return pa.DictionaryArray.from_arrays(named.indices, texts)
 
 
-class References(Repeated):
+class ReferenceEncoder(DictionaryEncoder):
     """
     Numbers of references to other records, which come as bytes: each different one is decoded once.
 
@@ -87,7 +87,7 @@ class References(Repeated):
         return super().encode(map(bytes, values))
 
 
-class Enum(Repeated):
+class EnumEncoder(DictionaryEncoder):
     """
     Numbers of an enum's values: the declared ones by their place, matched without regard to case.
 

@@ -16,14 +16,14 @@ import pyarrow as pa
 from billframes._names import closest
 from billframes.errors import PagingError, ParameterError
 from billframes.loading.checks import check_details, check_filters, check_rates, keep_asked
-from billframes.loading.connection import Connection
+from billframes.loading.connection import ApiConnection
 from billframes.loading.convert import convert
 from billframes.loading.load_info import attach_load_info
 from billframes.loading.ordering import order_of, orderable
 from billframes.loading.progress import Progress, reporting
 from billframes.loading.query_args import ALL_FORMATS, ListRequest
 from billframes.loading.select_names import Naming, See
-from billframes.loading.table_builder import Builder
+from billframes.loading.table_builder import TableBuilder
 from billframes.paging import ListReader, ListSchema, LoadResult
 from billframes.paging.list_schema import Query, parameter, with_parameters
 from billframes.paging.page import Page, PageRequest, check_page
@@ -40,7 +40,7 @@ READERS_OWN = frozenset(
     {"sort", "startDate", "endDate", "billed", "billingType", "modifiedSince", "limit", "offset", "select"}
 )
 
-__all__ = ["checked_format", "definitions_of", "finish", "load", "total_of"]
+__all__ = ["checked_format", "count_records", "definitions_of", "finish", "load"]
 
 
 def checked_format(to: str) -> str:
@@ -52,7 +52,7 @@ def checked_format(to: str) -> str:
     return to
 
 
-def load(client: Connection, request: ListRequest, *, to: str, progress: bool | Progress | None = None) -> Any:
+def load(client: ApiConnection, request: ListRequest, *, to: str, progress: bool | Progress | None = None) -> Any:
     """Load what a request asks for into a frame of the kind `to`."""
     if client.tables is not None:
         return client.tables.load(request, to=to)
@@ -61,8 +61,8 @@ def load(client: Connection, request: ListRequest, *, to: str, progress: bool | 
     custom = _custom_columns(client, request)
     sent: list[Query] = []
 
-    def attempt(named: ListRequest, see: See) -> tuple[Builder, LoadResult, dt.datetime | None]:
-        builder = Builder(resource, sources, custom)
+    def attempt(named: ListRequest, see: See) -> tuple[TableBuilder, LoadResult, dt.datetime | None]:
+        builder = TableBuilder(resource, sources, custom)
         if request.limit == 0:
             return builder, LoadResult(), None
         before = len(sent)
@@ -84,7 +84,7 @@ def load(client: Connection, request: ListRequest, *, to: str, progress: bool | 
     return finish(table, request, loaded, when, custom, to)
 
 
-def definitions_of(client: Connection, entity: str) -> tuple[CustomColumn, ...]:
+def definitions_of(client: ApiConnection, entity: str) -> tuple[CustomColumn, ...]:
     """Return the columns of the custom fields that an entity has."""
     definitions = _records(client, CUSTOM_FIELDS, (("entity", entity),))
     return columns_from(each for each in definitions if each.entity.casefold() == entity)
@@ -107,7 +107,7 @@ class _Records:
         return [getattr(record, column) for record in self.records]
 
 
-def _records(client: Connection, resource: Resource, query: Query) -> list[Any]:
+def _records(client: ApiConnection, resource: Resource, query: Query) -> list[Any]:
     """Return all records of a list, read like any other list: in pages if the server pages it."""
     with client.cancel_scope() as scope:
         loaded = ListReader(
@@ -123,7 +123,7 @@ def _records(client: Connection, resource: Resource, query: Query) -> list[Any]:
     return [records[row] for row in loaded.rows.to_pylist()]
 
 
-def total_of(client: Connection, request: ListRequest) -> int:
+def count_records(client: ApiConnection, request: ListRequest) -> int:
     """Return how many records match, with one small request a stream."""
     if client.tables is not None:
         return client.tables.count(request)
@@ -131,7 +131,7 @@ def total_of(client: Connection, request: ListRequest) -> int:
     return sum(_total(client, resource, query) for query in request.streams)
 
 
-def _total(client: Connection, resource: Resource, query: Query) -> int:
+def _total(client: ApiConnection, resource: Resource, query: Query) -> int:
     """Return the total of one list, from an answer that agrees with itself; asked for twice at most."""
     wanted = PageRequest(query, 1)
     for _ in range(2):
@@ -147,15 +147,15 @@ def _total(client: Connection, resource: Resource, query: Query) -> int:
     raise error
 
 
-def _custom_columns(client: Connection, request: ListRequest) -> tuple[CustomColumn, ...]:
+def _custom_columns(client: ApiConnection, request: ListRequest) -> tuple[CustomColumn, ...]:
     entity = request.resource.entity
     return definitions_of(client, entity) if entity and "customFields" in request.select else ()
 
 
 def _read(
-    client: Connection,
+    client: ApiConnection,
     request: ListRequest,
-    builder: Builder,
+    builder: TableBuilder,
     progress: bool | Progress | None,
     see: See,
     sent: list[Query],
@@ -190,7 +190,7 @@ def _read(
     return loaded, min(times, default=None)
 
 
-def _fetch_fitting(client: Connection, resource: Resource, query: Query, scope: CancelScope) -> Response:
+def _fetch_fitting(client: ApiConnection, resource: Resource, query: Query, scope: CancelScope) -> Response:
     """Fetch a page, with fewer rows where it is too large: the reader goes on as if the server had granted fewer."""
     while True:
         try:

@@ -16,8 +16,8 @@ from msgspec import Struct
 from billframes._names import closest
 from billframes.errors import DecodeError
 from billframes.schema.custom_fields import attributes_of
-from billframes.schema.dates import parse_day
 from billframes.schema.decode import parse_instant, parse_time
+from billframes.schema.json_text import parse_day
 from billframes.schema.sources import Field, fields_of, wire_name
 
 __all__ = ["Record", "record_from"]

@@ -23,19 +23,19 @@ from billframes.loading.query_args import identifier
 from billframes.loading.record import Record
 from billframes.periods import resolve
 from billframes.schema.custom_fields import CustomColumn
-from billframes.schema.records import CustomFieldValueUpdate, Request
+from billframes.schema.records import CustomFieldValueUpdate, WriteBody
 from billframes.schema.sources import Field, fields_of
 
 __all__ = ["body_of", "custom_updates", "mergeable"]
 
 
-def body_of(request: type[Request], values: Mapping[str, Any]) -> bytes:
+def body_of(request: type[WriteBody], values: Mapping[str, Any]) -> bytes:
     """
     Put arguments into the body of a request.
 
     Parameters
     ----------
-    request : type of Request
+    request : type of WriteBody
         The declaration.
     values : mapping
         Arguments by name; those that are UNSET are left out.
@@ -50,7 +50,7 @@ def body_of(request: type[Request], values: Mapping[str, Any]) -> bytes:
     return msgspec.json.encode(request(**given))
 
 
-def mergeable(request: type[Request], values: Mapping[str, Any]) -> dict[str, str]:
+def mergeable(request: type[WriteBody], values: Mapping[str, Any]) -> dict[str, str]:
     """
     Return the names in JSON of the arguments that are given as `bf.merge(…)`, by argument.
 

@@ -27,14 +27,14 @@ from msgspec.structs import astuple
 from billframes._names import snake_case
 from billframes._warn import warn
 from billframes.errors import DecodeError, UnknownValueWarning
-from billframes.loading.dictionary_encoder import UNREADABLE, Enum, References, Repeated
+from billframes.loading.dictionary_encoder import UNREADABLE, DictionaryEncoder, EnumEncoder, ReferenceEncoder
 from billframes.schema.columns import Column, side_by_side
 from billframes.schema.custom_fields import CustomColumn, read_values, warn_of_undefined
 from billframes.schema.decode import listed, microseconds, parse_time, references_of
 from billframes.schema.resources import Resource
 from billframes.schema.sources import Source, wire_path
 
-__all__ = ["Block", "Builder", "build_table"]
+__all__ = ["Block", "TableBuilder", "build_table"]
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Block:
 
     columns: dict[str, pa.Array]
     rows: int
-    codes: dict[str, Repeated]
+    codes: dict[str, DictionaryEncoder]
     referred: dict[str, Source]
 
     def value(self, column: str, row: int) -> Any:
@@ -66,7 +66,7 @@ class Block:
         return self.columns[column].to_pylist()  # type: ignore[no-any-return]
 
 
-class Builder:
+class TableBuilder:
     """
     Builds a load's table.
 
@@ -97,7 +97,7 @@ class Builder:
         self._nested = {str(parent): each for parent, each in groups.items()}
         self.columns = (*(source.column for source in sources), *(each.column for each in custom))
         self._codes = {column.name: _codes_of(column) for column in self.columns if _is_encoded(column)}
-        self._codes |= {parent: References(kind) for parent, kind in references.items()}
+        self._codes |= {parent: ReferenceEncoder(kind) for parent, kind in references.items()}
         self._paths = {each.column.name: wire_path(resource.record, each) for each in sources}
         # What blocks hold of a column: its values, or their numbers.
         self._kept = {column.name: column.type for column in self.columns} | dict.fromkeys(self._codes, pa.int32())
@@ -224,7 +224,7 @@ class Builder:
 
     def _report(self) -> None:
         for name, codes in self._codes.items():
-            if isinstance(codes, Enum) and codes.strays:
+            if isinstance(codes, EnumEncoder) and codes.strays:
                 warn(
                     f"{self._resource.name}: column {name!r} holds values the API's description does not have: "
                     f"{', '.join(map(repr, codes.strays))}. They are kept as extra categories.",
@@ -240,8 +240,8 @@ def build_table(
     sources: Sequence[Source],
     custom: Sequence[CustomColumn] = (),
 ) -> pa.Table:
-    """Turn records into an Arrow table, all at once (see `Builder`)."""
-    builder = Builder(resource, sources, custom)
+    """Turn records into an Arrow table, all at once (see `TableBuilder`)."""
+    builder = TableBuilder(resource, sources, custom)
     return builder.table([builder.block(records)])
 
 
@@ -249,8 +249,8 @@ def _is_encoded(column: Column) -> bool:
     return column.repeated or column.kind == "enum"
 
 
-def _codes_of(column: Column) -> Repeated:
-    return Enum(column.values) if column.kind == "enum" else Repeated()
+def _codes_of(column: Column) -> DictionaryEncoder:
+    return EnumEncoder(column.values) if column.kind == "enum" else DictionaryEncoder()
 
 
 def _parents(parents: Iterable[Any], sources: Sequence[Source]) -> list[Any]:

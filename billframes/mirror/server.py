@@ -24,7 +24,7 @@ from billframes.loaders import (
     TimeEntries,
     Users,
 )
-from billframes.loading.connection import Connection
+from billframes.loading.connection import ApiConnection
 from billframes.loading.progress import Progress
 from billframes.loading.query_args import segment
 from billframes.loading.select_names import SelectNames
@@ -55,7 +55,7 @@ TRIES = 3
 class _Counted:
     """A connection that counts its requests and keeps the earliest time the server told."""
 
-    def __init__(self, client: Connection, progress: bool | Progress | None) -> None:
+    def __init__(self, client: ApiConnection, progress: bool | Progress | None) -> None:
         self._client = client
         self._lock = threading.Lock()
         self.progress = client.progress if progress is None else progress

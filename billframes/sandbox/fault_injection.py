@@ -15,7 +15,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from billframes.errors import ConfigError
-from billframes.sandbox.parameters import ListRequest
+from billframes.sandbox.parameters import ListQuery
 from billframes.sandbox.problems import Problem
 from billframes.schema.resources import Resource
 
@@ -185,7 +185,7 @@ class FaultInjector:
         filters = tuple(replace(each, described=True) for each in resource.filters)
         return replace(resource, select=tuple(names), filters=filters), always - brought
 
-    def granted(self, asked: ListRequest) -> ListRequest:
+    def granted(self, asked: ListQuery) -> ListQuery:
         """Return the request with the granted limit, and with ties shuffled if configured."""
         most = self.trouble.most_granted
         limit = asked.limit if most is None else min(asked.limit, most)

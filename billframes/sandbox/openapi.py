@@ -239,7 +239,7 @@ def _ref(record: type[msgspec.Struct]) -> _Json:
     return {"$ref": _REFERENCE + record.__name__}
 
 
-def _components(resources: Iterable[Resource], bodies: Iterable[type[r.Request]], balances: str) -> _Json:
+def _components(resources: Iterable[Resource], bodies: Iterable[type[r.WriteBody]], balances: str) -> _Json:
     types: list[type[msgspec.Struct]] = [r.ClientBalances, r.CodeList, r.HealthCheckResponse, r.Pagination]
     for each in resources:
         types += [each.record, *([each.detail] if each.detail else [])]

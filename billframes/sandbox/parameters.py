@@ -16,7 +16,7 @@ from billframes.sandbox.clock import instant_text
 from billframes.sandbox.problems import Faults, shown
 from billframes.schema.resources import MAX_LIMIT, MAX_OFFSET, Filter, Resource
 
-__all__ = ["MODIFIED_SINCE", "ListRequest", "read_date", "read_id", "read_list", "read_uuid"]
+__all__ = ["MODIFIED_SINCE", "ListQuery", "read_date", "read_id", "read_list", "read_uuid"]
 
 MODIFIED_SINCE = Filter("modifiedSince", "instant", "Only records modified after this instant.")
 
@@ -28,7 +28,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
-class ListRequest:
+class ListQuery:
     """
     A caller's request for part of a list.
 
@@ -49,7 +49,7 @@ class ListRequest:
         return ",".join(("-" if descending else "") + name for name, descending in self.sort) or None
 
 
-def read_list(resource: Resource, pairs: Iterable[tuple[str, str]]) -> ListRequest:
+def read_list(resource: Resource, pairs: Iterable[tuple[str, str]]) -> ListQuery:
     """
     Read and check the query parameters of a list.
 
@@ -68,9 +68,9 @@ def read_list(resource: Resource, pairs: Iterable[tuple[str, str]]) -> ListReque
     reader = _Reader(pairs)
     filters = {each.name: reader.read(each.name, _READERS[each.kind](each), None) for each in _filters(resource)}
     select: frozenset[str] = reader.read("select", lambda text: _select(resource, text), frozenset())
-    request = ListRequest({name: value for name, value in filters.items() if value is not None}, select)
+    request = ListQuery({name: value for name, value in filters.items() if value is not None}, select)
     if resource.paginated:
-        request = ListRequest(
+        request = ListQuery(
             request.filters,
             select,
             sort=reader.read("sort", lambda text: _sort(resource, text), ()),

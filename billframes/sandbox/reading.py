@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from billframes.sandbox.parameters import ListRequest
+from billframes.sandbox.parameters import ListQuery
 from billframes.sandbox.schema import SCALE
 from billframes.sandbox.store import count
 from billframes.schema.resources import MAX_LIMIT, Resource
@@ -105,7 +105,7 @@ class Collection:
 
 
 def read_page(
-    connection: sqlite3.Connection, collection: Collection, request: ListRequest, view: View
+    connection: sqlite3.Connection, collection: Collection, request: ListQuery, view: View
 ) -> tuple[list[Row], int]:
     """Return one page's records and the number of matches."""
     where, values = _where(collection, request.filters), _bound(request.filters)
@@ -118,7 +118,7 @@ def read_page(
 def _page(
     connection: sqlite3.Connection,
     collection: Collection,
-    request: ListRequest,
+    request: ListQuery,
     values: Mapping[str, Any],
     total: int,
 ) -> list[str]:
@@ -186,7 +186,7 @@ def _where(collection: Collection, filters: Mapping[str, Any], *, walking: bool 
     return " WHERE " + " AND ".join(f"({each.format(plus)})" for each in conditions) if conditions else ""
 
 
-def _order(collection: Collection, request: ListRequest, *, backwards: bool, few: bool) -> str:
+def _order(collection: Collection, request: ListQuery, *, backwards: bool, few: bool) -> str:
     """
     Return the ORDER BY clause, with ties ordered by id.
 

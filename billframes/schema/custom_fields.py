@@ -17,7 +17,7 @@ from billframes._names import snake_case
 from billframes._warn import warn
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.schema.columns import Column
-from billframes.schema.dates import parse_day
+from billframes.schema.json_text import parse_day
 from billframes.schema.records import CustomFieldList, CustomFieldValue
 
 __all__ = ["CustomColumn", "attributes_of", "columns_from", "read_values", "warn_of_undefined"]

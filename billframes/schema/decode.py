@@ -20,8 +20,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from billframes.errors import DecodeError
-from billframes.schema.dates import midnights_cut
-from billframes.schema.json_text import TOO_DEEP, not_json
+from billframes.schema.json_text import TOO_DEEP, midnights_cut, not_json
 from billframes.schema.records import Pagination, Reference
 from billframes.schema.resources import MAX_OFFSET, Resource
 from billframes.schema.sources import fields_of

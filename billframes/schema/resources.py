@@ -101,7 +101,7 @@ class Resource:
         The loader's name.
     path : str
         Where the list is; a single record is at `path/{id}`.
-    record, detail : type of Record
+    record, detail : type of ApiRecord
         An item of the list, and a record read by its id (None if the API can't read one).
     id : str
         The property that identifies a record.
@@ -120,13 +120,13 @@ class Resource:
         The name by which custom fields are defined for these records.
     alternates : tuple of Alternate
         `select` names that other servers of this family use.
-    creates, updates : type of Request, optional
+    creates, updates : type of WriteBody, optional
         What creating and updating a record take; None if the API can't.
     """
 
     name: str
     path: str
-    record: type[r.Record]
+    record: type[r.ApiRecord]
     id: str
     filters: tuple[Filter, ...] = ()
     select: tuple[str, ...] = ()
@@ -134,11 +134,11 @@ class Resource:
     paginated: bool = True
     order: tuple[str, ...] = ()
     date: str | None = None
-    detail: type[r.Record] | None = None
+    detail: type[r.ApiRecord] | None = None
     entity: str | None = None
     alternates: tuple[Alternate, ...] = ()
-    creates: type[r.Request] | None = None
-    updates: type[r.Request] | None = None
+    creates: type[r.WriteBody] | None = None
+    updates: type[r.WriteBody] | None = None
 
     @property
     def noun(self) -> str:

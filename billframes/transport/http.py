@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 import httpx
 
 from billframes._version import __version__
+from billframes.config.credentials import is_loopback
 from billframes.config.profiles import Limits
 from billframes.config.secret import Secret
-from billframes.config.sources import is_loopback
 from billframes.errors import BillframesError, ConfigError, NotFoundError
 from billframes.schema.json_text import ends_early, flaw_of, not_json
 from billframes.transport.body import ENCODINGS, BodyError, TooLargeError, read_body

@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 
 from billframes.errors import DecodeError, NotFoundError
-from billframes.schema.dates import parse_day
 from billframes.schema.decode import parse_instant, same_id
+from billframes.schema.json_text import parse_day
 from billframes.schema.resources import ALL_ZERO_ID, Resource
 from billframes.transport.http import OutcomeCheck, Response
 

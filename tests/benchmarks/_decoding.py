@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from billframes.loading.table_builder import Builder
+from billframes.loading.table_builder import TableBuilder
 from billframes.schema.custom_fields import CustomColumn, columns_from
 from billframes.schema.decode import decode_page
 from billframes.schema.records import CustomFieldList, CustomFieldOption
@@ -50,7 +50,7 @@ def custom_fields() -> Pair:
 
 def _pair(resource: Resource, pages: list[bytes], custom: tuple[CustomColumn, ...]) -> Pair:
     def ours() -> pa.Table:
-        builder = Builder(resource, sources_of(resource.record), custom)
+        builder = TableBuilder(resource, sources_of(resource.record), custom)
         return builder.table([builder.block(decode_page(page, resource).data or []) for page in pages])
 
     return ours, lambda: [orjson.loads(page) for page in pages]

@@ -10,8 +10,8 @@ import pytest
 import billframes as bf
 from billframes.cli import main
 from billframes.commands import doctor
+from billframes.config.credentials import KEYRING_SERVICE
 from billframes.config.profiles import config_file
-from billframes.config.sources import KEYRING_SERVICE
 
 
 @pytest.fixture(autouse=True)

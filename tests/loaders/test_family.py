@@ -12,7 +12,7 @@ import pytest
 
 import billframes as bf
 from billframes.sandbox import Sandbox, Trouble
-from billframes.schema.dates import midnights_cut
+from billframes.schema.json_text import midnights_cut
 from tests.conftest import entry, paged
 
 DATES = re.compile(r'("(?:date|opened|invoiceDate|dueDate)":")([0-9-]{10})"')

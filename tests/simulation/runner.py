@@ -14,7 +14,7 @@ from typing import Any
 
 from billframes._names import snake_case
 from billframes.errors import PagingError
-from billframes.loading.table_builder import Builder
+from billframes.loading.table_builder import TableBuilder
 from billframes.paging import ListReader, ListSchema, LoadResult
 from billframes.schema.decode import decode_page, parse_instant
 from billframes.schema.resources import RESOURCES
@@ -115,7 +115,7 @@ class Shuffled:
 
 
 def reader_of(
-    setting: Setting, transport: Any, told: list[tuple[int, int]], builder: Builder, concurrency: int = 4
+    setting: Setting, transport: Any, told: list[tuple[int, int]], builder: TableBuilder, concurrency: int = 4
 ) -> ListReader:
     """Return the real reader on a transport."""
     resource = BY_NAME[setting.resource]
@@ -132,14 +132,14 @@ def reader_of(
     )
 
 
-def builder_of(setting: Setting) -> Builder:
+def builder_of(setting: Setting) -> TableBuilder:
     """Return what builds a load's table."""
     record = BY_NAME[setting.resource].record
     details = {source.column.select for source in sources_of(record)} - ({None} if setting.meta else {None, "meta"})
-    return Builder(BY_NAME[setting.resource], sources_of(record, frozenset(details)))
+    return TableBuilder(BY_NAME[setting.resource], sources_of(record, frozenset(details)))
 
 
-def came(loaded: LoadResult, setting: Setting, builder: Builder) -> list[tuple[str, dt.datetime | None]]:
+def came(loaded: LoadResult, setting: Setting, builder: TableBuilder) -> list[tuple[str, dt.datetime | None]]:
     """Return each record's id and when it was last changed; None where it does not say."""
     table = builder.table(loaded.blocks, loaded.rows)
     ids = table.column(snake_case(BY_NAME[setting.resource].id)).to_pylist()
@@ -202,7 +202,7 @@ def judge(
     model: Model,
     before: dict[str, Any],
     loaded: LoadResult,
-    builder: Builder,
+    builder: TableBuilder,
     query: Query,
     told: list[tuple[int, int]],
 ) -> str:

@@ -176,13 +176,13 @@ class Property:
     read: Read
 
 
-def read_body(declared: type[r.Request], content_type: str | None, raw: bytes, faults: Faults) -> dict[str, Any]:
+def read_body(declared: type[r.WriteBody], content_type: str | None, raw: bytes, faults: Faults) -> dict[str, Any]:
     """
     Read a request's body.
 
     Parameters
     ----------
-    declared : type of Request
+    declared : type of WriteBody
         Which properties there are.
     content_type : str, optional
         The request's header.

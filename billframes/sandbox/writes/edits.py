@@ -102,7 +102,7 @@ class Operation:
         As the API has them.
     run : callable
         Refuses by raising a `Problem`, or writes.
-    body : type of Request, optional
+    body : type of WriteBody, optional
         What it takes.
     target : Collection, optional
         What the path's id is of; none in creates.
@@ -123,7 +123,7 @@ class Operation:
     name: str
     summary: str
     run: Callable[[Edit], None]
-    body: type[r.Request] | None = None
+    body: type[r.WriteBody] | None = None
     target: Collection | None = None
     answer: Collection | None = None
     keeps: frozenset[str] = frozenset()

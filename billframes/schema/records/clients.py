@@ -6,13 +6,13 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
-from billframes.schema.records.fields import Id, Label, Money, Record, Request, Text, note
+from billframes.schema.records.fields import ApiRecord, Id, Label, Money, Text, WriteBody, note
 from billframes.schema.records.shared import Contact, CustomFieldValue, CustomFieldValueUpdate, Metadata
 
 __all__ = ["ClientBalances", "ClientDetail", "ClientList", "CreateClient", "UpdateClient"]
 
 
-class ClientList(Record):
+class ClientList(ApiRecord):
     """A client in a list."""
 
     client_id: Annotated[Id, note("The client.")]
@@ -30,7 +30,7 @@ class ClientDetail(ClientList, kw_only=True):
     notes: Annotated[Text | None, note("Internal notes.", missing="there are none")] = None
 
 
-class ClientBalances(Record):
+class ClientBalances(ApiRecord):
     """
     What a client owes. Two field sets are described; a server sends either (or both).
 
@@ -56,7 +56,7 @@ class ClientBalances(Record):
     ] = None
 
 
-class CreateClient(Request):
+class CreateClient(WriteBody):
     """A client to create."""
 
     name: Annotated[Label, note("Company name or individual name.")]
@@ -70,7 +70,7 @@ class CreateClient(Request):
     ] = UNSET
 
 
-class UpdateClient(Request):
+class UpdateClient(WriteBody):
     """Changes to a client; what is not sent stays as it is."""
 
     name: Annotated[Text | UnsetType | None, note("Company name or individual name.")] = UNSET

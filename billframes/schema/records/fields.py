@@ -26,6 +26,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 __all__ = [
+    "ApiRecord",
     "Date",
     "Flag",
     "Hint",
@@ -36,16 +37,15 @@ __all__ = [
     "Money",
     "Number",
     "Rate",
-    "Record",
-    "Request",
     "Text",
     "TimeOfDay",
+    "WriteBody",
     "enum",
     "note",
 ]
 
 
-class Record(Struct, rename="camel", gc=False):
+class ApiRecord(Struct, rename="camel", gc=False):
     """
     Base of everything the API answers with.
 
@@ -54,7 +54,7 @@ class Record(Struct, rename="camel", gc=False):
     """
 
 
-class Request(Struct, rename="camel", omit_defaults=True):
+class WriteBody(Struct, rename="camel", omit_defaults=True):
     """Base of everything the API takes: a property left UNSET is not sent, None is sent as null."""
 
 

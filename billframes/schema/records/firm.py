@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
-from billframes.schema.records.fields import Flag, Id, Label, Record, Request, Text, enum, note
+from billframes.schema.records.fields import ApiRecord, Flag, Id, Label, Text, WriteBody, enum, note
 from billframes.schema.records.shared import CustomFieldValue, CustomFieldValueUpdate, ValueType
 
 __all__ = [
@@ -31,7 +31,7 @@ CustomFieldEntity = Annotated[str, enum("client", "matter", "user")]
 HealthStatus = Annotated[str, enum("unhealthy", "degraded", "healthy")]
 
 
-class UserList(Record):
+class UserList(ApiRecord):
     """A user in a list."""
 
     user_id: Annotated[Id, note("The user.")]
@@ -44,7 +44,7 @@ class UserList(Record):
     custom_fields: Annotated[list[CustomFieldValue] | None, note("Custom field values.", select="customFields")] = None
 
 
-class UpdateUser(Request):
+class UpdateUser(WriteBody):
     """Changes to a user: custom fields only."""
 
     custom_fields: Annotated[
@@ -53,7 +53,7 @@ class UpdateUser(Request):
     ] = UNSET
 
 
-class PracticeAreaList(Record):
+class PracticeAreaList(ApiRecord):
     """A practice area in a list."""
 
     practice_area_id: Annotated[Id, note("The practice area.")]
@@ -61,21 +61,21 @@ class PracticeAreaList(Record):
     default: Annotated[Flag, note("Whether it is the default practice area.")]
 
 
-class CreatePracticeArea(Request):
+class CreatePracticeArea(WriteBody):
     """A practice area to create."""
 
     label: Annotated[Label, note("What it is called.")]
     default: Annotated[Flag | UnsetType, note("Whether it is the default practice area.")] = UNSET
 
 
-class UpdatePracticeArea(Request):
+class UpdatePracticeArea(WriteBody):
     """Changes to a practice area; what is not sent stays as it is."""
 
     label: Annotated[Text | UnsetType | None, note("What it is called.")] = UNSET
     default: Annotated[Flag | UnsetType | None, note("Whether it is the default practice area.")] = UNSET
 
 
-class CodeDetail(Record):
+class CodeDetail(ApiRecord):
     """A LEDES code."""
 
     code: Annotated[Label, note("The code, such as L110 or A103.")]
@@ -87,7 +87,7 @@ class CodeDetail(Record):
     ] = None
 
 
-class CodeSet(Record):
+class CodeSet(ApiRecord):
     """A set of LEDES codes."""
 
     code_set_id: Annotated[Label, note("The code set.")]
@@ -95,7 +95,7 @@ class CodeSet(Record):
     description: Annotated[Label, note("What it is for.")]
 
 
-class CodeList(Record):
+class CodeList(ApiRecord):
     """All LEDES codes and code sets."""
 
     activity: Annotated[list[CodeDetail], note("Activity codes.")]
@@ -104,14 +104,14 @@ class CodeList(Record):
     code_sets: Annotated[list[CodeSet], note("The sets the codes belong to.")]
 
 
-class CustomFieldOption(Record):
+class CustomFieldOption(ApiRecord):
     """One choice of an enum custom field."""
 
     option_id: Annotated[Id, note("The value to use when setting the field.")]
     label: Annotated[Label, note("What it is called.")]
 
 
-class CustomFieldList(Record):
+class CustomFieldList(ApiRecord):
     """A custom field's definition."""
 
     id: Annotated[Label, note("The custom field.")]
@@ -124,7 +124,7 @@ class CustomFieldList(Record):
     ] = None
 
 
-class HealthCheckResponse(Record):
+class HealthCheckResponse(ApiRecord):
     """Whether the server is well. The fields of `version` are not shown, so it stays as it came."""
 
     status: Annotated[HealthStatus | None, note("How the server is.", missing="it does not say")] = None

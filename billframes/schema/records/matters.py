@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
-from billframes.schema.records.fields import Date, Flag, Id, Label, Record, Request, Text, enum, note
+from billframes.schema.records.fields import ApiRecord, Date, Flag, Id, Label, Text, WriteBody, enum, note
 from billframes.schema.records.shared import (
     ClientReference,
     CustomFieldValue,
@@ -29,7 +29,7 @@ __all__ = [
 MatterType = Annotated[str, enum("hourly", "fixedFee", "contingency", "probono", "internal")]
 
 
-class ConflictInformation(Record):
+class ConflictInformation(ApiRecord):
     """Who else is involved, for conflict checks."""
 
     adverse: Annotated[Text | None, note("Adverse parties.")] = None
@@ -38,7 +38,7 @@ class ConflictInformation(Record):
     opposing: Annotated[Text | None, note("Opposing parties.")] = None
 
 
-class MatterLedesConfiguration(Record):
+class MatterLedesConfiguration(ApiRecord):
     """How a matter is billed electronically."""
 
     enabled: Annotated[Flag, note("Whether LEDES billing is on.")]
@@ -48,7 +48,7 @@ class MatterLedesConfiguration(Record):
     code_set_ids: Annotated[list[str], note("Code sets available for the matter.")]
 
 
-class MatterList(Record, kw_only=True):
+class MatterList(ApiRecord, kw_only=True):
     """A matter in a list."""
 
     matter_id: Annotated[Id, note("The matter.")]
@@ -93,7 +93,7 @@ class MatterDetail(MatterList, kw_only=True):
     referral_sources: Annotated[Text | None, note("Where the matter came from.")] = None
 
 
-class CreateMatter(Request):
+class CreateMatter(WriteBody):
     """A matter to create."""
 
     name: Annotated[Label, note("The matter's name.")]
@@ -115,7 +115,7 @@ class CreateMatter(Request):
     ] = UNSET
 
 
-class UpdateMatter(Request):
+class UpdateMatter(WriteBody):
     """Changes to a matter; what is not sent stays as it is."""
 
     name: Annotated[Text | UnsetType | None, note("The matter's name.")] = UNSET

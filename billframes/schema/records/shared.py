@@ -12,15 +12,15 @@ from typing import Annotated
 from msgspec import UNSET, Struct, UnsetType, field
 
 from billframes.schema.records.fields import (
+    ApiRecord,
     Date,
     Hint,
     Id,
     Instant,
     Label,
     Money,
-    Record,
-    Request,
     Text,
+    WriteBody,
     enum,
     note,
 )
@@ -46,7 +46,7 @@ ValueType = Annotated[str, enum("text", "boolean", "number", "date", "enum")]
 InvoiceState = Annotated[str, enum("draft", "review", "approved", "final")]
 
 
-class CustomFieldValue(Record):
+class CustomFieldValue(ApiRecord):
     """A custom field's value on a record."""
 
     id: Annotated[Label, note("Which custom field this is.")]
@@ -59,7 +59,7 @@ class CustomFieldValue(Record):
     option_id: Annotated[Id | None, note("The selected option, for enum fields.")] = None
 
 
-class CustomFieldValueUpdate(Request):
+class CustomFieldValueUpdate(WriteBody):
     """A custom field's value to set."""
 
     id: Annotated[Label, note("Which custom field to set.")]
@@ -72,7 +72,7 @@ class CustomFieldValueUpdate(Request):
     )
 
 
-class Metadata(Record):
+class Metadata(ApiRecord):
     """When a record was made and last changed."""
 
     created_at: Annotated[Instant, note("When the record was created.")]
@@ -80,7 +80,7 @@ class Metadata(Record):
     custom_fields: Annotated[list[CustomFieldValue] | None, note("Custom field values.", select="customFields")] = None
 
 
-class Contact(Record):
+class Contact(ApiRecord):
     """How to reach a client."""
 
     company_name: Annotated[Text | None, note("Company name.")] = None
@@ -187,7 +187,7 @@ class FixedFeeReference(Reference, frozen=True):
     amount: Annotated[Money | None, note("The fixed fee's amount.")] = None
 
 
-class Pagination(Record):
+class Pagination(ApiRecord):
     """Which part of a list an answer holds."""
 
     limit: Annotated[int, note("Most records this answer may hold, as the server granted.")]

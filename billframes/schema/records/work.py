@@ -1,4 +1,4 @@
-"""What gets billed: time entries, fixed fees and expenses."""
+"""Work and its invoices: time entries, fixed fees, expenses and invoices, which the API only lists."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import UNSET, UnsetType
 
 from billframes.schema.records.fields import (
+    ApiRecord,
     Date,
     Flag,
     Hours,
@@ -14,10 +15,9 @@ from billframes.schema.records.fields import (
     Label,
     Money,
     Rate,
-    Record,
-    Request,
     Text,
     TimeOfDay,
+    WriteBody,
     enum,
     note,
 )
@@ -25,6 +25,7 @@ from billframes.schema.records.shared import (
     ClientReference,
     FixedFeeReference,
     InvoiceReference,
+    InvoiceState,
     MatterReference,
     Metadata,
     UserReference,
@@ -39,6 +40,7 @@ __all__ = [
     "ExpenseList",
     "FixedFeeDetail",
     "FixedFeeList",
+    "InvoiceList",
     "TimeEntryDetail",
     "TimeEntryList",
     "UpdateExpense",
@@ -50,10 +52,11 @@ BillingType = Annotated[str, enum("nonBillable", "billable", "fixedFee")]
 
 _BILLED = "True when the item is on an invoice in any state, drafts included."
 _NOT_ON_INVOICE = "the item is on no invoice"
+_SEVERAL = "the invoice covers several matters and the server names none"
 _RATES = "billing type is not billable, or the credential lacks `read.rates`"
 
 
-class TimeEntryList(Record, kw_only=True):
+class TimeEntryList(ApiRecord, kw_only=True):
     """A time entry in a list."""
 
     time_entry_id: Annotated[Id, note("The time entry.")]
@@ -92,7 +95,7 @@ class TimeEntryDetail(TimeEntryList, kw_only=True):
     client: Annotated[ClientReference, note("The client in short.")]
 
 
-class CreateTimeEntry(Request):
+class CreateTimeEntry(WriteBody):
     """A time entry to create."""
 
     matter_id: Annotated[Id, note("The matter.")]
@@ -114,7 +117,7 @@ class CreateTimeEntry(Request):
     task_code: Annotated[Text | UnsetType | None, note("LEDES task code.")] = UNSET
 
 
-class UpdateTimeEntry(Request):
+class UpdateTimeEntry(WriteBody):
     """Changes to a time entry; what is not sent stays as it is."""
 
     user_id: Annotated[Id | UnsetType | None, note("The timekeeper.")] = UNSET
@@ -133,7 +136,7 @@ class UpdateTimeEntry(Request):
     task_code: Annotated[Text | UnsetType | None, note("LEDES task code.")] = UNSET
 
 
-class FixedFeeList(Record, kw_only=True):
+class FixedFeeList(ApiRecord, kw_only=True):
     """A fixed fee in a list."""
 
     fixed_fee_id: Annotated[Id, note("The fixed fee.")]
@@ -161,7 +164,7 @@ class FixedFeeDetail(FixedFeeList, kw_only=True):
     task_code: Annotated[Text | None, note("LEDES task code.", missing="not coded", repeated=True)] = None
 
 
-class CreateFixedFee(Request):
+class CreateFixedFee(WriteBody):
     """A fixed fee to create."""
 
     matter_id: Annotated[Id, note("The matter.")]
@@ -173,7 +176,7 @@ class CreateFixedFee(Request):
     task_code: Annotated[Text | UnsetType | None, note("LEDES task code.")] = UNSET
 
 
-class UpdateFixedFee(Request):
+class UpdateFixedFee(WriteBody):
     """Changes to a fixed fee; what is not sent stays as it is."""
 
     date: Annotated[Date | UnsetType | None, note("The day the fee is billed under.")] = UNSET
@@ -185,7 +188,7 @@ class UpdateFixedFee(Request):
     task_code: Annotated[Text | UnsetType | None, note("LEDES task code.")] = UNSET
 
 
-class ExpenseList(Record, kw_only=True):
+class ExpenseList(ApiRecord, kw_only=True):
     """An expense in a list."""
 
     expense_id: Annotated[Id, note("The expense.")]
@@ -215,7 +218,7 @@ class ExpenseDetail(ExpenseList, kw_only=True):
     expense_code: Annotated[Text | None, note("LEDES expense code.", missing="not coded", repeated=True)] = None
 
 
-class CreateExpense(Request):
+class CreateExpense(WriteBody):
     """An expense to create."""
 
     matter_id: Annotated[Id, note("The matter.")]
@@ -226,7 +229,7 @@ class CreateExpense(Request):
     expense_code: Annotated[Text | UnsetType | None, note("LEDES expense code.")] = UNSET
 
 
-class UpdateExpense(Request):
+class UpdateExpense(WriteBody):
     """Changes to an expense; what is not sent stays as it is."""
 
     matter_id: Annotated[Id | UnsetType | None, note("The matter.")] = UNSET
@@ -235,3 +238,22 @@ class UpdateExpense(Request):
     description: Annotated[Text | UnsetType | None, note("What the expense is for; null keeps it.")] = UNSET
     amount: Annotated[Money | UnsetType | None, note("The expense; null keeps it.")] = UNSET
     expense_code: Annotated[Text | UnsetType | None, note("LEDES expense code.")] = UNSET
+
+
+class InvoiceList(ApiRecord, kw_only=True):
+    """An invoice in a list."""
+
+    invoice_id: Annotated[Id, note("The invoice.")]
+    invoice_number: Annotated[Label, note("The invoice's number.")]
+    invoice_date: Annotated[Date, note("The invoice's date.")]
+    invoice_state: Annotated[InvoiceState, note("How far the invoice has come.")]
+    due_date: Annotated[Date | None, note("When payment is due.", missing="the invoice is not final")] = None
+    client_id: Annotated[Id, note("The client.")]
+    client: Annotated[ClientReference | None, note("The client in short.", select="client")] = None
+    matter_id: Annotated[Id | None, note("One of the invoice's matters; it may cover several.", missing=_SEVERAL)] = (
+        None
+    )
+    matter: Annotated[MatterReference | None, note("That matter in short.", select="matter", missing=_SEVERAL)] = None
+    amount: Annotated[Money, note("The invoice's total.")]
+    balance: Annotated[Money, note("What is outstanding.")]
+    meta: Annotated[Metadata | None, note("When created and changed.", select="meta")] = None

@@ -10,9 +10,9 @@ import keyring.errors
 import pytest
 
 import billframes as bf
+from billframes.config.credentials import KEYRING_SERVICE, find_api
 from billframes.config.profiles import config_file
 from billframes.config.secret import Secret
-from billframes.config.sources import KEYRING_SERVICE, find_api
 
 URL = "https://billing.example.com"
 KNOWN = frozenset({"timeout"})

@@ -9,14 +9,14 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import pairwise
 from typing import Any
 
-from billframes.loaders.findings import Finding
 from billframes.schema.decode import parse_instant
 from billframes.schema.records import Pagination
 
-__all__ = ["FEW", "Reply", "Seen", "findings"]
+__all__ = ["FEW", "CheckAnswers", "Finding", "Reply", "ServerCheck", "findings"]
 
 # Rows to ask for where some are wanted.
 FEW = 10
@@ -25,6 +25,85 @@ SKEW = 5.0
 _EMPTY = "can't be told: there are no time entries to tell by"
 _REFUSED = "a load or filter that needs it raises RefusedError with the server's words"
 _COUNTED = "longer lists are read, but not caught up with what changes meanwhile; their proof is 'counted'"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """
+    One thing that was looked at.
+
+    Parameters
+    ----------
+    name : str
+        What it is, in a word or two.
+    found : str
+        What the server does.
+    holds : bool, optional
+        Whether that is what loads assume; None where it can't be told from the data there are.
+    instead : str
+        What billframes does where it is not.
+    """
+
+    name: str
+    found: str
+    holds: bool | None
+    instead: str = ""
+
+    @property
+    def mark(self) -> str:
+        """The answer in short: "ok", "NO" or "?"."""
+        return {True: "ok", False: "NO", None: "?"}[self.holds]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ServerCheck:
+    """
+    What a server really does; made by `Client.check`.
+
+    `contact["total"]` is a finding by its name.
+
+    Parameters
+    ----------
+    base_url : str
+        The server's address.
+    findings : tuple of Finding
+    requests : int
+        How many it took, tries again aside.
+    """
+
+    base_url: str
+    findings: tuple[Finding, ...]
+    requests: int
+
+    @property
+    def failing(self) -> tuple[Finding, ...]:
+        """The findings in which the server is not as assumed."""
+        return tuple(finding for finding in self.findings if finding.holds is False)
+
+    def __getitem__(self, name: str) -> Finding:
+        found = next((finding for finding in self.findings if finding.name == name), None)
+        if found is None:
+            raise KeyError(f"{name!r}; there are {', '.join(repr(finding.name) for finding in self.findings)}")
+        return found
+
+    def __repr__(self) -> str:
+        lines = [f"First contact with {self.base_url}, {self.requests} requests:"]
+        for finding in self.findings:
+            lines.append(f"  {finding.name:<14} {finding.mark:<2} {finding.found}")
+            lines += [f"  {'':<14}    → {finding.instead}"] if finding.instead else []
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr><th scope="row">{escape(finding.name)}</th><td>{finding.mark}</td>'
+            f"<td>{escape(finding.found)}</td><td>{escape(finding.instead)}</td></tr>"
+            for finding in self.findings
+        )
+        return (
+            f"<table><caption>First contact with {escape(self.base_url)}, {self.requests} requests</caption><thead><tr>"
+            '<th scope="col">what</th><th scope="col">as assumed</th><th scope="col">found</th>'
+            f'<th scope="col">what billframes does</th></tr></thead><tbody>{rows}</tbody></table>'
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +128,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class CheckAnswers:
     """
     The answers to everything that was asked.
 
@@ -80,7 +159,7 @@ class Seen:
         return [*self.newest.rows, *self.oldest.rows, *self.middle.rows]
 
 
-def findings(seen: Seen) -> Iterator[Finding]:
+def findings(seen: CheckAnswers) -> Iterator[Finding]:
     """Yield what the answers show."""
     yield Finding("credential", f"accepted; the first answer came in {seen.newest.seconds:.2f} s", holds=True)
     for name, answers, judged in _LOOKS:
@@ -91,7 +170,7 @@ def findings(seen: Seen) -> Iterator[Finding]:
 _Judged = tuple[str, bool | None] | tuple[str, bool | None, str]
 
 
-def _rates(seen: Seen) -> _Judged:
+def _rates(seen: CheckAnswers) -> _Judged:
     billable = [row for row in [*seen.created.rows, *seen.rows] if row.billing_type.casefold() == "billable"]
     if not billable:
         return "unknown: there is no billable time entry to tell by", None
@@ -101,7 +180,7 @@ def _rates(seen: Seen) -> _Judged:
     return "hidden: the credential lacks read.rates", False, instead
 
 
-def _metadata(seen: Seen) -> _Judged:
+def _metadata(seen: CheckAnswers) -> _Judged:
     if not seen.newest.rows:
         return _EMPTY, None
     if all(row.meta is not None for row in seen.newest.rows):
@@ -109,7 +188,7 @@ def _metadata(seen: Seen) -> _Judged:
     return "does not come though asked for", False, _COUNTED
 
 
-def _total(seen: Seen) -> _Judged:
+def _total(seen: CheckAnswers) -> _Judged:
     one, other = seen.newest.total, seen.oldest.total
     if seen.newest.pagination is None or one is None or other is None:
         instead = (
@@ -124,7 +203,7 @@ def _total(seen: Seen) -> _Judged:
     return f"{one:,} time entries", True
 
 
-def _limit(seen: Seen) -> _Judged:
+def _limit(seen: CheckAnswers) -> _Judged:
     first, full = seen.newest.pagination, seen.at.pagination
     if len(seen.newest.rows) > FEW or (first is not None and first.limit > FEW):
         return f"ignored: {len(seen.newest.rows)} rows came where {FEW} were asked for", False, _LARGE
@@ -138,7 +217,7 @@ def _limit(seen: Seen) -> _Judged:
 _LARGE = "answers with more rows than asked for raise DecodeError"
 
 
-def _offset(seen: Seen) -> _Judged:
+def _offset(seen: CheckAnswers) -> _Judged:
     oldest, middle = ([row.time_entry_id for row in reply.rows] for reply in (seen.oldest, seen.middle))
     if seen.newest.total is None or len(oldest) < 2:
         return "can't be told without a total and two records", None
@@ -148,7 +227,7 @@ def _offset(seen: Seen) -> _Judged:
     return "ignored: the middle of the list is its beginning", False, instead
 
 
-def _date_order(seen: Seen) -> _Judged:
+def _date_order(seen: CheckAnswers) -> _Judged:
     down, up, middle = ([row.date for row in reply.rows] for reply in (seen.newest, seen.oldest, seen.middle))
     dates = {row.date for row in seen.rows}
     if len(dates) < 2:
@@ -159,7 +238,7 @@ def _date_order(seen: Seen) -> _Judged:
     return "not honoured", False, "answers whose rows come in another order than asked for raise DecodeError"
 
 
-def _creation_order(seen: Seen) -> _Judged:
+def _creation_order(seen: CheckAnswers) -> _Judged:
     instants = [row.meta.created_at for row in seen.created.rows if row.meta is not None]
     if len(set(instants)) < 2:
         return "can't be told: too few instants of creation came", None
@@ -172,7 +251,7 @@ def _falling(values: Sequence[Any]) -> bool:
     return all(one >= other for one, other in pairwise(values))
 
 
-def _date_filter(seen: Seen) -> _Judged:
+def _date_filter(seen: CheckAnswers) -> _Judged:
     if seen.record is None:
         return _EMPTY, None
     day = seen.record.date
@@ -194,7 +273,7 @@ _MISSING = (
 )
 
 
-def _other_filters(seen: Seen) -> _Judged:
+def _other_filters(seen: CheckAnswers) -> _Judged:
     if any(not row.billed or row.billing_type.casefold() != seen.kind.casefold() for row in seen.created.rows):
         return "billed or billingType is ignored: others came", False, _STRAY
     if seen.record is None:
@@ -209,20 +288,20 @@ def _other_filters(seen: Seen) -> _Judged:
     return "honoured: billed, billing type, matter, timekeeper", True
 
 
-def _unknown(seen: Seen) -> _Judged:
+def _unknown(seen: CheckAnswers) -> _Judged:
     if seen.unknown.total == seen.newest.total and bool(seen.unknown.rows) == bool(seen.newest.rows):
         return "ignored: a name of no API changes nothing", True
     return "another list came", None
 
 
-def _since(seen: Seen) -> _Judged:
+def _since(seen: CheckAnswers) -> _Judged:
     if seen.future.rows:
         instead = "lists longer than one answer raise DecodeError, and so does modified_since="
         return "ignored: records come that were changed 'since' tomorrow", False, instead
     return ("honoured: nothing was changed since tomorrow", True) if seen.newest.rows else (_EMPTY, None)
 
 
-def _strict(seen: Seen) -> _Judged:
+def _strict(seen: CheckAnswers) -> _Judged:
     if seen.record is None or seen.record.meta is None or seen.future.rows:
         return "can't be told", None
     if seen.at.has(seen.record):
@@ -231,7 +310,7 @@ def _strict(seen: Seen) -> _Judged:
     return "strict: a record is not changed since its own modified date", True
 
 
-def _changes(seen: Seen) -> _Judged:
+def _changes(seen: CheckAnswers) -> _Judged:
     if seen.record is None or seen.record.meta is None or seen.future.rows:
         return "can't be told", None
     if seen.before.has(seen.record):
@@ -242,7 +321,7 @@ def _changes(seen: Seen) -> _Judged:
     return "not found: a record was not changed since a second before its modified date", False, instead
 
 
-def _clock(seen: Seen) -> _Judged:
+def _clock(seen: CheckAnswers) -> _Judged:
     server, here = seen.newest.date, seen.newest.asked
     if server is None:
         return "unknown: the server does not say its time", False, _COUNTED
@@ -253,7 +332,7 @@ def _clock(seen: Seen) -> _Judged:
     return f"{where}; loads go by the server's", True
 
 
-_LOOKS: tuple[tuple[str, Callable[[Seen], tuple[Reply, ...]], Callable[[Seen], _Judged]], ...] = (
+_LOOKS: tuple[tuple[str, Callable[[CheckAnswers], tuple[Reply, ...]], Callable[[CheckAnswers], _Judged]], ...] = (
     ("rates", lambda seen: (seen.created,), _rates),
     ("clock", lambda seen: (), _clock),
     ("metadata", lambda seen: (), _metadata),
