@@ -26,7 +26,7 @@ from billframes.schema.decode import decode_single, same_id
 from billframes.schema.records import WriteBody
 from billframes.transport.http import Response
 from billframes.transport.http_errors import uncertain_write_error
-from billframes.transport.request import WriteBody
+from billframes.transport.request import ApiRequest
 from billframes.transport.write_recovery import check_deletion, check_update
 
 __all__ = ["Creates", "Deletes", "Reads", "SingleRecords", "Updates"]
@@ -45,7 +45,7 @@ class RecordMethods(Loader):
             return self._record(response.body) if response.body.strip() else None
         except DecodeError as error:
             # The server did create something: a caller who takes this for a failure might create it twice.
-            raise uncertain_write_error(error, WriteBody(name, "POST", path, body=body)) from None
+            raise uncertain_write_error(error, ApiRequest(name, "POST", path, body=body)) from None
 
     def _update(self, id: Id, values: Mapping[str, Any]) -> Record | None:  # noqa: A002
         path, request = self._path(id), self.resource.updates
