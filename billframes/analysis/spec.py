@@ -72,7 +72,7 @@ class ChartSpec:
     Parameters
     ----------
     kind : {"bars", "stacks", "points", "ages", "running_share"}
-        The function of `billframes.plots._drawing` that draws it.
+        The function of `billframes.plots.drawing` that draws it.
     title : str
         What is shown; what the rows are by is added.
     columns : mapping of str to str

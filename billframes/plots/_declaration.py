@@ -19,7 +19,7 @@ from billframes.analysis.metrics import BUCKET
 from billframes.analysis.spec import ChartSpec, measure
 from billframes.errors import MissingColumnError
 from billframes.plots._axes import hours, money
-from billframes.plots._drawing import KINDS, Drawn
+from billframes.plots.drawing import KINDS, Drawn
 
 __all__ = ["Chart", "Plot"]
 

@@ -26,6 +26,7 @@ __all__ = [
     "realization",
     "receivables",
     "utilization",
+    "warnings_of",
 ]
 
 _HEADLINES = (
@@ -130,6 +131,11 @@ def receivables(month: Month) -> list[str]:
 def balances(month: Month) -> list[str]:
     """Say that the balances are of a later day than asked for, if they are."""
     return [later_balances(month.balances_of, month.as_of)] if month.balances_of else []
+
+
+def warnings_of(month: Month) -> list[str]:
+    """Return the warnings of loads and analyses, except the one that `balances` puts in plain words."""
+    return [note for note in month.notes if not note.startswith("as_of=")]
 
 
 def later_balances(loaded: dt.date, as_of: dt.date) -> str:

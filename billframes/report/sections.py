@@ -199,9 +199,7 @@ def narrative_rows(month: Month) -> list[list[str]]:
 
 def notes(month: Month) -> Section:
     """Show the warnings of loads and analyses, and what the figures can't tell."""
-    # The receivables section already says that balances are not those of the requested day.
-    own = [note for note in month.notes if not note.startswith("as_of=")]
-    return Section("notes.html", notes=[*footnotes.part(month), *own, footnotes.LIMITS])
+    return Section("notes.html", notes=[*footnotes.part(month), *footnotes.warnings_of(month), footnotes.LIMITS])
 
 
 def _section(

@@ -18,7 +18,7 @@ from billframes.report import footnotes
 from billframes.report.month import Month
 from billframes.report.tables import FEES_TREND, HOURS_TREND, NARRATIVES
 from billframes.tables import TableOf
-from billframes.tables._declaration import in_words
+from billframes.tables.declaration import in_words
 
 __all__ = ["Sheet", "sheets"]
 

@@ -185,7 +185,7 @@ def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator
         "",
         "Money is in the firm’s currency, which the billing system does not name. Unknown figures are empty cells.",
     )
-    for text in (*footnotes.part(month), footnotes.LIMITS, *month.notes):
+    for text in (*footnotes.part(month), *footnotes.balances(month), footnotes.LIMITS, *footnotes.warnings_of(month)):
         yield "", text
     yield "Made by", f"billframes {__version__}"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 
 from billframes.analysis.spec import TableSpec, analyses
-from billframes.tables._declaration import TableOf
+from billframes.tables.declaration import TableOf
 
 _FIELDS = [each.name for each in dataclasses.fields(TableSpec)]
 _TABLES = {"TableOf": TableOf} | {

@@ -23,7 +23,7 @@ from billframes._show import enum_label, show
 from billframes.analysis.column_types import ENUMS
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import measure
-from billframes.plots._drawing import height_for
+from billframes.plots.drawing import height_for
 
 __all__ = [
     "busy",

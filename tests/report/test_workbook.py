@@ -122,6 +122,7 @@ def test_balances_of_a_later_day_are_said_above_the_figures(book, october):
     early = opened(
         workbook(replace(october, first=dt.date(2026, 8, 1), last=dt.date(2026, 8, 31), as_of=dt.date(2026, 8, 31)))
     )
+    assert not [text for text in texts(early) if "as_of=" in text]
     for name in ("Lock-up", "Receivables by client"):
         assert early[name]["A1"].value.startswith("Balances are those of 31 October 2026, when they were loaded")
         assert early[name]["A2"].value == book[name]["A1"].value

@@ -32,9 +32,7 @@ def stubs() -> dict[Path, str]:
         methods_of_book: _book(methods_of_book),
         root: _root(root.read_text(encoding="utf-8")),
         ROOT / "plots" / "__init__.pyi": _attributes("from ._declaration import Plot", "Plot", charts),
-        ROOT / "tables" / "__init__.pyi": _attributes(
-            "from ._declaration import TableOf as TableOf", "TableOf", tables
-        ),
+        ROOT / "tables" / "__init__.pyi": _attributes("from .declaration import TableOf as TableOf", "TableOf", tables),
     }
 
 
