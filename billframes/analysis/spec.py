@@ -2,7 +2,8 @@
 
 `aging.py` has the function `aging` and its declaration, `ANALYSIS`: the question it answers and how, the columns of its
 result, its table, its chart, and how a book calls it. `bf.explain`, `bf.tables`, `bf.plots`, the methods of a book, the
-report, the explorer and the docs read it there. To add an analysis is to add such a file; `analyses` finds it.
+report, the explorer and the docs read it there. To add an analysis is to add such a file; `analyses` finds it. Then
+`python -m tests.typing.make_analysis_stubs` tells type checkers of it, and `python docs/make_analyses.py` the docs.
 
 Charts and tables are declared as data here, so that an analysis imports neither matplotlib nor great-tables.
 """
