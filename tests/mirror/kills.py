@@ -15,7 +15,7 @@ import pandas as pd
 import billframes as bf
 from billframes.mirror import mirror
 from billframes.sandbox import Sandbox
-from billframes.sandbox.background_writer import Colleague
+from billframes.sandbox.background_writer import BackgroundWriter
 from billframes.sandbox.fault_injection import Trouble
 
 TABLES = ["time_entries", "expenses", "fixed_fees", "invoices", "clients", "matters", "users", "client_balances"]
@@ -45,7 +45,7 @@ def kills(number: int, seed: int = 0) -> int:
         for at in range(number):
             # Every sixth time the first refresh of a new mirror is killed.
             place = path if at % 6 else Path(folder) / f"new{at}"
-            colleague = Colleague(sandbox._store, Trouble(writes_per_second=10, seed=at)).start()
+            colleague = BackgroundWriter(sandbox._store, Trouble(writes_per_second=10, seed=at)).start()
             _kill(place, sandbox.base_url, chosen.uniform(0.05, 3.0))
             # The colleague rests while both are compared.
             colleague.stop()

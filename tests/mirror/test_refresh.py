@@ -241,7 +241,7 @@ def test_a_colleague_writing_throughout_is_caught_up_with(tmp_path):
         opened = mirror(tmp_path / "firm", client=client)
         for _ in range(4):
             opened.refresh()
-        sandbox._colleague.stop()
+        sandbox._writer.stop()
         time.sleep(0.6)
         opened.refresh()
         equal(opened, client, RECORDS)
