@@ -76,6 +76,34 @@ def test_an_arrow_scan_is_a_dataset_of_the_stored_columns(refreshed):
     assert "client_name" not in dataset.schema.names
 
 
+@pytest.mark.cluster
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_spark_reads_the_same_files(refreshed, monkeypatch):
+    from pyspark.sql import SparkSession
+
+    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    thrifty = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    settings = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": thrifty,
+        "spark.log.level": "ERROR",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.ui.enabled": "false",
+    }
+    spark = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
+    try:
+        invoices = refreshed.scan("invoices", engine="pyspark", session=spark)
+        found = bf.aging(invoices, as_of="2026-10-31", by="client").toArrow().to_pandas()
+        same_figures(found, bf.aging(refreshed.invoices(), as_of="2026-10-31", by="client"))
+    finally:
+        spark.stop()
+
+
 def test_wrong_names_are_refused(refreshed):
     with pytest.raises(bf.ParameterError, match=r"engine='spark'.*Did you mean 'pyspark'"):
         refreshed.scan("time_entries", engine="spark")
