@@ -227,8 +227,8 @@ def add_deadlines(client: httpx.Client) -> None:
     for transport in (client._transport, *client._mounts.values()):
         if isinstance(transport, httpx.HTTPTransport):
             pool = transport._pool
-            # Without it a newer httpcore would ignore the line below, and nothing would obey a deadline.
-            assert pool._network_backend  # noqa: S101
+            if not hasattr(pool, "_network_backend"):
+                raise RuntimeError("This version of httpcore has no network backend to replace; billframes needs it.")
             pool._network_backend = _Backend()
 
 

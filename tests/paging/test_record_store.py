@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from billframes.loading.table_builder import Builder
+from billframes.loading.table_builder import TableBuilder
 from billframes.paging import ListSchema
 from billframes.paging.page import Page
 from billframes.paging.record_store import RecordStore
@@ -25,7 +25,7 @@ def schema():
 @pytest.fixture
 def page_of(schema):
     """Make a page of entries, given as pairs of number and day of October."""
-    builder = Builder(TIME_ENTRIES, sources_of(TIME_ENTRIES.record, frozenset()))
+    builder = TableBuilder(TIME_ENTRIES, sources_of(TIME_ENTRIES.record, frozenset()))
 
     def make(*entries):
         rows = [entry(number, date=f"2026-10-{day:02}") for number, day in entries]
