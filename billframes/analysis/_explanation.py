@@ -33,7 +33,7 @@ class Explanation:
     formula : str
         One line, such as "billed ÷ worth".
     numerator, denominator : str
-        What is counted above and below the line; empty where the analysis is no ratio.
+        What is counted above and below the line; empty if the analysis is not a ratio.
     left_out : tuple of str
         What does not count, and where the result shows it.
     cannot_tell : tuple of str

@@ -1,4 +1,4 @@
-"""What the rows of a result are called, and which columns they are told apart by: what charts and tables start from."""
+"""Read a result for charts and tables: the names of its rows, and the columns that identify them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def rows_of(result: Any, needs: Sequence[str], analysis: str, shown: str = "char
     Raises
     ------
     ParameterError
-        It is no frame.
+        It is not a frame.
     MissingColumnError
         A column is missing.
     """

@@ -1,4 +1,4 @@
-"""How utilization is calculated: hours worked for clients, the roster, and the hours that people had available."""
+"""Calculate utilization: hours worked for clients, the roster, and the hours that people had available."""
 
 from __future__ import annotations
 

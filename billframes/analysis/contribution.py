@@ -169,7 +169,7 @@ ANALYSIS = Analysis(
     numerator="net billed time fees and fixed fees on final invoices dated in the period",
     denominator="the same of all rows together",
     left_out=(
-        "Expenses: they are no fees.",
+        "Expenses: they are not fees.",
         "Work on no final invoice of the period.",
         "Credit notes belong to their client; by any other key they are `Unassigned`.",
     ),

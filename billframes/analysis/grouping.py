@@ -1,4 +1,4 @@
-"""How the rows of an analysis are grouped: by which keys, with which labels, and in which order.
+"""Group the rows of an analysis: by which keys, with which labels, and in which order.
 
 A `Grouping` is made once, from `by=` and the frames that were passed. An analysis uses it in four steps:
 

@@ -75,7 +75,7 @@ class Measure:
     ratios : tuple of (str, str)
         The columns that it is the ratio of, in any row and in the total; of several pairs, the first that is there.
     weight : str, optional
-        The column by which rows are averaged to a total, where the numerator is no column of its own.
+        The column by which rows are averaged to a total, if the numerator is not a column.
     """
 
     name: str
@@ -129,7 +129,7 @@ def divided(name: str, title: str, ratios: str, meaning: str, *, unit: Unit = "r
 
 def title_of_key(column: str) -> str:
     """
-    Name a column that rows are told apart by.
+    Name a column that identifies rows.
 
     Examples
     --------

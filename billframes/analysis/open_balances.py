@@ -1,4 +1,4 @@
-"""How aging is calculated: open invoices in buckets, and their balances spread over matters and users.
+"""Calculate aging: open invoices in buckets, and their balances spread over matters and users.
 
 An invoice names one matter of several, so by matter or user its balance is spread over its items.
 """

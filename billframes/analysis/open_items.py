@@ -1,4 +1,4 @@
-"""How work in progress is calculated: the items open on a day, their state and age then, and what is unknown.
+"""Calculate work in progress: the items open on a day, their state and age then, and what is unknown.
 
 Items are first added up by state and age. Only these few sums are joined with matters and users.
 """

@@ -141,7 +141,7 @@ ANALYSIS = Analysis(
     numerator="billed time fees, the worth of that work, what is settled, and fixed fees, on final invoices dated in "
     "the period",
     left_out=(
-        "Expenses: they are no fees.",
+        "Expenses: they are not fees.",
         "Fees of matters without originators, and credit notes, are in the row `Unassigned`.",
     ),
     cannot_tell=(

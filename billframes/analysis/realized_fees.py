@@ -1,4 +1,4 @@
-"""How realization is calculated: what work was billed at, what of it counts, and the figures that follow.
+"""Calculate realization: what work was billed at, what of it counts, and the figures that follow.
 
 Rows are added up over what the keys derive from and the matter's type, which decides what counts. Only these few sums
 are split by billing state.

@@ -1,4 +1,4 @@
-"""What an analysis is: all that anybody else needs to know of it, declared once, beside its function.
+"""The declaration of an analysis: all that other code needs to know about it, once, beside its function.
 
 `aging.py` has the function `aging` and its declaration, `ANALYSIS`: the question it answers and how, the columns of its
 result, its table, its chart, and how a book calls it. `bf.explain`, `bf.tables`, `bf.plots`, the methods of a book, the

@@ -117,8 +117,8 @@ def wip(
 
     Examples
     --------
-    On 31 October the entry of the 1st is 30 days old. That of September is on an invoice of November, which was no
-    final invoice then; that of August is billed:
+    On 31 October the entry of the 1st is 30 days old. That of September is on an invoice of November, which was not
+    final then; that of August is billed:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({

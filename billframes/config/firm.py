@@ -1,4 +1,4 @@
-"""What a firm knows and the API does not: its calendar, people's hours, leave and targets, and rates.
+"""The firm's settings, which the API does not have: calendar, people's hours, leave and targets, and rates.
 
 Nothing here is guessed: what is left out has the plain default shown, or is missing from the results.
 """
@@ -75,7 +75,7 @@ class FirmSettings:
     originator_weights : mapping of matter id to mapping of user to float
         Who is credited with a matter, and with which part of it; the parts add up to 1.
     roles : mapping of user to str
-        Roles that go before those of the users list.
+        Roles that take precedence over those of the users list.
 
     Raises
     ------
@@ -259,7 +259,7 @@ def _time_zone(value: Any, key: str) -> str:
         return zoneinfo.ZoneInfo(value).key
     except (ValueError, TypeError, OSError, zoneinfo.ZoneInfoNotFoundError) as error:
         raise ParameterError(
-            f"{key}={value!r} is no time zone; it takes an IANA name such as 'Europe/Berlin'."
+            f"{key}={value!r} is not a time zone; it takes an IANA name such as 'Europe/Berlin'."
         ) from error
 
 
@@ -315,7 +315,7 @@ def _stretch(value: Any, key: str) -> tuple[dt.date, dt.date]:
 
 def _target(value: Any, key: str) -> Target:
     if not isinstance(value, Mapping) or set(value) != {"hours", "period"}:
-        raise ParameterError(f"{key}={value!r} is no target; it takes {{'hours': 1600, 'period': 'year'}}.")
+        raise ParameterError(f"{key}={value!r} is not a target; it takes {{'hours': 1600, 'period': 'year'}}.")
     if value["period"] not in {"month", "year"}:
         raise ParameterError(f"{key} has the period {value['period']!r}; it takes 'month' or 'year'.")
     return {"hours": _not_negative(value["hours"], key), "period": value["period"]}
@@ -330,7 +330,7 @@ def _weights(value: Any, key: str) -> dict[str, float]:
 
 def _role(value: Any, key: str) -> str:
     if value not in ROLES:
-        raise ParameterError(f"{key}={value!r} is no role; it takes {ROLES}.{closest(value, ROLES)}")
+        raise ParameterError(f"{key}={value!r} is not a role; it takes {ROLES}.{closest(value, ROLES)}")
     return str(value)
 
 

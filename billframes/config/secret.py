@@ -60,7 +60,7 @@ class Secret:
 
 def hidden(token: object) -> Secret | None:
     """
-    Return a token out of sight, None where it is blank.
+    Return a token out of sight, None if it is blank.
 
     Nothing fails here: what can't be sent is found by `check_token`, when no frame holds the text any more.
     """
@@ -90,11 +90,11 @@ def check_headers(headers: Mapping[str, Secret]) -> None:
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
             raise ConfigError("headers= takes a mapping of headers' names to their texts.")
         if not _sendable(value):
-            raise ConfigError(f"headers[{name!r}] is no text that a header can have; copy it again, whole.")
+            raise ConfigError(f"headers[{name!r}] is not text that a header can have; copy it again, whole.")
 
 
 def _wrapped(text: object) -> Secret:
-    # What is no text becomes one that can't be sent.
+    # A value that is not text becomes one that can't be sent.
     return Secret(text.strip() if isinstance(text, str) else "\0")
 
 

@@ -1,4 +1,4 @@
-"""What a portal would reject: of invoices, of work that is not billed yet, and of files.
+"""Find what a portal would reject: in invoices, in work that is not billed yet, and in files.
 
 Every finding there is, at once. The lines are made as they would be written, the format's rules look at them (`rules`),
 the codes are checked as `code_check` does, and what only the firm's own data can tell comes beside it: drafts, hidden

@@ -1,6 +1,6 @@
 """Codes of expenses and fixed fees, which the API gives with single records only: one request each.
 
-Only those asked for are read, side by side, and each once for as long as it does not change: a client's codes are
+Only the requested ones are read, side by side, and each once for as long as it does not change: a client's codes are
 remembered while it lives. A mirror that keeps them on disk passes its own mapping as `known`.
 """
 

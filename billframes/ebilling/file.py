@@ -46,7 +46,7 @@ class LedesFile:
     findings : DataFrame, optional
         What is often rejected, as `ledes_check` gives it.
     left_out : DataFrame, optional
-        Items of the invoices that are no lines, with the reason: time that is not billable or that a fixed fee covers.
+        Items of the invoices that are not lines, with the reason: time that is not billable or that a fixed fee covers.
     changed : DataFrame, optional
         Items whose description had characters that the format can't hold, and which were replaced.
 

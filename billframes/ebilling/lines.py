@@ -1,4 +1,4 @@
-"""From an invoice and its items to the lines of a bill, in exact amounts.
+"""Turn an invoice and its items into the lines of a bill, in exact amounts.
 
 Billable time is a fee of hours × rate, an expense one unit of its amount, a fixed fee an adjustment of the invoice's
 fees or a fee of one unit, as the profile says. What an item's amount is off units × unit cost stands in its
@@ -58,7 +58,7 @@ class Bill:
     lines : list of Line
         Made by `fill`.
     left_out : list of (Item, str)
-        Items that are no lines, and why.
+        Items that are not lines, and why.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""What a client wants of its e-bills and the API does not say: ids, titles, and how write-downs are carried.
+"""A client's requirements for its e-bills that the API does not have: ids, titles, and how write-downs are carried.
 
 A profile is for one client, is kept as a TOML file, and is checked when it is read: a key that is not known, or that
 says something else than another key, is refused with the nearest right one.

@@ -1,4 +1,4 @@
-"""Where bills are read from: a book, or frames; each record as Python values, only of what is asked for.
+"""Read bills from a book or from frames: each record as Python values, and only the requested ones.
 
 Frames of any engine are taken. Each is filtered by its own engine first, so that one invoice of a large firm costs
 little.

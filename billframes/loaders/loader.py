@@ -1,4 +1,4 @@
-"""What all loaders share: the client they use, and how a call becomes a load.
+"""The base of all loaders: the client they use, and how a call becomes a load.
 
 A loader is a callable object for one resource. `ListLoader` loads a list, `PagedLoader` one that comes in pages and can
 be counted; `billframes.loaders.single_records` adds the methods for single records. Their arguments come from the

@@ -79,7 +79,7 @@ class _Asking:
         return Reply(now + dt.timedelta(seconds=seconds / 2), page.data or (), page.pagination, response.date, seconds)
 
     def details(self, resource: Resource) -> bool | str | None:
-        """Tell whether details come by some name; None where no record shows it, or why there was no answer."""
+        """Tell whether details come by some name; None if no record shows it, or why there was no answer."""
         billed = {"billed": True} if any(each.name == "billed" for each in resource.filters) else {}
         names = [name for name in resource.select if name != "customFields"]
         request = build_request(resource, billed, select=names)

@@ -1,4 +1,4 @@
-"""What a server does, read from its answers at first contact, and what loads do where it is not as they assume.
+"""Findings about a server, read from its first answers, and what loads do if it differs from what they assume.
 
 Each look judges by one or two answers alone. What the data there are can't show is said to be unknown, because a server
 with one record may ignore every filter and nobody could tell.
@@ -39,7 +39,7 @@ class Finding:
     found : str
         What the server does.
     holds : bool, optional
-        Whether that is what loads assume; None where it can't be told from the data there are.
+        Whether that is what loads assume; None if the data don't show it.
     instead : str
         What billframes does where it is not.
     """

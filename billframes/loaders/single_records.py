@@ -101,7 +101,7 @@ class RecordMethods(Loader):
         # What can be checked without asking the server comes first.
         body_of(request, {**values, "custom_fields": UNSET})
         if not isinstance(fields, Mapping):
-            raise ParameterError(f"custom_fields={fields!r} is no mapping of names to values.")
+            raise ParameterError(f"custom_fields={fields!r} is not a mapping of names to values.")
         columns = definitions_of(self._client(), str(self.resource.entity)) if fields else ()
         return body_of(request, {**values, "custom_fields": custom_updates(fields, columns)})
 

@@ -1,1 +1,1 @@
-"""From checked arguments to a typed frame, and from arguments to request bodies."""
+"""Load checked arguments as a typed frame, and turn arguments into request bodies."""

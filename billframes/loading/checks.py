@@ -1,4 +1,4 @@
-"""What an answer must be before it is used: rows that were asked for, with the details that were asked for.
+"""Check a load before it is used: only the requested rows, with the requested details.
 
 A server that ignores a filter it does not know answers with everything; that is an error, not data.
 """

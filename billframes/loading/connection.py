@@ -1,4 +1,4 @@
-"""What loads and verbs need of a client: a declaration, so that loaders need not know the client that holds them."""
+"""The interface that loads and single records need of a client, so that loaders need not know the client itself."""
 
 from __future__ import annotations
 

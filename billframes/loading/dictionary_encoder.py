@@ -1,4 +1,4 @@
-"""What repeats is kept once: a column's values become small numbers as they come.
+"""Dictionary-encode columns with repeated values, as the values come.
 
 The ids and names of clients, matters and people come thousands of times over in one load. A dict that gives each new
 value the next number reads a whole column at the speed of its own lookups.

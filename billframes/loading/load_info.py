@@ -1,4 +1,4 @@
-"""How a frame was loaded, kept with the frame.
+"""Keep with a frame how it was loaded.
 
 pandas keeps it in `attrs["load"]`, Arrow in the schema's metadata. A Polars frame has no place for it, so it is kept
 beside the frame for as long as that very frame lives; frames made from it do not have it.

@@ -35,7 +35,7 @@ def order_of(
     Returns
     -------
     pyarrow.Array of uint64, or None
-        None where keys were not asked for: it is left to the server's order.
+        None if keys were not requested: the server's order is kept.
     """
     if not orderable(request, columns):
         return None

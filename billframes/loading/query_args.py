@@ -131,7 +131,7 @@ def identifier(value: Any, name: str) -> str:
         return str(value)
     if isinstance(value, str) and value.strip():
         return value.strip()
-    raise ParameterError(f"{name}={value!r} is no id; it takes a text or a uuid.UUID.")
+    raise ParameterError(f"{name}={value!r} is not an id; it takes a text or a uuid.UUID.")
 
 
 def _values(name: str, declared: Filter, given: Any) -> list[Any]:
@@ -149,7 +149,7 @@ def _flag(name: str, _declared: Filter, given: Any) -> bool:
 
 def _plain(name: str, _declared: Filter, given: Any) -> str:
     if not isinstance(given, str):
-        raise ParameterError(f"{name}={given!r} is no text.")
+        raise ParameterError(f"{name}={given!r} is not text.")
     return given
 
 
@@ -169,7 +169,7 @@ _CHECKS = {"flag": _flag, "text": _plain, "enum": _enum}
 def _names(name: str, given: str | Iterable[str]) -> list[str]:
     parts = given.split(",") if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(part, str) for part in parts):
-        raise ParameterError(f"{name}={given!r} is no text and no list of texts.")
+        raise ParameterError(f"{name}={given!r} is neither text nor a list of texts.")
     return [part.strip() for part in parts if part.strip()]
 
 
@@ -233,7 +233,7 @@ def _instant(given: Any) -> str:
         value = dt.datetime(value.year, value.month, value.day)  # noqa: DTZ001 - given UTC below
     if not isinstance(value, dt.datetime) or value != value:
         raise ParameterError(
-            f"modified_since={given!r} is no instant; it takes a datetime, a Timestamp or ISO text such as "
+            f"modified_since={given!r} is not an instant; it takes a datetime, a Timestamp or ISO text such as "
             "'2026-10-31T17:00:00Z'."
         )
     utc = value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
@@ -244,13 +244,13 @@ def _limit(limit: Any) -> int | None:
     if limit is None:
         return None
     if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 0:
-        raise ParameterError(f"limit={limit!r} is no number of rows; it takes 0 or more, or None for all.")
+        raise ParameterError(f"limit={limit!r} is not a number of rows; it takes 0 or more, or None for all.")
     return int(limit)
 
 
 def _extra(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     if params is not None and not isinstance(params, Mapping):
-        raise ParameterError(f"params={params!r} is no mapping of names to values.")
+        raise ParameterError(f"params={params!r} is not a mapping of names to values.")
     return [(name, _text(value)) for name, value in (params or {}).items() if value is not None]
 
 

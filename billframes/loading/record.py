@@ -28,7 +28,7 @@ class Record:
     One record of the API; made by `.get`, `.create` and `.update`.
 
     Attributes are the API's properties in snake_case: texts, floats, booleans, dates, datetimes in UTC, times; None
-    where missing. Equal when they hold the same values.
+    if missing. Equal when they hold the same values.
     """
 
     __slots__ = ("_kind", "_values")

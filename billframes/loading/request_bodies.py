@@ -57,7 +57,7 @@ def mergeable(request: type[WriteBody], values: Mapping[str, Any]) -> dict[str, 
     Raises
     ------
     ParameterError
-        `bf.merge(…)` is given for a field that is no nested object.
+        `bf.merge(…)` is given for a field that is not a nested object.
     """
     wire = dict(zip(request.__struct_fields__, request.__struct_encode_fields__, strict=True))
     nested = [field.name for field in fields_of(request) if _is_nested(field)]
@@ -98,7 +98,7 @@ def _find(name: Any, columns: list[CustomColumn]) -> CustomColumn:
         raise ParameterError(f"custom_fields[{name!r}] is the name of several fields; use one of the ids {ids}.")
     names = [each.definition.name for each in columns]
     raise ParameterError(
-        f"custom_fields[{name!r}] is no custom field; there are {', '.join(map(repr, names)) or 'none'}."
+        f"custom_fields[{name!r}] is not a custom field; there are {', '.join(map(repr, names)) or 'none'}."
         f"{closest(name, names)}"
     )
 
@@ -113,7 +113,7 @@ def _custom_update(name: Any, value: Any, custom: CustomColumn) -> CustomFieldVa
         if option is None:
             labels = [each.label for each in field.options or ()]
             raise ParameterError(
-                f"custom_fields[{name!r}]={value!r} is no option; it takes {', '.join(map(repr, labels))}."
+                f"custom_fields[{name!r}]={value!r} is not an option; it takes {', '.join(map(repr, labels))}."
                 f"{closest(value, labels)}"
             )
         return CustomFieldValueUpdate(id=field.id, value=value, option_id=option)
@@ -155,14 +155,14 @@ def _nested(name: str, field: Field, value: Any) -> Any:
     if isinstance(value, Record):
         value = value.to_dict()
     if not isinstance(value, Mapping):
-        raise ParameterError(f"{name}={value!r} is no mapping.")
+        raise ParameterError(f"{name}={value!r} is not a mapping.")
     known = dict(zip(field.type.__struct_fields__, field.type.__struct_encode_fields__, strict=True))
     given = {key: each for key, each in value.items() if each is not UNSET}
     for key, each in given.items():
         if snake_case(str(key)) not in known:
             raise ParameterError(f"{name} has no {key!r}; it takes {', '.join(sorted(known))}.{closest(key, known)}")
         if each is not None and not isinstance(each, str):
-            raise ParameterError(f"{name}[{key!r}]={each!r} is no text.")
+            raise ParameterError(f"{name}[{key!r}]={each!r} is not text.")
     return {known[snake_case(key)]: each for key, each in given.items()}
 
 

@@ -45,7 +45,7 @@ class SelectNames(Mapping[str, tuple[str, ...]]):
         self._lock = threading.Lock()
         self._found: dict[tuple[str, str], bool] = {}
         if known is not None and not isinstance(known, Mapping):
-            raise ParameterError(f"select_names={known!r} is no mapping of loaders to names.")
+            raise ParameterError(f"select_names={known!r} is not a mapping of loaders to names.")
         for resource, names in (known or {}).items():
             for name in [names] if isinstance(names, str) else names:
                 self._found[resource, _checked(resource, name)] = True
@@ -66,7 +66,7 @@ class SelectNames(Mapping[str, tuple[str, ...]]):
         return f"SelectNames({dict(self)})"
 
     def takes(self, resource: Resource, alternate: Alternate) -> bool | None:
-        """Tell whether the server takes an alternate; None where that was not tried."""
+        """Tell whether the server takes an alternate; None if that was not tried."""
         return self._found.get((resource.name, alternate.name))
 
     def learn(self, resource: Resource, alternate: Alternate, *, taken: bool) -> None:
@@ -176,7 +176,7 @@ class Naming:
 
     def _details_come(self, alternate: Alternate, records: list[Any]) -> bool | None:
         """
-        Tell whether any of the details come that have no id; None where no rows, or no such details, were asked for.
+        Tell whether any of the details come that have no id; None if no rows, or no such details, were requested.
 
         Where none does, the server may drop the whole clause for one name it does not know.
         """
@@ -211,6 +211,6 @@ def _words(request: ListRequest) -> tuple[str, ...]:
 
 
 def comes(reference: str, records: list[Any]) -> bool | None:
-    """Tell whether a reference comes where its id does; None where no id came."""
+    """Tell whether a reference comes where its id does; None if no id came."""
     with_id = [record for record in records if getattr(record, f"{reference}_id", None)]
     return any(bytes(getattr(record, reference)) not in _NOTHING for record in with_id) if with_id else None

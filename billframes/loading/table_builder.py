@@ -52,7 +52,7 @@ class Block:
     referred: dict[str, Source]
 
     def value(self, column: str, row: int) -> Any:
-        """Return one value; None where the column is not asked for."""
+        """Return one value; None if the column is not requested."""
         if source := self.referred.get(column):
             reference = self.value(str(source.parent), row)
             return None if reference is None else getattr(reference, source.attribute)

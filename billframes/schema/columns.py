@@ -1,4 +1,4 @@
-"""What a column is: its name, the kind of value it holds, and what its notes say.
+"""The declaration of a column: its name, the kind of value it holds, and its notes.
 
 A kind decides the type in Arrow, and so everywhere else:
 
@@ -60,8 +60,8 @@ class Column:
 
     `values` are an enum's declared values; `select` and `scope` say what it takes for the column to be filled;
     `missing` says what it means when a value is missing. Text that is `repeated` (codes, and the ids and names of other
-    records) is dictionary-encoded in Arrow, with values of another type than an enum's, so that the two can be told
-    apart.
+    records) is dictionary-encoded in Arrow, with values of another type than an enum's, so that the two can be
+    distinguished.
     """
 
     name: str

@@ -125,7 +125,7 @@ def decode_page(body: bytes, resource: Resource) -> ListBody[Any]:
 
 
 def _unwrapped(body: bytes, resource: Resource) -> tuple[bytes, Pagination | None] | None:
-    """Return the rows of a list that has another wrapper than `data`, and its pagination; None where none is known."""
+    """Return the rows of a list that has another wrapper than `data`, and its pagination; None if none is known."""
     try:
         members = decoder(dict[str, msgspec.Raw]).decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

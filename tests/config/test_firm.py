@@ -78,7 +78,7 @@ def test_users_may_be_named_by_address():
         ({"user_start": {"u1": None}}, r"user_start\['u1'\]"),
         ({"leave": {"u1": [("2026-01-02", "2026-01-01")]}}, r"leave\['u1'\].*ends before it begins"),
         ({"leave": {"u1": [("2026-01-02",)]}}, r"leave\['u1'\]"),
-        ({"targets": {"u1": {"hours": 1600}}}, r"targets\['u1'\].*is no target"),
+        ({"targets": {"u1": {"hours": 1600}}}, r"targets\['u1'\].*is not a target"),
         ({"targets": {"u1": {"hours": 1600, "period": "week"}}}, "the period 'week'"),
         ({"originator_weights": {"m1": {"u1": 0.5}}}, r"originator_weights\['m1'\] adds up to 0.5"),
         ({"roles": {"u1": "principle"}}, "Did you mean 'principal'"),

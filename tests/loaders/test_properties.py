@@ -161,7 +161,7 @@ def expect(resource, rows, select, fields):
 
 
 def cells_of(column, kind):
-    """A frame's column as a list: instants in microseconds, dates in days, None where missing."""
+    """A frame's column as a list: instants in microseconds, dates in days, None if missing."""
     if isinstance(column, pa.ChunkedArray):
         whole = {"instant": pa.int64(), "date": pa.int32()}.get(kind)
         return (column.cast(whole) if whole else column).to_pylist()

@@ -206,7 +206,7 @@ def test_an_update_of_nothing_is_refused(fake, connect):
 
 def test_unknown_custom_fields_options_and_contact_fields_are_named(own):
     client = own.clients(limit=1)["client_id"].iloc[0]
-    with pytest.raises(bf.ParameterError, match="is no custom field"):
+    with pytest.raises(bf.ParameterError, match="is not a custom field"):
         own.clients.update(client, custom_fields={"Nope": 1})
     with pytest.raises(bf.ParameterError, match="Did you mean 'company_name'"):
         own.clients.update(client, contact={"companyname_": "x"})

@@ -11,7 +11,7 @@ select     the `select` name that brings the field; None when it always comes
 scope      the credential's scope that the field needs
 reads      the attribute to read in its stead, where a value may have to be put together
 repeated   True: many records have the same, as with codes; ids of other records always are
-hidden     True: serves another field, is no column of its own
+hidden     True: serves another field, is not a column
 ========== ===================================================================================
 
 Enum values are declared as text, not as Python enums, because a value this description does not know must

@@ -67,9 +67,9 @@ class CustomFieldValueUpdate(WriteBody):
         str | float | bool | UnsetType | None,
         note("The value by the field's type; numbers, booleans and dates may be text; null clears the field."),
     ] = UNSET
-    option_id: Annotated[Id | UnsetType | None, note("The option to select, for enum fields; goes before `value`.")] = (
-        UNSET
-    )
+    option_id: Annotated[
+        Id | UnsetType | None, note("The option to select, for enum fields; takes precedence over `value`.")
+    ] = UNSET
 
 
 class Metadata(ApiRecord):
