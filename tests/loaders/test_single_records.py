@@ -210,7 +210,7 @@ def test_unknown_custom_fields_options_and_contact_fields_are_named(own):
         own.clients.update(client, custom_fields={"Nope": 1})
     with pytest.raises(bf.ParameterError, match="Did you mean 'company_name'"):
         own.clients.update(client, contact={"companyname_": "x"})
-    with pytest.raises(bf.ParameterError, match="no mapping"):
+    with pytest.raises(bf.ParameterError, match="not a mapping"):
         own.clients.update(client, contact="x")
 
 

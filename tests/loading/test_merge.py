@@ -93,7 +93,7 @@ def test_merge_sends_back_what_the_description_does_not_know(fake, connect):
     ("values", "said"),
     [
         ({"contact": bf.merge(fone="2")}, "Did you mean 'phone'"),
-        ({"contact": bf.merge(phone=2)}, "is no text"),
+        ({"contact": bf.merge(phone=2)}, "is not text"),
         ({"name": bf.merge(phone="2")}, "contact can take it"),
         ({"custom_fields": bf.merge(Court="High Court")}, "contact can take it"),
     ],
