@@ -57,14 +57,14 @@ def test_a_page_that_cannot_be_finished_leaves_nothing_behind(monkeypatch, out):
     assert not list(out.parent.iterdir())
 
 
-def test_reports_of_several_repeat_the_cells_behind_the_load_and_come_apart_again():
+def test_reports_of_several_repeat_the_cells_behind_the_load_and_are_split_again():
     source = resources.files("billframes.report").joinpath("monthly.ipynb").read_text(encoding="utf-8")
     notebook = nbformat.reads(source, as_version=4)
     first = [cell.source for cell in notebook.cells]
     shown = first[3:]
     repeated = building._repeated(notebook, ["responsible:u1", "responsible:"])
     nbformat.validate(repeated)
-    one, two, three = ([cell.source for cell in each.cells] for each in building._apart(repeated))
+    one, two, three = ([cell.source for cell in each.cells] for each in building._split(repeated))
     assert one == first
     assert two == ["firm = firm.only('responsible:u1')", *shown]
     assert three == ["firm = firm.only('responsible:')", *shown]

@@ -77,7 +77,7 @@ def test_a_part_without_anything_is_a_report_of_zeros_that_says_so(october):
     assert month.realization(None)["billed_amount"].tolist() == [0.0]
     assert month.realization(None)["billing_realization"].isna().all()
     assert "There are no data for October 2026" in report.cover(month)._repr_html_()
-    assert "What has no client is in this report" in report.notes(month)._repr_html_()
+    assert "This report covers only items without a client." in report.notes(month)._repr_html_()
 
 
 def test_a_parts_sections_speak_of_hours_and_never_of_utilization(october):
