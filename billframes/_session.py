@@ -18,21 +18,7 @@ from billframes.client import Client
 from billframes.client_options import ClientOptions, checked_names, documented
 from billframes.config.secret import Secret, hidden
 from billframes.errors import ParameterError
-from billframes.loaders import (
-    ClientBalances,
-    Clients,
-    Codes,
-    CodeSets,
-    CustomFields,
-    Expenses,
-    FixedFees,
-    Health,
-    Invoices,
-    Matters,
-    PracticeAreas,
-    TimeEntries,
-    Users,
-)
+from billframes.loaders.loader_set import LoaderSet
 from billframes.loading.enrich import ENTITIES, join_details
 from billframes.schema.resources import ALL_ZERO_ID as CLEAR
 
@@ -153,19 +139,20 @@ def _sandbox() -> Sandbox:
     return sandbox
 
 
-client_balances = ClientBalances(default_client)
-clients = Clients(default_client)
-code_sets = CodeSets(default_client)
-codes = Codes(default_client)
-custom_fields = CustomFields(default_client)
-expenses = Expenses(default_client)
-fixed_fees = FixedFees(default_client)
-health = Health(default_client)
-invoices = Invoices(default_client)
-matters = Matters(default_client)
-practice_areas = PracticeAreas(default_client)
-time_entries = TimeEntries(default_client)
-users = Users(default_client)
+_loaders = LoaderSet(default_client)
+client_balances = _loaders.client_balances
+clients = _loaders.clients
+code_sets = _loaders.code_sets
+codes = _loaders.codes
+custom_fields = _loaders.custom_fields
+expenses = _loaders.expenses
+fixed_fees = _loaders.fixed_fees
+health = _loaders.health
+invoices = _loaders.invoices
+matters = _loaders.matters
+practice_areas = _loaders.practice_areas
+time_entries = _loaders.time_entries
+users = _loaders.users
 
 
 def enrich(

@@ -24,21 +24,7 @@ from billframes.config.firm import FirmSettings
 from billframes.config.profiles import LIMITS, Limits, config_file, keep_select_names
 from billframes.config.secret import Secret, check_headers, hidden
 from billframes.errors import BillframesWarning, ConfigError, ParameterError
-from billframes.loaders import (
-    ClientBalances,
-    Clients,
-    Codes,
-    CodeSets,
-    CustomFields,
-    Expenses,
-    FixedFees,
-    Health,
-    Invoices,
-    Matters,
-    PracticeAreas,
-    TimeEntries,
-    Users,
-)
+from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loaders.server_check import check_server
 from billframes.loaders.server_findings import ServerCheck
 from billframes.loading.progress import Progress
@@ -53,7 +39,7 @@ FIRM = "firm"
 
 
 @documented
-class Client:
+class Client(LoaderSet):
     """
     A connection to one billing API, with a loader for each of its resources.
 
@@ -101,7 +87,7 @@ class Client:
         self._set(values)
         # Connections are closed when nobody holds the client any more, or the interpreter ends.
         weakref.finalize(self, self._http.close)
-        self._add_loaders()
+        LoaderSet.__init__(self, Owner(self))
 
     def _set(self, values: Mapping[str, Any]) -> None:
         """Set what loads and single records ask of their client."""
@@ -112,22 +98,6 @@ class Client:
         self.acting_user_header: str = values["acting_user_header"]
         self.health_path = absolute_path(values["health_path"]) if values["health_path"] else None
         self.select_names = SelectNames(values["select_names"])
-
-    def _add_loaders(self) -> None:
-        here = _Here(self)
-        self.client_balances = ClientBalances(here)
-        self.clients = Clients(here)
-        self.code_sets = CodeSets(here)
-        self.codes = Codes(here)
-        self.custom_fields = CustomFields(here)
-        self.expenses = Expenses(here)
-        self.fixed_fees = FixedFees(here)
-        self.health = Health(here)
-        self.invoices = Invoices(here)
-        self.matters = Matters(here)
-        self.practice_areas = PracticeAreas(here)
-        self.time_entries = TimeEntries(here)
-        self.users = Users(here)
 
     @functools.cached_property
     def settings(self) -> FirmSettings | None:
@@ -292,16 +262,6 @@ class Client:
         # Credentials stay behind, headers too: those of the profile are found again where the client is unpickled.
         options = {**self.options, "headers": None, "select_names": dict(self.select_names) or None}
         return _reconnect, (self.base_url, self.profile, options)
-
-
-class _Here:
-    """Returns the client that a loader belongs to; a class, so that loaders can be pickled with it."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    def __call__(self) -> Client:
-        return self._client
 
 
 def _reconnect(base_url: str, profile: str | None, options: dict[str, Any]) -> Client:

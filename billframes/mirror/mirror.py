@@ -12,21 +12,7 @@ import pandas as pd
 from billframes.book import Book, book
 from billframes.config.firm import FirmSettings
 from billframes.errors import MirrorError, ParameterError
-from billframes.loaders import (
-    ClientBalances,
-    Clients,
-    Codes,
-    CodeSets,
-    CustomFields,
-    Expenses,
-    FixedFees,
-    Health,
-    Invoices,
-    Matters,
-    PracticeAreas,
-    TimeEntries,
-    Users,
-)
+from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loading.progress import Progress, checked_progress
 from billframes.mirror.catalogue import Catalogue, Version, find
 from billframes.mirror.connection import MirrorConnection
@@ -49,7 +35,7 @@ __all__ = ["Mirror", "mirror"]
 WAIT = 3600.0
 
 
-class Mirror(MirrorConnection):
+class Mirror(MirrorConnection, LoaderSet):
     """
     A local copy of all resources, with a loader for each.
 
@@ -68,29 +54,13 @@ class Mirror(MirrorConnection):
         max_age: dt.timedelta | None = None,
         version: Version | None = None,
     ) -> None:
-        super().__init__(self._opened)
+        MirrorConnection.__init__(self, self._opened)
         self._storage = storage
         self._client = client
         self._max_age = max_age
         self._pinned = version
         self._snapshot: Snapshot | None = None if version is None else Snapshot(storage, version)
-        self._add_loaders()
-
-    def _add_loaders(self) -> None:
-        here = _Here(self)
-        self.client_balances = ClientBalances(here)
-        self.clients = Clients(here)
-        self.code_sets = CodeSets(here)
-        self.codes = Codes(here)
-        self.custom_fields = CustomFields(here)
-        self.expenses = Expenses(here)
-        self.fixed_fees = FixedFees(here)
-        self.health = Health(here)
-        self.invoices = Invoices(here)
-        self.matters = Matters(here)
-        self.practice_areas = PracticeAreas(here)
-        self.time_entries = TimeEntries(here)
-        self.users = Users(here)
+        LoaderSet.__init__(self, Owner(self))
 
     @property
     def path(self) -> str:
@@ -343,16 +313,6 @@ class Mirror(MirrorConnection):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self._storage.place, self._storage.options, self._max_age, self._pinned)
-
-
-class _Here:
-    """Returns the mirror that a loader reads from; a class, so that loaders can be pickled."""
-
-    def __init__(self, mirror: Mirror) -> None:
-        self._mirror = mirror
-
-    def __call__(self) -> Mirror:
-        return self._mirror
 
 
 def mirror(

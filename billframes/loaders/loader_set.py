@@ -1,0 +1,61 @@
+"""All loaders of one source of records: of a client, of a mirror, or of whatever is connected by default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from billframes.loaders import (
+    ClientBalances,
+    Clients,
+    Codes,
+    CodeSets,
+    CustomFields,
+    Expenses,
+    FixedFees,
+    Health,
+    Invoices,
+    Matters,
+    PracticeAreas,
+    TimeEntries,
+    Users,
+)
+
+__all__ = ["LoaderSet", "Owner"]
+
+
+class LoaderSet:
+    """
+    A loader for each resource, as attributes.
+
+    Parameters
+    ----------
+    connection : callable
+        Returns what the loaders load with, each time one is called.
+    """
+
+    def __init__(self, connection: Callable[[], Any]) -> None:
+        self.client_balances = ClientBalances(connection)
+        self.clients = Clients(connection)
+        self.code_sets = CodeSets(connection)
+        self.codes = Codes(connection)
+        self.custom_fields = CustomFields(connection)
+        self.expenses = Expenses(connection)
+        self.fixed_fees = FixedFees(connection)
+        self.health = Health(connection)
+        self.invoices = Invoices(connection)
+        self.matters = Matters(connection)
+        self.practice_areas = PracticeAreas(connection)
+        self.time_entries = TimeEntries(connection)
+        self.users = Users(connection)
+
+
+class Owner:
+    """Returns the object that has the loaders; a class, so that loaders can be pickled with it."""
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+
+    def __call__(self) -> Any:
+        """Return it."""
+        return self._owner
