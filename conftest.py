@@ -23,6 +23,7 @@ PROCESSES = 2
 LONGEST = (
     "tests/analysis/test_spark.py",
     "tests/notebooks/",
+    "tests/mirror/",
     "tests/widgets/test_browser.py",
     "tests/typing/",
     "tests/faults/",
