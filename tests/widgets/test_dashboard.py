@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -26,8 +27,12 @@ HERE = re.compile(r"(http|ws)://127\.0\.0\.1:|data:|blob:")
 
 
 def kernels(server) -> int:
-    """Count the kernels of a dashboard."""
-    return sum("ipykernel" in " ".join(each.cmdline()) for each in psutil.Process(server.pid).children(recursive=True))
+    """Count the kernels of a dashboard; one that ends meanwhile does not count."""
+    found = 0
+    for each in psutil.Process(server.pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found += "ipykernel" in " ".join(each.cmdline())
+    return found
 
 
 def wait_for_kernels(server, wanted: int) -> None:
