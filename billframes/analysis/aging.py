@@ -24,7 +24,7 @@ from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import buckets, shared
 from billframes.analysis.open_balances import by_items, grouping_of, limits_of, open_balances
-from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, FromBook, TableSpec
+from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import load_info
@@ -244,4 +244,5 @@ ANALYSIS = Analysis(
         gives=(["100", "−5"], "Receivables by client, by days past due"),
     ),
     book=FromBook(needs=_frames_for),
+    records=RecordsSpec(frames=("invoices",), counted="total", date="invoice_date"),
 )

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from billframes.errors import ParameterError
 
-__all__ = ["ENUMS", "FIGURES", "IDS", "ITEMS", "LISTS", "Frame", "as_arrow", "is_categorical", "typed_column"]
+__all__ = ["ENUMS", "FIGURES", "IDS", "ITEM", "ITEMS", "LISTS", "Frame", "as_arrow", "is_categorical", "typed_column"]
 
 ITEMS = ("time_entries", "expenses", "fixed_fees")
 """The frames of what invoices are made of."""
@@ -34,6 +34,9 @@ IDS = {
     "clients": "client_id",
 }
 """The id of each frame's rows."""
+
+ITEM = "item_id"
+"""The id of a time entry, expense or fixed fee, in frames that have all three."""
 
 FIGURES = {
     "time_entries": ("hours",),

@@ -15,7 +15,7 @@ from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import divided, shared, summed
 from billframes.analysis.realized_fees import Options, realized_fees
-from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
+from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
 
@@ -333,4 +333,5 @@ ANALYSIS = Analysis(
             )
         }
     ),
+    records=RecordsSpec(frames=("time_entries",), counted="worked_amount", date="invoice_date"),
 )

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from billframes.analysis._explanation import Explanation
+from billframes.analysis.column_types import IDS, ITEM
 from billframes.analysis.metrics import SHARED, Measure, bucket
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "BookArgument",
     "ChartSpec",
     "FromBook",
+    "RecordsSpec",
     "TableSpec",
     "analyses",
     "measure",
@@ -170,6 +172,33 @@ class FromBook:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsSpec:
+    """
+    The records behind a figure.
+
+    The same analysis, grouped by one record more, gives the part of each record, so the records add up to the figure.
+
+    Parameters
+    ----------
+    frames : tuple of str
+        The frames that the records are in.
+    counted : str
+        The measure that the records add up to.
+    date : str
+        The records' date column; the newest records are listed first.
+    """
+
+    frames: tuple[str, ...]
+    counted: str
+    date: str
+
+    @property
+    def key(self) -> str:
+        """The column that identifies a record, as a key of the analysis."""
+        return IDS[self.frames[0]] if len(self.frames) == 1 else ITEM
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Analysis(Explanation):
     """
@@ -184,12 +213,14 @@ class Analysis(Explanation):
         The measures of the result in order, without the keys. What several analyses have is declared in `metrics`.
     table : TableSpec, optional
     chart : ChartSpec, optional
+    records : RecordsSpec, optional
     book : FromBook
     """
 
     columns: tuple[Measure, ...]
     table: TableSpec | None = None
     chart: ChartSpec | None = None
+    records: RecordsSpec | None = None
     book: FromBook = FromBook()
 
     @property

@@ -21,7 +21,7 @@ from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure, divided, shared, summed
-from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
+from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import DateLike, Period, resolve
@@ -299,4 +299,5 @@ ANALYSIS = Analysis(
             )
         }
     ),
+    records=RecordsSpec(frames=("time_entries",), counted="client_hours", date="date"),
 )

@@ -18,7 +18,7 @@ from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure, buckets, shared, summed
 from billframes.analysis.open_items import Options, open_items
-from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, TableSpec
+from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.periods import DateLike
@@ -224,4 +224,5 @@ ANALYSIS = Analysis(
         example={"0-30": [60.0], "31-60": [30.0], "61+": [10.0], "total": [100.0]},
         gives=(["60\n60.0%", "30\n30.0%", "10\n10.0%"], "Work in progress by days since the work"),
     ),
+    records=RecordsSpec(frames=ITEMS, counted="total", date="date"),
 )

@@ -1,4 +1,4 @@
-"""Which `select` names a server has for a detail, as its answers show.
+"""Find out from its answers by which `select` names a server sends a detail.
 
 Servers of this family differ in a few names: matters bring their client by `matter` or by `client`, and some servers
 send the invoice of a time entry, expense or fixed fee only when `invoice` is selected. A load begins with the names of

@@ -1,4 +1,4 @@
-"""Which columns a resource's records become, derived from their declaration.
+"""The columns that a resource's records become, derived from their declaration.
 
 A nested reference's fields are prefixed with the reference's name, unless they already begin with it
 (`invoice.invoiceNumber` is `invoice_number`, `client.name` is `client_name`); metadata have no prefix. Custom

@@ -15,7 +15,7 @@ import pandas as pd
 
 from billframes._show import long_date
 from billframes.analysis.aging import aging
-from billframes.analysis.column_types import ITEMS
+from billframes.analysis.column_types import ITEM, ITEMS
 from billframes.analysis.realization import realization
 from billframes.analysis.utilization import utilization
 from billframes.analysis.wip import wip
@@ -29,9 +29,8 @@ from billframes.report.footnotes import later_balances
 from billframes.widgets._filters import Filters
 from billframes.widgets._state import FilterState, Range
 
-__all__ = ["ITEM", "BookFilters", "FilteredBook"]
+__all__ = ["BookFilters", "FilteredBook"]
 
-ITEM = "item_id"
 """The id of a time entry, expense or fixed fee, in one column for all three."""
 
 _KEPT = "kept"

@@ -132,7 +132,7 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         if self._filtered is None:
             return
         listed = self.view.rows_behind(self._filtered, self.view.keys[self.by.value], self.result.iloc[row, 0])
-        label, (counted,) = labels_of(self.result)[row], self.view.measures((self.view.counted,))
+        label, (counted,) = labels_of(self.result)[row], self.view.measures((self.view.records.counted,))
         figure = show(float(listed[counted.name].sum()), counted.unit)
         caption = f"{label}: {len(listed):,} rows, {counted.title.lower()} {figure}"
         close = button("Close", self._close, "bf-close")

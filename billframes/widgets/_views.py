@@ -7,7 +7,6 @@ analysis by single records, so they add up to the bar.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +16,9 @@ from matplotlib.axes import Axes
 from billframes import plots
 from billframes.analysis.column_types import ITEMS
 from billframes.analysis.metrics import Measure, title_of_key
-from billframes.analysis.spec import Analysis, analyses, measure
+from billframes.analysis.spec import Analysis, RecordsSpec, analyses, measure
 from billframes.book_slice import kept
-from billframes.widgets._filtered_book import ITEM, FilteredBook
+from billframes.widgets._filtered_book import FilteredBook
 
 __all__ = ["VIEWS", "View"]
 
@@ -42,16 +41,8 @@ class View:
         The measures of the table.
     order : str
         The measure by which bars are sorted, largest first.
-    item : str
-        The id of the records behind the bars.
-    counted : str
-        The measure that these records add up to.
-    records : callable
-        Takes a filtered book and returns the records with their details.
-    date : str
-        The date column of the records.
     listed : tuple of str
-        The columns of the records that are shown.
+        The columns of the records behind a bar that are shown.
     note : str
         What the filters mean for these figures.
     """
@@ -62,10 +53,6 @@ class View:
     tiles: tuple[str, ...]
     columns: tuple[str, ...]
     order: str
-    item: str
-    counted: str
-    records: Callable[[FilteredBook], pd.DataFrame]
-    date: str
     listed: tuple[str, ...]
     note: str
 
@@ -73,6 +60,13 @@ class View:
     def declared(self) -> Analysis:
         """The declaration of the analysis."""
         return analyses()[self.analysis]
+
+    @property
+    def records(self) -> RecordsSpec:
+        """The declaration of the records behind a bar."""
+        if self.declared.records is None:
+            raise AssertionError(f"{self.analysis} declares no records")
+        return self.declared.records
 
     @property
     def keys(self) -> dict[str, str]:
@@ -108,30 +102,29 @@ class View:
         with warnings.catch_warnings():
             # The tab already shows the warnings of this analysis.
             warnings.simplefilter("ignore")
-            result = self.compute(filtered, [key, self.item])
+            result = self.compute(filtered, [key, self.records.key])
         mine = kept(result, {str(result.columns[0]): None if pd.isna(value) else value})
-        mine = mine.loc[mine[self.counted] != 0, [self.item, *self._parts]]
-        details = self.records(filtered).drop(columns=[*self._parts], errors="ignore")
-        rows = details.merge(mine, on=self.item)[[name for name in self.listed if name in {*details, *mine}]]
-        return rows.sort_values(self.date, ascending=False, kind="stable", ignore_index=True)
+        mine = mine.loc[mine[self.records.counted] != 0, [self.records.key, *self._parts]]
+        details = _records(filtered, self.records.frames).drop(columns=[*self._parts], errors="ignore")
+        rows = details.merge(mine, on=self.records.key)[[name for name in self.listed if name in {*details, *mine}]]
+        return rows.sort_values(self.records.date, ascending=False, kind="stable", ignore_index=True)
 
     @property
     def _parts(self) -> list[str]:
         """The measures of the result that are listed for each record."""
-        return [name for name in self.listed if name in {self.counted, *self.columns}]
+        return [name for name in self.listed if name in {self.records.counted, *self.columns}]
 
 
 _WORK = ("date", "user_name", "client_name", "matter_name", "description")
 _OLD = ("31-60", "61-90", "91+")
+_KINDS = dict(zip(ITEMS, ("time", "expense", "fixed fee"), strict=True))
 
 
-def _entries(filtered: FilteredBook) -> pd.DataFrame:
-    return filtered.items("time_entries")
-
-
-def _items(filtered: FilteredBook) -> pd.DataFrame:
-    kinds = dict(zip(ITEMS, ("time", "expense", "fixed fee"), strict=True))
-    return pd.concat([filtered.items(name).assign(kind=kind) for name, kind in kinds.items()], ignore_index=True)
+def _records(filtered: FilteredBook, frames: tuple[str, ...]) -> pd.DataFrame:
+    """Return invoices, or items of one or more kinds, with their details."""
+    if frames == ("invoices",):
+        return filtered.invoices()
+    return pd.concat([filtered.items(name).assign(kind=_KINDS[name]) for name in frames], ignore_index=True)
 
 
 UTILIZATION = View(
@@ -141,10 +134,6 @@ UTILIZATION = View(
     tiles=("client_hours", "capacity_hours", "utilization"),
     columns=("client_hours", "non_billable_hours", "total_hours", "capacity_hours", "utilization"),
     order="client_hours",
-    item="time_entry_id",
-    counted="client_hours",
-    records=_entries,
-    date="date",
     listed=(*_WORK, "billing_type", "client_hours"),
     note="Client hours are billable and fixed-fee time dated in the period, except on internal matters. Available "
     "hours are those of everyone on the roster, whichever clients or matters are filtered; they are not divided by "
@@ -164,10 +153,6 @@ REALIZATION = View(
         "settlement_ratio",
     ),
     order="billed_amount",
-    item="time_entry_id",
-    counted="worked_amount",
-    records=_entries,
-    date="invoice_date",
     listed=("invoice_number", "invoice_date", *_WORK, "billable_hours", "worked_amount", "billed_amount"),
     note="Final invoices dated in the period, with all the work on them, whenever it was done. Contingency, pro bono "
     "and internal matters are left out. Under filters other than on clients, credits and fees without time entries are "
@@ -180,10 +165,6 @@ RECEIVABLES = View(
     tiles=("total", "overdue", "91+"),
     columns=("current", "1-30", *_OLD, "total", "overdue"),
     order="total",
-    item="invoice_id",
-    counted="total",
-    records=FilteredBook.invoices,
-    date="invoice_date",
     listed=("invoice_number", "invoice_date", "due_date", "client_name", "matter_name", "amount", "balance", "total"),
     note="Open balances of final invoices dated up to the period’s last day, by days past due on that day. An invoice "
     "for several matters is divided among them. Filters on single entries, such as billing type, do not apply here.",
@@ -195,10 +176,6 @@ WIP = View(
     tiles=("total", "unbilled_amount", "prebill_amount", "91+"),
     columns=("0-30", *_OLD, "total", "unbilled_amount", "prebill_amount"),
     order="total",
-    item=ITEM,
-    counted="total",
-    records=_items,
-    date="date",
     listed=("kind", *_WORK, "hours", "invoice_state", "total"),
     note="Billable time, expenses and fixed fees dated up to the period’s last day and not on a final invoice by then. "
     "Expenses and fixed fees are not shown under filters that they have no value for, such as billing type.",

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 # Still to be reworded; what is listed here is not checked.
 PENDING: tuple[str, ...] = ()
 # A module's docstring says what the module does or holds: "Keep request URLs out of logs", not "What of a request is…".
-RIDDLE = re.compile(r"(What|Who|Whose|How|Where|Whatever|Whoever|From) ")
+RIDDLE = re.compile(r"(What|Which|Who|Whose|How|Where|Whatever|Whoever|From) ")
 # A phrase, and what to write in its place.
 PHRASES = {
     r"told apart": "distinguished, separated",
