@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import tomllib
 import zoneinfo
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypedDict
 
 from billframes._names import closest
+from billframes.config.toml_file import read_keys
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import DateLike, resolve
 
@@ -127,14 +127,7 @@ class FirmSettings:
         ConfigError
             The file can't be read, is not TOML, has an unknown key, or a value is not what its key takes.
         """
-        try:
-            values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ConfigError(f"{path} can't be read as firm settings: {error}.") from error
-        names = [each.name for each in fields(cls)]
-        for key in values:
-            if key not in names:
-                raise ConfigError(f"{path} has an unknown key {key!r}.{closest(key, names)} It takes {names}.")
+        values = read_keys(path, "firm settings", [each.name for each in fields(cls)])
         try:
             settings = cls(**values)
         except ParameterError as error:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from billframes._names import closest
+from billframes.config.toml_file import read_keys
 from billframes.ebilling.plain_text import is_plain
 from billframes.errors import ConfigError, ParameterError
 
@@ -161,14 +161,7 @@ class LedesProfile:
         ConfigError
             The file can't be read, is not TOML, has an unknown key, or a value is not what its key takes.
         """
-        try:
-            values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ConfigError(f"{path} can't be read as a LEDES profile: {error}.") from error
-        names = [each.name for each in fields(cls)]
-        for key in values:
-            if key not in names:
-                raise ConfigError(f"{path} has an unknown key {key!r}.{closest(key, names)} It takes {names}.")
+        values = read_keys(path, "a LEDES profile", [each.name for each in fields(cls)])
         if "law_firm_id" not in values:
             raise ConfigError(f"{path} has no law_firm_id: the firm's id, in the US its federal tax id.")
         try:
