@@ -7,7 +7,7 @@ import math
 
 from billframes._names import snake_case
 
-__all__ = ["MINUS", "MISSING", "change", "enum_label", "long_date", "month_name", "show"]
+__all__ = ["MINUS", "MISSING", "change", "enum_label", "format_number", "long_date", "month_name"]
 
 MISSING = "–"
 MINUS = "−"
@@ -28,9 +28,9 @@ _MONTHS = (
 )
 
 
-def show(value: float | None, unit: str) -> str:
+def format_number(value: float | None, unit: str) -> str:
     """
-    Show a number in its unit.
+    Format a number in its unit.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ def show(value: float | None, unit: str) -> str:
 
     Examples
     --------
-    >>> show(1234567.4, "money"), show(0.8342, "ratio"), show(-12.04, "hours"), show(float("nan"), "money")
+    >>> format_number(1234567.4, "money"), format_number(0.8342, "ratio"), format_number(-12.04, "hours"), format_number(float("nan"), "money")
     ('1,234,567', '83.4%', '−12.0', '–')
-    >>> show(1234.5, "cents"), show(2.456, "multiple"), show(-0.0001, "money")
+    >>> format_number(1234.5, "cents"), format_number(2.456, "multiple"), format_number(-0.0001, "money")
     ('1,234.50', '2.46', '0')
     """
     if value is None or not math.isfinite(value):

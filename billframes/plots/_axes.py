@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from billframes._show import MINUS, MISSING, show
+from billframes._show import MINUS, MISSING, format_number
 
 __all__ = ["DARK", "INK", "MUTED", "PALE", "RAMP", "SIZE", "axes_for", "finish", "hours", "legend", "money", "percent"]
 
@@ -130,4 +130,4 @@ def percent(value: float) -> str:
     >>> [percent(value) for value in (0.745, 1.0, float("nan"))]
     ['74.5%', '100.0%', '–']
     """
-    return show(value, "ratio")
+    return format_number(value, "ratio")

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import pandas as pd
 from matplotlib.axes import Axes
 
-from billframes._show import MISSING, show
+from billframes._show import MISSING, format_number
 from billframes.analysis._result import Rows, rows_of
 from billframes.analysis.metrics import BUCKET
 from billframes.analysis.spec import ChartSpec, measure
@@ -149,7 +149,7 @@ class Chart(ChartSpec):
     def _words(self, row: Mapping[Any, Any], unit: Callable[[float], str]) -> str:
         def figure(found: re.Match[str]) -> str:
             value = row[found[1]]
-            return unit(value) if found[2] else show(value, _unit(found[1]))
+            return unit(value) if found[2] else format_number(value, _unit(found[1]))
 
         told = (text for text in self.words if any(row[each[1]] == row[each[1]] for each in _FIELD.finditer(text)))
         text = next(told, None)

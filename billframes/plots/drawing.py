@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
-from billframes._show import show
+from billframes._show import format_number
 from billframes.analysis._result import Rows
 from billframes.plots._axes import DARK, INK, MUTED, PALE, RAMP, SIZE, axes_for, finish, legend
 
@@ -167,7 +167,9 @@ def ages(drawn: Drawn, ax: Axes | None) -> Axes:
     values = [float(each.iloc[0]) for each in drawn.values()]
     total = float(drawn.rows.frame["total"].iloc[0])
     ax.bar(places, values, width=0.62, color=DARK)
-    words = [show(each, "money") + (f"\n{show(each / total, 'ratio')}" if total else "") for each in values]
+    words = [
+        format_number(each, "money") + (f"\n{format_number(each / total, 'ratio')}" if total else "") for each in values
+    ]
     tops = [max(each, 0.0) for each in values]
     _write(ax, words, zip(places, tops, strict=True), (0, 3), ha="center")
     ax.axhline(0, **_LINE)

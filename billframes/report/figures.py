@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from billframes._show import change, long_date, show
+from billframes._show import change, format_number, long_date
 from billframes.report.month import LOOK_BACK, Month
 
 __all__ = ["Figure", "figures"]
@@ -22,7 +22,7 @@ class Figure:
     ----------
     name : str
     unit : str
-        As `billframes._show.show` takes it.
+        As `billframes._show.format_number` takes it.
     now, before, year_ago : float
         The figure of this month, last month and the same month a year ago. NaN if there is none.
     mark : str
@@ -42,9 +42,9 @@ class Figure:
     @property
     def cells(self) -> list[str]:
         """The texts: this month, last month, change, a year ago, change, as text; no changes for a marked figure."""
-        cells = [show(self.now, self.unit)]
+        cells = [format_number(self.now, self.unit)]
         for then in (self.before, self.year_ago):
-            cells += [show(then, self.unit), "" if self.mark else change(self.now, then, self.unit)]
+            cells += [format_number(then, self.unit), "" if self.mark else change(self.now, then, self.unit)]
         return cells
 
     @property

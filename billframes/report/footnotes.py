@@ -6,7 +6,7 @@ import datetime as dt
 
 import pandas as pd
 
-from billframes._show import long_date, show
+from billframes._show import format_number, long_date
 from billframes.analysis.capacity import working_days
 from billframes.analysis.metrics import title_of_key
 from billframes.config.firm import describe_settings
@@ -118,8 +118,8 @@ def left_out(total: pd.DataFrame) -> str:
     if not (hours or worth or billed):
         return "Time on contingency, pro bono and internal matters is left out; these invoices have none."
     return (
-        f"Left out is time on contingency, pro bono and internal matters: {show(hours, 'hours')} hours worth "
-        f"{show(worth, 'money')}, billed at {show(billed, 'money')}."
+        f"Left out is time on contingency, pro bono and internal matters: {format_number(hours, 'hours')} hours worth "
+        f"{format_number(worth, 'money')}, billed at {format_number(billed, 'money')}."
     )
 
 
@@ -151,7 +151,7 @@ def headlines(month: Month) -> list[str]:
     row = month.by_month.iloc[-1]
     hours, worth = row["left_out_hours_of_work"], row["left_out_amount_of_work"]
     left = (
-        f"Fees worked leaves out {show(hours, 'hours')} billable hours worth {show(worth, 'money')} on contingency, "
+        f"Fees worked leaves out {format_number(hours, 'hours')} billable hours worth {format_number(worth, 'money')} on contingency, "
         "pro bono and internal matters."
     )
     part = "The month is not over: changes compare part of a month with whole months."

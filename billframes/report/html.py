@@ -17,7 +17,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from billframes._show import show
+from billframes._show import format_number
 from billframes.analysis.metrics import Measure
 
 __all__ = ["WIDTH", "Section", "Table", "picture", "table"]
@@ -78,7 +78,7 @@ def table(
 
 
 def _cells(row: Mapping[object, float], columns: Sequence[Measure]) -> list[str]:
-    return [show(row[column.name], column.unit) for column in columns]
+    return [format_number(row[column.name], column.unit) for column in columns]
 
 
 def picture(draw: Callable[[Any, Axes], Axes], rows: pd.DataFrame, alt: str, *, height: float) -> Markup:

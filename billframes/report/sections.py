@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from billframes import plots
-from billframes._show import long_date, month_name, show
+from billframes._show import format_number, long_date, month_name
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.config.firm import describe_settings
 from billframes.report import footnotes
@@ -192,7 +192,7 @@ def narrative_rows(month: Month) -> list[list[str]]:
     """Format the time entries, with the columns of `NARRATIVES`."""
     entries = month.narratives()[list(NARRATIVES)]
     return [
-        [f"{day:%Y-%m-%d}", *("" if pd.isna(each) else str(each) for each in texts), show(hours, "hours")]
+        [f"{day:%Y-%m-%d}", *("" if pd.isna(each) else str(each) for each in texts), format_number(hours, "hours")]
         for day, *texts, hours in entries.itertuples(index=False, name=None)
     ]
 

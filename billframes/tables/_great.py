@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._show import MISSING, show
+from billframes._show import MISSING, format_number
 from billframes.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def great_table(
     headings : mapping of str to str
         By column.
     units : mapping of str to str
-        By column of numbers; see `billframes._show.show`.
+        By column of numbers; see `billframes._show.format_number`.
     note : str
         The line below the table.
     has_total : bool
@@ -90,7 +90,7 @@ def _show(value: Any, unit: str) -> str:
         return MISSING
     if unit == "date":
         return f"{pd.Timestamp(value):%Y-%m-%d}"
-    return str(value) if unit == "text" else show(float(value), unit)
+    return str(value) if unit == "text" else format_number(float(value), unit)
 
 
 def _unbroken(table: GT, stub: str, columns: list[str]) -> GT:

@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from billframes._export import file_name, to_csv, to_excel
-from billframes._show import enum_label, show
+from billframes._show import enum_label, format_number
 from billframes.analysis.column_types import ENUMS
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import measure
@@ -111,7 +111,7 @@ def labels_of(result: pd.DataFrame) -> list[str]:
 def tiles(columns: Sequence[Measure], row: dict[str, float]) -> str:
     """Return tiles with large figures."""
     each = (
-        f"<div><dt>{text_of(column.title)}</dt><dd>{show(row.get(column.name), column.unit)}</dd></div>"
+        f"<div><dt>{text_of(column.title)}</dt><dd>{format_number(row.get(column.name), column.unit)}</dd></div>"
         for column in columns
     )
     return f'<dl class="bf-tiles">{"".join(each)}</dl>'
@@ -201,7 +201,7 @@ def _place(axes: Axes, bar: int, *, lying: bool) -> tuple[float, float]:
 
 
 def _cells(columns: Sequence[Measure], row: dict[Any, Any]) -> str:
-    return "".join(f"<td>{show(row.get(column.name), column.unit)}</td>" for column in columns)
+    return "".join(f"<td>{format_number(row.get(column.name), column.unit)}</td>" for column in columns)
 
 
 def _kind(column: str, dtype: Any) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 
 import ipywidgets as w
 
-from billframes._show import long_date, show
+from billframes._show import format_number, long_date
 from billframes.analysis.keys import TIMES
 from billframes.widgets._filtered_book import FilteredBook
 from billframes.widgets._html import (
@@ -133,7 +133,7 @@ class ViewTab(w.VBox):  # type: ignore[misc]
             return
         listed = self.view.rows_behind(self._filtered, self.view.keys[self.by.value], self.result.iloc[row, 0])
         label, (counted,) = labels_of(self.result)[row], self.view.measures((self.view.records.counted,))
-        figure = show(float(listed[counted.name].sum()), counted.unit)
+        figure = format_number(float(listed[counted.name].sum()), counted.unit)
         caption = f"{label}: {len(listed):,} rows, {counted.title.lower()} {figure}"
         close = button("Close", self._close, "bf-close")
         shown_first = "<p>The first 50 are shown; the download has all.</p>" if len(listed) > 50 else ""
