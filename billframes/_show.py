@@ -7,7 +7,7 @@ import math
 
 from billframes._names import snake_case
 
-__all__ = ["MINUS", "MISSING", "change", "enum_label", "format_number", "long_date", "month_name"]
+__all__ = ["MINUS", "MISSING", "change", "enum_label", "format_number", "long_date", "month_name", "short_date"]
 
 MISSING = "–"
 MINUS = "−"
@@ -37,7 +37,7 @@ def format_number(value: float | None, unit: str) -> str:
     value : float, optional
         A missing, infinite or NaN value is shown as a dash.
     unit : {"money", "cents", "rate", "hours", "ratio", "multiple", "days", "count"}
-        Money is shown in whole units; "cents" shows it to the cent. The API does not name the currency.
+        Money is shown in whole units; "cents" shows it to the cent.
 
     Examples
     --------
@@ -111,3 +111,15 @@ def long_date(day: dt.date) -> str:
     '31 October 2026'
     """
     return f"{day.day} {month_name(day)}"
+
+
+def short_date(day: dt.date) -> str:
+    """
+    Format a date for a table's cell, with the month in words.
+
+    Examples
+    --------
+    >>> short_date(dt.date(2026, 10, 3))
+    '3 Oct 2026'
+    """
+    return f"{day.day} {month_name(day, short=True)}"

@@ -8,12 +8,12 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
 from billframes.config.firm import WEEKDAYS, FirmSettings
 from billframes.periods import Period, month_end, months_between
 
-__all__ = ["Part", "available_hours", "days_here", "parts_of", "target_hours", "working_days"]
+__all__ = ["Part", "available_hours", "days_here", "parts_of", "prorated", "target_hours", "working_days"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +65,26 @@ def available_hours(settings: FirmSettings, first: dt.date, last: dt.date) -> tu
 
 def target_hours(settings: FirmSettings, first: dt.date, last: dt.date) -> dict[str, float]:
     """
-    Targets, prorated: working days of the stretch ÷ working days of its month or year, month by month.
+    Targets of client hours, prorated: working days of the stretch ÷ working days of its month or year.
 
     They are the firm's working days: leave and later starts do not lower a target.
     """
-    shares = {period: _share(settings, first, last, period) for period in ("month", "year")}
-    return {user: target["hours"] * shares[target["period"]] for user, target in settings.targets.items()}
+    return prorated(settings, "hours", first, last)
+
+
+def prorated(settings: FirmSettings, what: Literal["hours", "fees"], first: dt.date, last: dt.date) -> dict[str, float]:
+    """
+    Return the part of people's targets that belongs to a stretch of days, by working days.
+
+    Examples
+    --------
+    >>> firm = FirmSettings(targets={"u1": {"fees": 522_000, "period": "year"}})
+    >>> prorated(firm, "fees", dt.date(2026, 10, 1), dt.date(2026, 10, 31))
+    {'u1': 44000.0}
+    """
+    targets = settings.targets_of(what)
+    shares = {period: _share(settings, first, last, period) for _, period in targets.values()}
+    return {user: amount * shares[period] for user, (amount, period) in targets.items()}
 
 
 def days_here(user: str, days: Iterable[dt.date], settings: FirmSettings) -> list[dt.date]:

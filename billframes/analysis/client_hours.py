@@ -148,7 +148,7 @@ def _roster(work: Frame, users: Frame | None, settings: FirmSettings, *, active_
 
 def _hours(work: Frame, people: Frame, grouping: Grouping) -> Frame:
     """Return the hours of the people on the roster, with no capacity yet."""
-    aims = map_values("user_id", dict.fromkeys(grouping.settings.targets, 1.0), 0.0, nw.Float64)
+    aims = map_values("user_id", dict.fromkeys(grouping.settings.targets_of("hours"), 1.0), 0.0, nw.Float64)
     zeros = {name: nw.lit(0.0) for name in _CAPACITY}
     rows = work.join(people.select("user_id"), on="user_id", how="inner")
     return _columns(rows.with_columns(**zeros, _aimed_hours=C("client_hours") * aims), grouping)
@@ -184,7 +184,7 @@ def _result(totals: Frame, grouping: Grouping) -> Frame:
     if not grouping.personal:
         unknown = ("capacity_hours", "idle_capacity_hours", "target_hours")
         totals = totals.with_columns(**dict.fromkeys(unknown, null_column(nw.Float64)))
-    aimed = ("target_hours", "pace") if grouping.settings.targets else ()
+    aimed = ("target_hours", "pace") if grouping.settings.targets_of("hours") else ()
     totals = totals.with_columns(target_hours=nw.when(C("_aims") > 0).then(C("target_hours"))).with_columns(
         utilization=ratio("client_hours", "capacity_hours"), pace=ratio("_aimed_hours", "target_hours")
     )

@@ -13,6 +13,7 @@ from typing import Literal
 __all__ = [
     "BUCKET",
     "KEYS",
+    "PRICED",
     "SHARED",
     "UNITS",
     "Measure",
@@ -39,6 +40,9 @@ UNITS: dict[str, str] = {
     "text": "text",
 }
 """What each unit is called; money is in the firm's currency, which the API does not name."""
+
+PRICED = frozenset({"money", "rate"})
+"""The units that a currency belongs to."""
 
 BUCKET = re.compile(r"\d+-\d+|\d+\+")
 

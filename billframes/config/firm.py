@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 import zoneinfo
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, TypedDict
+from typing import Any, ClassVar, Literal, NotRequired, Self, TypedDict
 
 from billframes._names import closest
 from billframes.config.toml_file import read_keys
@@ -22,6 +23,7 @@ __all__ = ["FirmSettings", "Target", "describe_settings"]
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 ROLES = ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")
+_TARGET = {"hours", "fees", "period"}
 _BY_USER = (
     "user_hours",
     "user_start",
@@ -35,9 +37,10 @@ _BY_USER = (
 
 
 class Target(TypedDict):
-    """Client hours a person should reach each month or each year."""
+    """Client hours, billed fees or both that a person should reach each month or each year."""
 
-    hours: float
+    hours: NotRequired[float]
+    fees: NotRequired[float]
     period: Literal["month", "year"]
 
 
@@ -52,6 +55,9 @@ class FirmSettings:
 
     Parameters
     ----------
+    currency : str
+        ISO 4217 code of the currency that amounts are in, such as "USD". The API does not name it; reports, charts and
+        tables show none if it is not given.
     time_zone : str
         IANA name of the firm's time zone.
     working_days : sequence of str
@@ -67,7 +73,9 @@ class FirmSettings:
     leave : mapping of user to list of date or (first, last)
         Days away, both ends inclusive.
     targets : mapping of user to Target
-        `{"hours": 1600, "period": "year"}`, or `"month"`.
+        `{"hours": 1600, "fees": 480000, "period": "year"}`, or `"month"`; client hours, billed fees, or both.
+    realization_floor : float, optional
+        The billing realization below which the monthly report names practice areas and clients, such as 0.9 for 90%.
     standard_rates, cost_rates : mapping of user to float
         Money an hour.
     budgets : mapping of matter id to float
@@ -92,6 +100,7 @@ class FirmSettings:
     source: ClassVar[str] = ""
     """Name of the file that the settings were loaded from; empty if there is none."""
 
+    currency: str = ""
     time_zone: str = "UTC"
     working_days: Sequence[str] = ("Mon", "Tue", "Wed", "Thu", "Fri")
     holidays: Sequence[DateLike] = ()
@@ -101,6 +110,7 @@ class FirmSettings:
     user_end: Mapping[str, DateLike] = field(default_factory=dict)
     leave: Mapping[str, Sequence[DateLike | Sequence[DateLike]]] = field(default_factory=dict)
     targets: Mapping[str, Target] = field(default_factory=dict)
+    realization_floor: float | None = None
     standard_rates: Mapping[str, float] = field(default_factory=dict)
     cost_rates: Mapping[str, float] = field(default_factory=dict)
     budgets: Mapping[str, float] = field(default_factory=dict)
@@ -111,6 +121,17 @@ class FirmSettings:
         for name, read in _READERS.items():
             # Frozen against users, not against its own tidying: text dates become dates, ids become text.
             object.__setattr__(self, name, read(getattr(self, name), name))
+
+    def targets_of(self, what: Literal["hours", "fees"]) -> dict[str, tuple[float, Literal["month", "year"]]]:
+        """
+        Return the users who have a target of hours or of fees, with its amount and period.
+
+        Examples
+        --------
+        >>> FirmSettings(targets={"u1": {"fees": 480_000, "period": "year"}}).targets_of("fees")
+        {'u1': (480000.0, 'year')}
+        """
+        return {user: (each[what], each["period"]) for user, each in self.targets.items() if what in each}
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -209,6 +230,7 @@ def describe_settings(settings: FirmSettings | None) -> str:
         plain = _describe_day(FirmSettings())
         return f"No firm settings: {plain}, without holidays, leave, part time, or people who joined or left."
     given = [words for key, words in _DESCRIBED.items() if getattr(settings, key)]
+    given += [f"amounts in {settings.currency}"] if settings.currency else []
     source = f" from {settings.source}" if settings.source else ""
     return f"Firm settings{source}: {_describe_day(settings)}{'; ' if given else ''}{', '.join(given)}."
 
@@ -220,6 +242,7 @@ _DESCRIBED = {
     "user_end": "last days",
     "leave": "leave",
     "targets": "targets",
+    "realization_floor": "a realization floor",
     "standard_rates": "standard rates",
     "cost_rates": "cost rates",
     "budgets": "budgets",
@@ -245,6 +268,12 @@ def _renamed(values: Mapping[str, Any], ids: Mapping[str, str], key: str) -> dic
             raise ParameterError(f"{key} names the user {user!r} twice, by id and by e-mail address.")
         renamed[user_id] = value
     return renamed
+
+
+def _currency(value: Any, key: str) -> str:
+    if value == "" or (isinstance(value, str) and re.fullmatch("[A-Z]{3}", value)):
+        return str(value)
+    raise ParameterError(f"{key}={value!r} is not a currency's code; it takes three capital letters such as 'USD'.")
 
 
 def _time_zone(value: Any, key: str) -> str:
@@ -307,11 +336,20 @@ def _stretch(value: Any, key: str) -> tuple[dt.date, dt.date]:
 
 
 def _target(value: Any, key: str) -> Target:
-    if not isinstance(value, Mapping) or set(value) != {"hours", "period"}:
-        raise ParameterError(f"{key}={value!r} is not a target; it takes {{'hours': 1600, 'period': 'year'}}.")
+    if not isinstance(value, Mapping) or "period" not in value or not {"period"} < set(value) <= _TARGET:
+        raise ParameterError(
+            f"{key}={value!r} is not a target; it takes {{'hours': 1600, 'period': 'year'}}, and 'fees' too."
+        )
     if value["period"] not in {"month", "year"}:
         raise ParameterError(f"{key} has the period {value['period']!r}; it takes 'month' or 'year'.")
-    return {"hours": _not_negative(value["hours"], key), "period": value["period"]}
+    amounts: Any = {name: _not_negative(value[name], key) for name in ("hours", "fees") if name in value}
+    return {**amounts, "period": value["period"]}
+
+
+def _floor(value: Any, key: str) -> float | None:
+    if value is not None and not 0 < _number(value, key) <= 1:
+        raise ParameterError(f"{key}={value!r} is not a ratio above 0 and up to 1; 0.9 is 90%.")
+    return value if value is None else float(value)
 
 
 def _weights(value: Any, key: str) -> dict[str, float]:
@@ -343,6 +381,7 @@ def _mapping(read: Callable[[Any, str], Any]) -> Callable[[Any, str], dict[str, 
 
 
 _READERS: dict[str, Callable[[Any, str], Any]] = {
+    "currency": _currency,
     "time_zone": _time_zone,
     "working_days": _working_days,
     "holidays": _dates,
@@ -352,6 +391,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "user_end": _mapping(_date),
     "leave": _mapping(_leave),
     "targets": _mapping(_target),
+    "realization_floor": _floor,
     "standard_rates": _mapping(_not_negative),
     "cost_rates": _mapping(_not_negative),
     "budgets": _mapping(_number),

@@ -46,7 +46,7 @@ def axes_for(ax: Axes | None, *, width: float = 7.2, height: float = 3.2) -> Axe
     return figure.add_subplot(axes_class=_ShownAxes)
 
 
-def finish(ax: Axes, title: str, *, values: str, unit: Any) -> Axes:
+def finish(ax: Axes, title: str, *, values: str, unit: Any, name: str = "") -> Axes:
     """
     Give axes their title and a quiet frame.
 
@@ -58,11 +58,14 @@ def finish(ax: Axes, title: str, *, values: str, unit: Any) -> Axes:
         The axis that values are read from.
     unit : callable
         Formats a value of that axis: `hours`, `money` or `percent`.
+    name : str
+        The axis' own title: the unit that values are in.
     """
     pad = 24 if ax.get_legend() else 10
     ax.set_title(title, loc="left", fontsize=SIZE + 1.5, color=INK, fontweight="bold", pad=pad)
     axis, other = (ax.xaxis, ax.yaxis) if values == "x" else (ax.yaxis, ax.xaxis)
     axis.set_major_formatter(FuncFormatter(lambda value, _position: unit(value)))
+    axis.set_label_text(name, fontsize=SIZE - 0.5, color=MUTED)
     axis.grid(visible=True, color="#e4e4e4", linewidth=0.6)
     other.grid(visible=False)
     ax.set_axisbelow(True)

@@ -21,7 +21,7 @@ from billframes.errors import MissingColumnError
 from billframes.plots._axes import hours, money
 from billframes.plots.drawing import KINDS, Drawn
 
-__all__ = ["Chart", "Plot"]
+__all__ = ["Chart", "Plot", "axis_title"]
 
 _FIELD = re.compile(r"\{(\w+)(:axis)?\}")
 _AXES = {"money": money, "rate": money, "hours": hours, "days": hours}
@@ -36,6 +36,8 @@ _DOC = """
         With {needs}; of any engine.
     ax : Axes, optional
         Where to draw; a new figure, outside pyplot, if it is not given.
+    currency : str
+        Named on axes of money; the result does not know it.
 
     Returns
     -------
@@ -64,7 +66,7 @@ class Plot(Protocol):
 
     __name__: str
 
-    def __call__(self, result: Any, ax: Axes | None = None) -> Axes: ...
+    def __call__(self, result: Any, ax: Axes | None = None, *, currency: str = "") -> Axes: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,14 +109,14 @@ class Chart(ChartSpec):
     def function(self) -> Plot:
         """Return the public function."""
 
-        def plot(result: Any, ax: Axes | None = None) -> Axes:
-            return self.draw(result, ax)
+        def plot(result: Any, ax: Axes | None = None, *, currency: str = "") -> Axes:
+            return self.draw(result, ax, currency)
 
         plot.__name__ = plot.__qualname__ = self.analysis
         plot.__module__, plot.__doc__ = "billframes.plots", self.doc
         return plot
 
-    def draw(self, result: Any, ax: Axes | None) -> Axes:
+    def draw(self, result: Any, ax: Axes | None, currency: str = "") -> Axes:
         """Draw a result."""
         rows = rows_of(result, self.needs, self.analysis)
         buckets = self._buckets(rows.frame)
@@ -122,18 +124,19 @@ class Chart(ChartSpec):
         rows = dataclasses.replace(rows, frame=rows.frame.assign(**numbers))
         hides = self.hidden and not rows.frame[self.hidden].notna().any()
         told = dataclasses.replace(self, **self.instead) if hides else self
-        return KINDS[self.kind](told._drawn(rows, buckets), ax)
+        return KINDS[self.kind](told._drawn(rows, buckets, currency), ax)
 
-    def _drawn(self, rows: Rows, buckets: Mapping[str, str]) -> Drawn:
+    def _drawn(self, rows: Rows, buckets: Mapping[str, str], currency: str) -> Drawn:
         columns = buckets or {
             name: title
             for name, title in self.columns.items()
             if name not in self.where_any or rows.frame[name].fillna(0.0).any()
         }
-        unit = _AXES[_unit(next(iter(columns)))]
+        kind = _unit(next(iter(columns)))
+        unit, axis = _AXES[kind], axis_title(kind, currency)
         words = [self._words(row, unit) for row in rows.frame.to_dict("records")]
         age = self.age and self.age[0 if "current" in buckets else -1]
-        return Drawn(rows, columns, words, self.title, unit, self.mark, self.darkest_first, age or "")
+        return Drawn(rows, columns, words, self.title, unit, self.mark, self.darkest_first, age or "", axis)
 
     def _buckets(self, frame: pd.DataFrame) -> dict[str, str]:
         if self.columns:
@@ -154,6 +157,20 @@ class Chart(ChartSpec):
         told = (text for text in self.words if any(row[each[1]] == row[each[1]] for each in _FIELD.finditer(text)))
         text = next(told, None)
         return _FIELD.sub(figure, text) if text else MISSING
+
+
+def axis_title(unit: str, currency: str = "") -> str:
+    """
+    Name an axis by the unit of its values.
+
+    Examples
+    --------
+    >>> axis_title("money", "USD"), axis_title("rate", "USD"), axis_title("money"), axis_title("hours")
+    ('Amount (USD)', 'Rate (USD an hour)', 'Amount', 'Hours')
+    """
+    title = {"money": "Amount", "rate": "Rate", "hours": "Hours", "days": "Days"}.get(unit, "")
+    of = {"money": currency, "rate": f"{currency} an hour"}.get(unit, "") if currency else ""
+    return f"{title} ({of})" if of else title
 
 
 def _unit(column: str) -> str:

@@ -45,6 +45,8 @@ class Drawn:
         Whether the first part of a stack is the darkest.
     age : str
         What the buckets of an age are counted in, such as "days past due".
+    axis : str
+        Title of the values' axis: their unit.
     """
 
     rows: Rows
@@ -55,6 +57,7 @@ class Drawn:
     mark: tuple[str, str] | None = None
     darkest_first: bool = False
     age: str = ""
+    axis: str = ""
 
     def values(self) -> list[pd.Series[float]]:
         """Return the columns drawn."""
@@ -66,7 +69,7 @@ class Drawn:
 
     def finish(self, ax: Axes, values: str = "x", end: str = "") -> Axes:
         """Give the axes their title and frame."""
-        return finish(ax, f"{self.title}{self.rows.by}{end}", values=values, unit=self.unit)
+        return finish(ax, f"{self.title}{self.rows.by}{end}", values=values, unit=self.unit, name=self.axis)
 
 
 def height_for(rows: int) -> float:
@@ -174,6 +177,7 @@ def ages(drawn: Drawn, ax: Axes | None) -> Axes:
     _write(ax, words, zip(places, tops, strict=True), (0, 3), ha="center")
     ax.axhline(0, **_LINE)
     ax.set_xticks(places, list(drawn.columns.values()))
+    ax.set_xlabel(drawn.age[:1].upper() + drawn.age[1:], fontsize=SIZE - 0.5, color=MUTED)
     ax.margins(y=0.22)
     return drawn.finish(ax, "y", f" by {drawn.age}")
 
@@ -193,6 +197,7 @@ def running_share(drawn: Drawn, ax: Axes | None) -> Axes:
     top.set_xlim(min(0.0, *known, 0.0), max(1.05, *known, 1.05))
     top.xaxis.set_major_formatter(lambda value, _position: f"{value:.0%}".replace("-", "−"))
     top.tick_params(length=0, labelsize=SIZE, labelcolor=MUTED)
+    top.set_xlabel(names[1], fontsize=SIZE - 0.5, color=MUTED)
     top.spines[:].set_visible(False)
     return drawn.finish(ax)
 

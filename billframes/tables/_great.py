@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._show import MISSING, format_number
+from billframes._show import MISSING, format_number, short_date
 from billframes.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def great_table(
     units: Mapping[str, str],
     note: str,
     has_total: bool,
+    subtitle: str = "",
 ) -> GT:
     """
     Build the table.
@@ -48,6 +49,8 @@ def great_table(
         The line below the table.
     has_total : bool
         Whether the last row is the total of the others.
+    subtitle : str
+        A line below the title.
 
     Raises
     ------
@@ -55,7 +58,7 @@ def great_table(
         great-tables is not installed.
     """
     first = cells.columns[0]
-    table = _kind()(cells, id=id, rowname_col=first).tab_header(title=title)
+    table = _kind()(cells, id=id, rowname_col=first).tab_header(title=title, subtitle=subtitle or None)
     table = table.tab_stubhead(headings.get(first, "")).cols_label(
         {name: heading for name, heading in headings.items() if name != first}
     )
@@ -89,7 +92,7 @@ def _show(value: Any, unit: str) -> str:
     if pd.isna(value):
         return MISSING
     if unit == "date":
-        return f"{pd.Timestamp(value):%Y-%m-%d}"
+        return short_date(pd.Timestamp(value))
     return str(value) if unit == "text" else format_number(float(value), unit)
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from billframes._show import short_date
 from billframes.analysis._result import Rows, rows_of
-from billframes.analysis.metrics import BUCKET, Measure, title_of_key
+from billframes.analysis.metrics import BUCKET, PRICED, Measure, title_of_key
 from billframes.analysis.spec import BUCKETS, TableSpec, analyses, measure
 from billframes.analysis.totals import total_of
 from billframes.errors import ParameterError
@@ -33,11 +34,11 @@ class TableOf(TableSpec):
 
     analysis: str
 
-    def __call__(self, result: Any, *, total: Any = None, title: str | None = None) -> GT:
+    def __call__(self, result: Any, *, total: Any = None, title: str | None = None, currency: str = "") -> GT:
         """
         Show a result as a table for people.
 
-        Money has thousands separators and no currency, which the API does not name; hours and percentages have one
+        Money has thousands separators; hours and percentages have one
         decimal; what is missing is a dash. Below several rows stands their total: sums, and ratios of sums; a figure
         that the rows don't tell, such as a median, is a dash there. Text is escaped.
 
@@ -49,6 +50,8 @@ class TableOf(TableSpec):
             One row: the same analysis with `by=None`, which knows every figure; False shows no total.
         title : str, optional
             Another title.
+        currency : str
+            Named below the title; the result does not know it.
 
         Returns
         -------
@@ -78,6 +81,7 @@ class TableOf(TableSpec):
             units={each.name: "cents" if self.cents and each.unit == "money" else each.unit for each in shown},
             note=self.definition,
             has_total=below is not None,
+            subtitle=f"Amounts in {currency}" if currency and any(each.unit in PRICED for each in shown) else "",
         )
 
     @property
@@ -121,7 +125,7 @@ def _cells(rows: Rows, keys: list[str], shown: list[Measure], below: dict[str, A
 def _text(value: Any) -> str:
     if pd.isna(value):
         return "–"
-    return f"{value:%Y-%m-%d}" if isinstance(value, pd.Timestamp) else str(value)
+    return short_date(value) if isinstance(value, pd.Timestamp) else str(value)
 
 
 def in_words(text: str) -> str:

@@ -113,6 +113,14 @@ def test_money_on_an_axis_is_short(fees):
     assert ax.yaxis.get_major_formatter()(50_000, 0) == "50k"
 
 
+def test_an_axis_names_its_unit_and_the_currency_if_it_is_given(fees, hours, owed):
+    assert plots.realization(fees).get_ylabel() == "Amount"
+    assert plots.realization(fees, currency="EUR").get_ylabel() == "Amount (EUR)"
+    assert plots.utilization(hours, currency="EUR").get_xlabel() == "Hours"
+    whole = plots.aging(owed.drop(columns=["client_id", "client_name"]).iloc[:1])
+    assert (whole.get_xlabel(), whole.get_ylabel()) == ("Days past due", "Amount")
+
+
 def test_hidden_rates_leave_billed_fees(fees):
     ax = plots.realization(fees.assign(worked_amount=None, billing_realization=None))
     assert words(ax) == ["90k", "−500", "210k"]
@@ -233,7 +241,7 @@ def test_fixed_fees_without_standard_rates_say_what_an_hour_brought():
 
 @pytest.mark.parametrize("draw", DRAWN)
 def test_each_chart_explains_itself_and_is_called_alike(draw):
-    assert str(inspect.signature(draw)) == "(result: 'Any', ax: 'Axes | None' = None) -> 'Axes'"
+    assert str(inspect.signature(draw)) == "(result: 'Any', ax: 'Axes | None' = None, *, currency: 'str' = '') -> 'Axes'"
     assert (draw.__module__, draw.__qualname__) == ("billframes.plots", draw.__name__)
     for part in (f"Draw a result of `billframes.{draw.__name__}`: ", "of any engine.", ">>> result = pd.DataFrame("):
         assert part in inspect.getdoc(draw)
