@@ -41,8 +41,10 @@ def format_number(value: float | None, unit: str) -> str:
 
     Examples
     --------
-    >>> format_number(1234567.4, "money"), format_number(0.8342, "ratio"), format_number(-12.04, "hours"), format_number(float("nan"), "money")
-    ('1,234,567', '83.4%', '−12.0', '–')
+    >>> format_number(1234567.4, "money"), format_number(0.8342, "ratio"), format_number(-12.04, "hours")
+    ('1,234,567', '83.4%', '−12.0')
+    >>> format_number(float("nan"), "money")
+    '–'
     >>> format_number(1234.5, "cents"), format_number(2.456, "multiple"), format_number(-0.0001, "money")
     ('1,234.50', '2.46', '0')
     """

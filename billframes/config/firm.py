@@ -12,7 +12,7 @@ import zoneinfo
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NotRequired, Self, TypedDict
+from typing import Any, ClassVar, Literal, NotRequired, Self, TypedDict, cast
 
 from billframes._names import closest
 from billframes.config.toml_file import read_keys
@@ -342,8 +342,9 @@ def _target(value: Any, key: str) -> Target:
         )
     if value["period"] not in {"month", "year"}:
         raise ParameterError(f"{key} has the period {value['period']!r}; it takes 'month' or 'year'.")
-    amounts: Any = {name: _not_negative(value[name], key) for name in ("hours", "fees") if name in value}
-    return {**amounts, "period": value["period"]}
+    return cast(
+        "Target", {name: each if name == "period" else _not_negative(each, key) for name, each in value.items()}
+    )
 
 
 def _floor(value: Any, key: str) -> float | None:

@@ -151,8 +151,8 @@ def headlines(month: Month) -> list[str]:
     row = month.by_month.iloc[-1]
     hours, worth = row["left_out_hours_of_work"], row["left_out_amount_of_work"]
     left = (
-        f"Fees worked leaves out {format_number(hours, 'hours')} billable hours worth {format_number(worth, 'money')} on contingency, "
-        "pro bono and internal matters."
+        f"Fees worked leaves out {format_number(hours, 'hours')} billable hours worth {format_number(worth, 'money')} "
+        "on contingency, pro bono and internal matters."
     )
     part = "The month is not over: changes compare part of a month with whole months."
     return [*_HEADLINES, *([left] if hours else []), *([] if month.is_over else [part])]

@@ -241,7 +241,8 @@ def test_fixed_fees_without_standard_rates_say_what_an_hour_brought():
 
 @pytest.mark.parametrize("draw", DRAWN)
 def test_each_chart_explains_itself_and_is_called_alike(draw):
-    assert str(inspect.signature(draw)) == "(result: 'Any', ax: 'Axes | None' = None, *, currency: 'str' = '') -> 'Axes'"
+    given = "result: 'Any', ax: 'Axes | None' = None, *, currency: 'str' = ''"
+    assert str(inspect.signature(draw)) == f"({given}) -> 'Axes'"
     assert (draw.__module__, draw.__qualname__) == ("billframes.plots", draw.__name__)
     for part in (f"Draw a result of `billframes.{draw.__name__}`: ", "of any engine.", ">>> result = pd.DataFrame("):
         assert part in inspect.getdoc(draw)
