@@ -6,6 +6,7 @@ import datetime as dt
 import math
 
 from billframes._names import snake_case
+from billframes.periods import MONTHS
 
 __all__ = ["MINUS", "MISSING", "change", "enum_label", "format_number", "long_date", "month_name", "short_date"]
 
@@ -22,10 +23,6 @@ _FORMS = {
     "count": "{:,.0f}",
 }
 _ENUM_LABELS = {"nonBillable": "Non-billable", "probono": "Pro bono"}
-# Not strftime: the text is in English whatever the machine's locale.
-_MONTHS = (
-    "January February March April May June July August September October November December".split()  # noqa: SIM905
-)
 
 
 def format_number(value: float | None, unit: str) -> str:
@@ -41,12 +38,12 @@ def format_number(value: float | None, unit: str) -> str:
 
     Examples
     --------
-    >>> format_number(1234567.4, "money"), format_number(0.8342, "ratio"), format_number(-12.04, "hours")
-    ('1,234,567', '83.4%', '−12.0')
+    >>> format_number(1234567.4, "money"), format_number(1234.5, "cents"), format_number(-0.0001, "money")
+    ('1,234,567', '1,234.50', '0')
+    >>> format_number(0.8342, "ratio"), format_number(-12.04, "hours"), format_number(2.456, "multiple")
+    ('83.4%', '−12.0', '2.46')
     >>> format_number(float("nan"), "money")
     '–'
-    >>> format_number(1234.5, "cents"), format_number(2.456, "multiple"), format_number(-0.0001, "money")
-    ('1,234.50', '2.46', '0')
     """
     if value is None or not math.isfinite(value):
         return MISSING
@@ -99,7 +96,7 @@ def month_name(day: dt.date, *, short: bool = False) -> str:
     >>> month_name(dt.date(2026, 10, 31)), month_name(dt.date(2026, 10, 31), short=True)
     ('October 2026', 'Oct 2026')
     """
-    name = _MONTHS[day.month - 1]
+    name = MONTHS[day.month - 1]
     return f"{name[:3] if short else name} {day.year}"
 
 

@@ -2,6 +2,9 @@
 
 A period has two ends, both inclusive, either of which may be open (None). Text is matched without regard to
 case. Nothing here reads the clock unless the period itself asks for it ("last month", "ytd").
+
+A text that readers in different countries understand differently, such as "10/11/2026" or "10/26", is refused. The
+names of months are English on every machine.
 """
 
 from __future__ import annotations
@@ -15,18 +18,44 @@ from typing import Any
 
 from billframes.errors import ParameterError
 
-__all__ = ["DateLike", "Period", "local_day", "month_end", "parse_period", "resolve"]
+__all__ = ["MONTHS", "DateLike", "Period", "local_day", "month_end", "parse_period", "resolve"]
 
 DateLike = str | dt.date
 """What a date argument takes: ISO text, a date, a datetime or a pandas Timestamp."""
 
 ACCEPTED = (
-    "a date such as '2026-10-01', or a period such as '2026', '2026-Q3', '2026-10', 'this month', 'last month', "
-    "'this quarter', 'last quarter', 'this year', 'last year' or 'ytd'"
+    "a date such as '2026-10-01', or a period such as '2026', '2026-Q3', '2026-10', 'October 2026', 'this month', "
+    "'last month', 'this quarter', 'last quarter', 'this year', 'last year' or 'ytd'"
 )
-_YEAR = re.compile(r"(\d{4})")
-_QUARTER = re.compile(r"(\d{4})-?q([1-4])")
-_MONTH = re.compile(r"(\d{4})-(\d{2})")
+# Not strftime's: the names are the same whatever the machine's locale.
+MONTHS = (
+    "January February March April May June July August September October November December".split()  # noqa: SIM905
+)
+_NUMBERS = {name.lower()[:3]: number for number, name in enumerate(MONTHS, 1)}
+_NAME = "|".join([*(name.lower() for name in MONTHS), *_NUMBERS, "sept"])
+_FORMS = tuple(
+    re.compile(form)
+    for form in (
+        r"(?P<year>\d{4})",
+        r"(?P<year>\d{4})-?q(?P<quarter>[1-4])",
+        r"q(?P<quarter>[1-4]) (?P<year>\d{4})",
+        r"(?P<year>\d{4})-(?P<month>\d{2})",
+        r"(?P<month>\d{1,2})/(?P<year>\d{4})",
+        rf"(?P<name>{_NAME})\.?,? (?P<year>\d{{4}})",
+    )
+)
+# Texts that people read in two ways, and what to write instead.
+_AMBIGUOUS = (
+    (
+        re.compile(r"\d{1,2}([/.-])\d{1,2}\1(\d{2}|\d{4})"),
+        "Some read the day first, others the month. Write the year first, such as '2026-10-01'.",
+    ),
+    (
+        re.compile(rf"(\d{{1,2}}[/.-]|({_NAME})\.? )\d{{1,2}}"),
+        "It could be a day or a month. Write the year with four digits, such as '10/2026', or a day as '2026-10-01'.",
+    ),
+    (re.compile(rf"({_NAME})\.?"), "Add the year, such as 'October 2026'."),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +112,20 @@ def parse_period(text: str, *, today: dt.date | None = None) -> Period:
     Parameters
     ----------
     text : str
-        "2026", "2026-Q3", "2026-10", "this month", "last month", "this quarter", "last quarter", "this year",
-        "last year" or "ytd" (from 1 January to today), in any case.
+        "2026"; "2026-Q3" or "Q3 2026"; "2026-10", "10/2026", "October 2026" or "Oct 2026"; "this month", "last month",
+        "this quarter", "last quarter", "this year", "last year" or "ytd" (from 1 January to today), in any case.
     today : date, optional
         The day that "last month" and its kin are counted from; the machine's local date by default.
 
     Raises
     ------
     ParameterError
-        The text is none of these.
+        The text is none of these, or people could read it in two ways.
 
     Examples
     --------
+    >>> parse_period("October 2026") == parse_period("10/2026") == parse_period("2026-10")
+    True
     >>> parse_period("last month", today=dt.date(2026, 3, 31))
     Period(start=datetime.date(2026, 2, 1), end=datetime.date(2026, 2, 28))
     >>> parse_period("ytd", today=dt.date(2026, 3, 31))
@@ -102,7 +133,7 @@ def parse_period(text: str, *, today: dt.date | None = None) -> Period:
     """
     period = _calendar(text.strip().lower()) or _relative(text.strip().lower(), today)
     if period is None:
-        raise ParameterError(f"start={text!r} is not a date or period; it takes {ACCEPTED}.")
+        raise _not_a_period(text, "start")
     return period
 
 
@@ -162,7 +193,7 @@ def _period_alone(start: str, end: DateLike | None, names: tuple[str, str], toda
     text = start.strip().lower()
     period = _calendar(text) or _relative(text, today)
     if period is None:
-        raise ParameterError(f"{names[0]}={start!r} is not a date or period; it takes {ACCEPTED}.")
+        raise _not_a_period(start, names[0])
     if end is not None:
         raise ParameterError(
             f"{names[0]}={start!r} is a whole period, so {names[1]}={end!r} has no place beside it; "
@@ -198,16 +229,23 @@ def _iso_date(text: str) -> dt.date | None:
 
 
 def _calendar(text: str) -> Period | None:
+    plain = " ".join(text.split())
+    found = next((match.groupdict() for form in _FORMS if (match := form.fullmatch(plain))), None)
+    if found is None:
+        return None
+    quarter, name = found.get("quarter"), found.get("name")
+    month = int(quarter) * 3 if quarter else _NUMBERS[name[:3]] if name else int(found.get("month") or 1)
     try:
-        if match := _YEAR.fullmatch(text):
-            return Period(dt.date(int(match[1]), 1, 1), dt.date(int(match[1]), 12, 31))
-        if match := _QUARTER.fullmatch(text):
-            return _quarter(dt.date(int(match[1]), int(match[2]) * 3, 1))
-        if match := _MONTH.fullmatch(text):
-            return _month(dt.date(int(match[1]), int(match[2]), 1))
+        day = dt.date(int(found["year"]), month, 1)
     except ValueError:
         return None
-    return None
+    return _quarter(day) if quarter else _year(day) if len(found) == 1 else _month(day)
+
+
+def _not_a_period(text: str, name: str) -> ParameterError:
+    plain = " ".join(text.lower().split())
+    hint = next((f" {said}" for pattern, said in _AMBIGUOUS if pattern.fullmatch(plain)), "")
+    return ParameterError(f"{name}={text!r} is not a date or period; it takes {ACCEPTED}.{hint}")
 
 
 def _relative(text: str, today: dt.date | None) -> Period | None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from billframes.errors import ParameterError
-from billframes.periods import Period, month_end, months_between, parse_period, resolve
+from billframes.periods import MONTHS, Period, month_end, months_between, parse_period, resolve
 
 TODAY = dt.date(2026, 3, 31)
 
@@ -26,6 +26,13 @@ TODAY = dt.date(2026, 3, 31)
         (" 2026-Q4 ", "2026-10-01", "2026-12-31"),
         ("2026q1", "2026-01-01", "2026-03-31"),
         ("0001", "0001-01-01", "0001-12-31"),
+        ("October 2026", "2026-10-01", "2026-10-31"),
+        ("oct 2026", "2026-10-01", "2026-10-31"),
+        ("Sept.  2026", "2026-09-01", "2026-09-30"),
+        ("May, 2026", "2026-05-01", "2026-05-31"),
+        ("10/2026", "2026-10-01", "2026-10-31"),
+        ("2/2024", "2024-02-01", "2024-02-29"),
+        ("Q3 2026", "2026-07-01", "2026-09-30"),
     ],
 )
 def test_a_period_is_its_first_and_last_day(text, start, end):
@@ -36,6 +43,42 @@ def test_a_period_is_its_first_and_last_day(text, start, end):
 def test_what_is_no_period_says_what_is(text):
     with pytest.raises(ParameterError, match="2026-Q3"):
         parse_period(text, today=TODAY)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("10/11/2026", "Write the year first"),
+        ("31.10.26", "Write the year first"),
+        ("10/26", "Write the year with four digits"),
+        ("10-26", "Write the year with four digits"),
+        ("Oct 26", "Write the year with four digits"),
+        ("October", "Add the year"),
+    ],
+)
+def test_a_text_that_people_read_in_two_ways_is_refused_with_what_to_write_instead(text, said):
+    for read in (parse_period, resolve):
+        with pytest.raises(ParameterError, match=said):
+            read(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["13/2026", "0/2026", "Octobre 2026", "Oct2026", "2026/10", "Q5 2026", "October 20266"]
+)
+def test_what_only_looks_like_a_month_is_refused(text):
+    with pytest.raises(ParameterError, match="October 2026"):
+        parse_period(text)
+
+
+@given(st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31)))
+def test_all_spellings_of_a_month_are_one_period(day):
+    spellings = [
+        f"{day.year:04}-{day.month:02}",
+        f"{day.month}/{day.year:04}",
+        f"{MONTHS[day.month - 1]} {day.year:04}",
+    ]
+    spellings.append(f"{MONTHS[day.month - 1][:3].upper()} {day.year:04}")
+    assert len({parse_period(each) for each in spellings}) == 1
 
 
 @given(st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31)))

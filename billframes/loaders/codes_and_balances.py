@@ -12,9 +12,9 @@ from billframes.errors import ConfigError, DecodeError, PagingError
 from billframes.loaders.lists import Clients
 from billframes.loaders.loader import Frame, Id, Loader
 from billframes.loading.convert import convert
+from billframes.loading.ids import identifier, segment
 from billframes.loading.load import checked_format
 from billframes.loading.progress import Progress, checked_progress, reporting
-from billframes.loading.query_args import identifier, segment
 from billframes.loading.table_builder import build_table
 from billframes.paging.scheduler import ThreadTransport
 from billframes.schema.columns import Column, enum_type

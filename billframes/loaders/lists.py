@@ -17,8 +17,9 @@ from billframes.loaders.methods import declared
 from billframes.loaders.single_records import Creates, Deletes, SingleRecords, Updates
 from billframes.loading.convert import convert
 from billframes.loading.dictionary_encoder import EnumEncoder
+from billframes.loading.ids import identifier
 from billframes.loading.progress import Progress
-from billframes.loading.query_args import ListRequest, identifier
+from billframes.loading.query_args import ListRequest
 from billframes.loading.record import Record
 from billframes.schema.columns import plain
 from billframes.schema.resources import (

@@ -17,9 +17,9 @@ from billframes.errors import DecodeError, ParameterError
 from billframes.loaders.arguments import create_arguments, update_arguments
 from billframes.loaders.loader import Id, Loader
 from billframes.loaders.methods import declared
+from billframes.loading.ids import identifier, segment
 from billframes.loading.load import definitions_of
 from billframes.loading.merge import Merge, merged
-from billframes.loading.query_args import segment
 from billframes.loading.record import Record, record_from
 from billframes.loading.request_bodies import body_of, custom_updates, mergeable
 from billframes.schema.decode import decode_single, same_id
@@ -76,7 +76,7 @@ class RecordMethods(Loader):
         return self._client().fetch(path, resource=self.resource.name)
 
     def _path(self, id: Id) -> str:  # noqa: A002
-        return f"{self.resource.path}/{segment(id, 'id')}"
+        return f"{self.resource.path}/{segment(identifier(id, 'id', snake_case(self.resource.id)), 'id')}"
 
     def _record(self, body: bytes, id: str | None = None) -> Record:  # noqa: A002
         resource = self.resource

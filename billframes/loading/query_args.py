@@ -6,26 +6,23 @@ Everything here is pure: it knows the declaration of the resources and nothing o
 from __future__ import annotations
 
 import datetime as dt
-import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 
 from billframes._names import closest, snake_case
 from billframes._warn import warn
 from billframes.errors import BillframesWarning, ParameterError
+from billframes.loading.ids import identifier
 from billframes.periods import DateLike, Period, resolve
 from billframes.schema.resources import Filter, Resource
 
-__all__ = ["ALL_FORMATS", "ListRequest", "build_request", "identifier", "segment"]
+__all__ = ["ALL_FORMATS", "ListRequest", "build_request"]
 
 ALL_FORMATS = ("pandas", "arrow", "polars")
-# Quoted, these stay in their segment, but some servers and proxies unquote a path before they split it.
-_LEAVES_SEGMENT = frozenset("/\\%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,35 +100,6 @@ def build_request(
     rows = _limit(limit)
     arguments |= {} if rows is None else {"limit": rows}
     return ListRequest(resource, streams, frozenset(chosen), order, period, asked, rows, own, kept, arguments)
-
-
-def segment(value: Any, name: str) -> str:
-    """
-    Return an id as one segment of a path.
-
-    Raises
-    ------
-    ParameterError
-        It is not an id, or a server or proxy could read it as another path than that of the record.
-
-    Examples
-    --------
-    >>> segment("1b5c 2f", "id")
-    '1b5c%202f'
-    """
-    id_ = identifier(value, name)
-    if not id_.strip(".") or not id_.isprintable() or set(id_) & _LEAVES_SEGMENT:
-        raise ParameterError(f"{name}={id_!r} is not an id; an id looks like 'c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11'.")
-    return quote(id_, safe="")
-
-
-def identifier(value: Any, name: str) -> str:
-    """Return an id as the wire has it."""
-    if isinstance(value, uuid.UUID):
-        return str(value)
-    if isinstance(value, str) and value.strip():
-        return value.strip()
-    raise ParameterError(f"{name}={value!r} is not an id; it takes a text or a uuid.UUID.")
 
 
 def _values(name: str, declared: Filter, given: Any) -> list[Any]:

@@ -18,8 +18,8 @@ from msgspec import UNSET, Struct
 
 from billframes._names import closest, snake_case
 from billframes.errors import ParameterError
+from billframes.loading.ids import identifier
 from billframes.loading.merge import Merge
-from billframes.loading.query_args import identifier
 from billframes.loading.record import Record
 from billframes.periods import resolve
 from billframes.schema.custom_fields import CustomColumn
@@ -141,6 +141,8 @@ def _value(name: str, field: Field, value: Any) -> Any:
     kind = field.notes.get("kind", "text")
     if kind == "enum":
         return _enum(name, field, value)
+    if kind == "id":
+        return identifier(value, name)
     check, said = _CHECKS[kind]
     try:
         return check(value)
@@ -214,7 +216,6 @@ def _time(value: Any) -> str:
 
 
 _CHECKS: dict[str, tuple[Any, str]] = {
-    "id": (lambda value: identifier(value, "id"), "an id, a text or a uuid.UUID"),
     "text": (_text, "a text"),
     "date": (_date, "a date such as '2026-10-31'"),
     "time": (_time, "a time such as '09:30'"),

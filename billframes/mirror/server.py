@@ -25,8 +25,8 @@ from billframes.loaders import (
     Users,
 )
 from billframes.loading.connection import ApiConnection
+from billframes.loading.ids import segment
 from billframes.loading.progress import Progress
-from billframes.loading.query_args import segment
 from billframes.loading.select_names import SelectNames
 from billframes.mirror.tables import Table
 from billframes.transport.connections import CancelScope

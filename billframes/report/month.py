@@ -281,7 +281,7 @@ def read_month(text: str, *, today: dt.date | None = None) -> dt.date:
     except ParameterError:
         period = None
     if period is None or period.start is None or period.start.day != 1 or period.end != month_end(period.start):
-        raise ParameterError(f"{text!r} is not a month; give one such as 2026-10.")
+        raise ParameterError(f"{text!r} is not a month; give one such as 2026-10 or 'October 2026'.")
     return period.start
 
 

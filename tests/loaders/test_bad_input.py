@@ -109,7 +109,7 @@ def test_a_misspelt_name_is_answered_with_the_closest(fake, connect, name, argum
 
 # By the kind of value that a field of the request holds.
 WRONG_VALUES = {
-    "id": [7, "", []],
+    "id": [7, "", [], "Acme", "Acme 7", "a@b7.test", "a1,b2"],
     "text": [7, ["x"], b"x"],
     "enum": [7, "nonesuch", []],
     "date": [7, "soon", "2026-02-30", "2026-10", []],
@@ -129,7 +129,7 @@ def requests():
                 yield name, verb, getattr(records, f"{verb.title()}{noun}")
 
 
-GOOD = {"id": "a", "text": "x", "date": "2026-10-30", "enum": "billable", "hours": 1, "money": 1}
+GOOD = {"id": "a1", "text": "x", "date": "2026-10-30", "enum": "billable", "hours": 1, "money": 1}
 
 
 def required(request):
@@ -158,12 +158,12 @@ def test_a_wrong_value_of_a_verb_is_named_before_any_request(fake, connect, name
     request = next(each for one, other, each in requests() if (one, other) == (name, verb))
     values = {**(required(request) if verb == "create" else {}), argument: value}
     with pytest.raises(bf.ParameterError) as raised:
-        getattr(getattr(connect(), name), verb)(*(["a"] if verb == "update" else []), **values)
+        getattr(getattr(connect(), name), verb)(*(["a1"] if verb == "update" else []), **values)
     assert str(raised.value).startswith((f"{argument}=", f"{argument}[", f"{argument} has no"))
     assert fake.requests == []
 
 
-@pytest.mark.parametrize("id_", [7, "", " ", None, ["a"], True])
+@pytest.mark.parametrize("id_", [7, "", " ", None, ["a1"], True, "Acme", "Acme 7"])
 @pytest.mark.parametrize("verb", ["get", "update", "delete", "archive", "unarchive"])
 @pytest.mark.parametrize("name", LOADERS)
 def test_a_wrong_id_is_named_before_any_request(fake, connect, name, verb, id_):
@@ -181,7 +181,7 @@ def test_a_wrong_id_is_named_before_any_request(fake, connect, name, verb, id_):
 @pytest.mark.parametrize("acting", [7, ["a"], " "])
 def test_a_wrong_acting_user_is_named_before_any_request(fake, connect, acting):
     with pytest.raises(bf.ParameterError, match="acting_user="):
-        connect().time_entries.create(matter_id="m", date="2026-10-30", description="x", hours=1, acting_user=acting)
+        connect().time_entries.create(matter_id="m1", date="2026-10-30", description="x", hours=1, acting_user=acting)
     assert fake.requests == []
 
 
@@ -206,10 +206,10 @@ def test_an_id_of_a_megabyte_is_not_repeated_whole(fake, connect):
 
 
 def test_an_odd_id_is_one_segment_of_the_path_of_a_clients_balances(fake, connect):
-    fake.answers["/v2/clients/a?b c/balances"] = httpx.Response(404)
+    fake.answers["/v2/clients/a1?b/balances"] = httpx.Response(404)
     with pytest.raises(bf.NotFoundError):
-        connect().client_balances("a?b c")
-    assert fake.requests[-1].url.raw_path == b"/v2/clients/a%3Fb%20c/balances"
+        connect().client_balances("a1?b")
+    assert fake.requests[-1].url.raw_path == b"/v2/clients/a1%3Fb/balances"
 
 
 PLAIN = {"text": "x", "id": "x", "date": "2026-10-01", "instant": "2026-10-01T09:00:00Z", "time": "09:30", "flag": True}

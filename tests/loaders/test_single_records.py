@@ -98,7 +98,7 @@ def test_the_clients_acting_user_and_header_are_sent(fake, connect):
         201, json={"data": entry(user={}, matter={}, client={})}
     )
     client = connect(acting_user="u7", acting_user_header="x-behalf")
-    client.time_entries.create(matter_id="m", date="2026-10-30", description="Call", hours=1)
+    client.time_entries.create(matter_id="m1", date="2026-10-30", description="Call", hours=1)
     assert fake.requests[-1].headers["x-behalf"] == "u7"
 
 
@@ -191,7 +191,7 @@ def test_a_refusal_has_the_servers_words_in_front(own):
     ],
 )
 def test_a_wrong_value_is_named_before_any_request(fake, connect, values, said):
-    right = {"matter_id": "m", "date": "2026-10-30", "description": "Call", "hours": 1}
+    right = {"matter_id": "m1", "date": "2026-10-30", "description": "Call", "hours": 1}
     with pytest.raises(bf.ParameterError) as raised:
         connect().time_entries.create(**{**right, **values})
     assert said in str(raised.value)
@@ -229,7 +229,7 @@ def test_a_write_without_an_answer_is_uncertain_and_not_repeated(fake, connect, 
     fake.answers = dict.fromkeys(["/v2/expenses", "/v2/expenses/e1"], fail)
     loader = connect(retries=3).expenses
     call = {
-        "create": lambda: loader.create(matter_id="m", date="2026-10-30", description="Copies", amount=1),
+        "create": lambda: loader.create(matter_id="m1", date="2026-10-30", description="Copies", amount=1),
         "update": lambda: loader.update("e1", amount=2),
         "delete": lambda: loader.delete("e1"),
     }[verb]
@@ -280,10 +280,10 @@ def test_what_is_shown_escapes_html(fake, connect):
 
 
 def test_an_id_is_one_segment_of_the_path(fake, connect):
-    fake.answers["/v2/clients/a?b"] = httpx.Response(404)
+    fake.answers["/v2/clients/a1?b"] = httpx.Response(404)
     with pytest.raises(bf.NotFoundError):
-        connect().clients.get("a?b")
-    assert fake.requests[-1].url.raw_path == b"/v2/clients/a%3Fb"
+        connect().clients.get("a1?b")
+    assert fake.requests[-1].url.raw_path == b"/v2/clients/a1%3Fb"
 
 
 @pytest.mark.parametrize("status", [200, 201, 202])

@@ -108,10 +108,10 @@ def test_the_body_holds_what_the_call_gave_and_nothing_else(declared, data):
         "data": [{**each, "entity": request.url.params["entity"]} for each in DEFINITIONS]
     }
     path = f"/v2/{loader.replace('_', '-')}"
-    fake.answers |= dict.fromkeys([path, f"{path}/x"], httpx.Response(200))
+    fake.answers |= dict.fromkeys([path, f"{path}/x1"], httpx.Response(200))
     with bf.Client("https://billing.test", "t0ken", transport=httpx.MockTransport(fake)) as client:
         writes = getattr(client, loader)
-        writes.create(**values) if verb == "create" else writes.update("x", **values)
+        writes.create(**values) if verb == "create" else writes.update("x1", **values)
     assert fake.requests[-1].method == {"create": "POST", "update": "PUT"}[verb]
     assert json.loads(fake.requests[-1].content) == expected
 

@@ -1,0 +1,99 @@
+"""Check ids before anything is sent, and say where to find one.
+
+The API's ids are UUIDs. Ids of another form are accepted if they could be one, because other servers may use them: one
+word with a digit in it. Names, e-mail addresses and lists written as one text are refused.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import Any
+from urllib.parse import quote
+
+from billframes.errors import ParameterError
+
+__all__ = ["identifier", "segment"]
+
+EXAMPLE = "c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11"
+_COULD_BE_ID = re.compile(r"(?=.*\d)[^\s@,;:/\\%'\"]+")
+# The loader that lists the records an id belongs to, by the argument's name without "_id".
+_LOADERS = {
+    "client": "clients",
+    "matter": "matters",
+    **dict.fromkeys(("user", "acting_user", "responsible", "originator"), "users"),
+    "practice_area": "practice_areas",
+    "time_entry": "time_entries",
+    "expense": "expenses",
+    "fixed_fee": "fixed_fees",
+    "invoice": "invoices",
+}
+_BY_NAME = ("clients", "matters", "users")
+_LONGEST_NAME = 60
+
+
+def identifier(value: Any, name: str, column: str | None = None) -> str:
+    """
+    Return an id as it is sent.
+
+    Parameters
+    ----------
+    value : str or UUID
+    name : str
+        The argument, as messages name it.
+    column : str, optional
+        The column that holds such ids, such as "client_id", if `name` does not say it.
+
+    Raises
+    ------
+    ParameterError
+        It can't be an id. The message says where to find one.
+
+    Examples
+    --------
+    >>> identifier("Acme Corp", "client_id")
+    Traceback (most recent call last):
+    billframes.errors.ParameterError: client_id='Acme Corp' is not an id; an id looks like
+    'c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11'. Find it in the column client_id of bf.clients('Acme Corp').
+    """
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    if isinstance(value, str) and _COULD_BE_ID.fullmatch(value.strip()):
+        return value.strip()
+    where = _where(value, column or name)
+    raise ParameterError(f"{name}={value!r} is not an id; an id looks like {EXAMPLE!r}.{where}")
+
+
+def segment(id_: str, name: str) -> str:
+    """
+    Return an id as one segment of a path.
+
+    Raises
+    ------
+    ParameterError
+        A server or proxy could read it as another path than that of the record.
+
+    Examples
+    --------
+    >>> segment("1b5c 2f", "id")
+    '1b5c%202f'
+    """
+    # Quoted, slashes stay in their segment, but some servers and proxies unquote a path before they split it.
+    if not id_.strip(".") or not id_.isprintable() or set(id_) & set("/\\%"):
+        raise ParameterError(f"{name}={id_!r} is not an id; an id looks like {EXAMPLE!r}.")
+    return quote(id_, safe="")
+
+
+def _where(value: Any, column: str) -> str:
+    """Say how to find the id; a text that could be a name is looked up by it."""
+    if isinstance(value, str) and all(map(_COULD_BE_ID.fullmatch, re.split(r"[,;]\s*", value))):
+        return " Give several ids as a list."
+    record = column.removesuffix("s").removesuffix("_id")
+    loader = _LOADERS.get(record)
+    if loader is None:
+        return ""
+    word = value.strip() if isinstance(value, str) and loader in _BY_NAME else ""
+    asked = ""
+    if 0 < len(word) <= _LONGEST_NAME:
+        asked = f"email={word!r}" if loader == "users" and "@" in word else repr(word)
+    return f" Find it in the column {'user' if loader == 'users' else record}_id of bf.{loader}({asked})."

@@ -1,0 +1,41 @@
+"""Ids that can't be ids are refused before anything is sent, and the message says where to find one."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+import billframes as bf
+from billframes.loading.ids import identifier
+
+ID = "c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11"
+
+
+@pytest.mark.parametrize("given", [ID, ID.upper(), ID.replace("-", ""), f" {ID} ", uuid.UUID(ID), "m1", "1015-011"])
+def test_what_could_be_an_id_is_accepted(given):
+    assert identifier(given, "matter_id") == str(given).strip()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda c: c.time_entries(client_id="Acme Corp"), "in the column client_id of bf.clients('Acme Corp')."),
+        (lambda c: c.matters(client_id="Acme"), "client_id='Acme' is not an id"),
+        (lambda c: c.matters(responsible_id="ada@firm.test"), "column user_id of bf.users(email='ada@firm.test')."),
+        (lambda c: c.time_entries(user_id=["Ada Lovelace", ID]), "user_id='Ada Lovelace' is not an id"),
+        (lambda c: c.time_entries(matter_id=f"{ID}, {ID}"), "Give several ids as a list."),
+        (lambda c: c.matters(practice_area_id="Tax"), "column practice_area_id of bf.practice_areas()."),
+        (lambda c: c.expenses(invoice_id=11861), "column invoice_id of bf.invoices()."),
+        (lambda c: c.client_balances("Acme"), "client_ids='Acme' is not an id"),
+        (lambda c: c.clients.get("Acme"), "column client_id of bf.clients('Acme')."),
+        (lambda c: c.time_entries.delete("Call with Ada"), "column time_entry_id of bf.time_entries()."),
+        (lambda c: c.matters.update(ID, responsible_id="Ada"), "column user_id of bf.users('Ada')."),
+        (lambda c: c.time_entries(client_id="Acme " * 99), "column client_id of bf.clients()."),
+    ],
+)
+def test_a_name_in_place_of_an_id_is_refused_with_where_to_find_the_id(fake, connect, call, said):
+    with pytest.raises(bf.ParameterError) as raised:
+        call(connect())
+    assert said in str(raised.value)
+    assert fake.requests == []
