@@ -86,7 +86,7 @@ class LedesFile:
         """
         columns = [self.lines[name].fillna("").astype(str).tolist() for name in COLUMNS]
         for name, values in zip(COLUMNS, columns, strict=True):
-            if not all(map(is_plain, filter(None, set(values)))):
+            if not is_plain(" ".join(values)):
                 raise LedesError(
                     f"{name} has a character that a LEDES file can't hold: it takes ASCII without '|', '[]'."
                 )

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from anyascii import anyascii
 
@@ -26,8 +26,7 @@ _LATIN = ("LATIN", "FEMININE ORDINAL", "MASCULINE ORDINAL", "MICRO SIGN")
 _SPELLED_TWO_WAYS = frozenset("äöüåøæœþðđ")
 
 
-@dataclass(frozen=True, slots=True)
-class PlainText:
+class PlainText(NamedTuple):
     """
     A text made plain.
 
@@ -84,23 +83,25 @@ _spelling = _Spelling()
 
 
 def _made(text: str) -> PlainText:
-    # Each text is new, but their unusual characters are few.
-    unusual = sorted(set(_UNUSUAL.findall(text)))
     ascii_text = text.replace("§§", "Secs.").translate(_spelling)
-    replaced = [_shown(each) for each in unusual if each.isascii()]
+    foreign, unsure, replaced = _judged("".join(sorted(set(_UNUSUAL.findall(text)))))
     for mark, other in _REPLACED.items():
         if mark in ascii_text:
-            replaced.append(mark)
+            replaced = f"{replaced} {mark}".lstrip()
             ascii_text = ascii_text.replace(mark, other)
-    return PlainText(
-        " ".join(ascii_text.split()),
-        "".join(each for each in unusual if _is_foreign(each)),
-        "".join(each for each in unusual if each.lower() in _SPELLED_TWO_WAYS),
-        " ".join(dict.fromkeys(replaced)),
-    )
+    return PlainText(" ".join(ascii_text.split()), foreign, unsure, replaced)
 
 
 @lru_cache(maxsize=4_096)
+def _judged(unusual: str) -> tuple[str, str, str]:
+    """Return which of a text's unusual characters are foreign, unsure and replaced: texts differ, these are few."""
+    return (
+        "".join(filter(_is_foreign, unusual)),
+        "".join(each for each in unusual if each.lower() in _SPELLED_TWO_WAYS),
+        " ".join(dict.fromkeys(_shown(each) for each in unusual if each.isascii())),
+    )
+
+
 def _is_foreign(character: str) -> bool:
     """Tell whether a character is a letter of another script, or one that has no ASCII spelling."""
     if character.isascii() or unicodedata.category(character) in {"Cf", "Mn", "Zs", "Zl", "Zp", "Cc"}:

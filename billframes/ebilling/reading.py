@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from billframes._warn import warn
-from billframes.ebilling.fields import BY_COLUMN, COLUMNS, END, FIELDS, FIRST_LINE
+from billframes.ebilling.fields import COLUMNS, END, FIELDS, FIRST_LINE
 from billframes.ebilling.findings import FILE_COLUMNS, OFTEN, REJECTED, Finding, findings_frame
 from billframes.ebilling.rules import problems
 from billframes.errors import IncompleteDataWarning, ParameterError
@@ -24,6 +24,7 @@ __all__ = ["check_file", "lines_frame", "read_ledes"]
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LABELS = {field.label: field.column for field in FIELDS}
+_IN_ORDER = list(range(len(FIELDS)))
 _ENCODINGS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 _WIDTH = len(FIELDS)
 
@@ -32,10 +33,15 @@ _WIDTH = len(FIELDS)
 class _Parsed:
     """The lines of a file: texts by column, the number of each line in the file, and what is wrong with the rest."""
 
-    columns: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
+    # One flat list: a list a line costs the garbage collector seconds on large files.
+    texts: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     whole: list[bool] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def columns(self) -> dict[str, list[str]]:
+        return {name: self.texts[at::_WIDTH] for at, name in enumerate(COLUMNS)}
 
     def find(self, problem: str, line: int | None, fix: str, severity: str = REJECTED, value: str = "") -> None:
         kind = REJECTED if severity == REJECTED else OFTEN
@@ -94,9 +100,10 @@ def check_file(source: str | bytes | os.PathLike[str]) -> pd.DataFrame:
     """Return everything that is wrong with a file, a row each; see `ledes_check`."""
     parsed = _parse(_bytes_of(source))
     places = [at for at, whole in enumerate(parsed.whole) if whole]
-    columns = {name: [values[at] for at in places] for name, values in parsed.columns.items()}
-    # Where a line can't be read, the sum of the others says nothing.
-    skip = () if len(places) == len(parsed.whole) else (5,)
+    columns, skip = parsed.columns, ()
+    if len(places) < len(parsed.whole):
+        # Where a line can't be read, the sum of the others says nothing.
+        columns, skip = {name: [values[at] for at in places] for name, values in columns.items()}, (5,)
     findings = parsed.findings
     for each in problems(columns, skip=skip, groups=columns["invoice_number"]):
         found = Finding(each.field, each.severity, each.problem, each.value, "Correct it where the file is made.")
@@ -133,16 +140,15 @@ def _parse(content: bytes) -> _Parsed:
         parsed.find(f"the first line is not {FIRST_LINE}", records[0][0], "Write LEDES 1998B.", value=said)
     else:
         records = records[1:]
-    order: list[str] | None = None
+    order: list[int] | None = None
     for number, record in records:
-        values = record.split("|")
-        labels = [each.strip().upper() for each in values]
-        if len(set(labels) & set(_LABELS)) * 2 > _WIDTH:
+        labels = _labels(record)
+        if labels:
             order = _heading(labels, number, parsed, again=order is not None)
-        elif record.strip().upper() == FIRST_LINE.removesuffix(END):
+        elif "|" not in record and record.strip().upper() == FIRST_LINE.removesuffix(END):
             parsed.find("the file's first line is repeated", number, "Leave one, at the top of the file.")
         else:
-            _add(values, number, order or list(COLUMNS), parsed)
+            _add(record.split("|"), number, order, parsed)
     if order is None:
         parsed.find("the line with the names of the fields is missing", None, "Write it as the second line.")
     if not parsed.numbers:
@@ -184,28 +190,33 @@ def _records(text: str, parsed: _Parsed) -> Iterator[tuple[int, str]]:
         yield from ((number, record) for record in records)
 
 
-def _heading(labels: list[str], number: int, parsed: _Parsed, *, again: bool) -> list[str] | None:
-    """Return the columns in the order of a heading; report one that is not the format's."""
+def _labels(record: str) -> list[str]:
+    """Return the labels of a line that is a heading, having more than half of the names; else nothing."""
+    # Each name has an underscore.
+    if record.count("_") * 2 <= _WIDTH:
+        return []
+    labels = [each.strip().upper() for each in record.split("|")]
+    return labels if len(_LABELS.keys() & labels) * 2 > _WIDTH else []
+
+
+def _heading(labels: list[str], number: int, parsed: _Parsed, *, again: bool) -> list[int] | None:
+    """Return where each field stands under a heading; report one that is not the format's."""
     if again:
         parsed.find("the names of the fields are repeated", number, "Leave one line of them, the second of the file.")
     if labels == list(_LABELS):
-        return list(COLUMNS)
+        return _IN_ORDER
     parsed.find("the names of the fields are not those of LEDES 1998B in their order", number, "Write the 24 names.")
-    known = [_LABELS.get(label) for label in labels]
-    if len(known) == _WIDTH and None not in known and len(set(known)) == _WIDTH:
-        return [each for each in known if each is not None]
-    return list(COLUMNS)
+    return [labels.index(label) for label in _LABELS] if sorted(labels) == sorted(_LABELS) else _IN_ORDER
 
 
-def _add(values: list[str], number: int, order: list[str], parsed: _Parsed) -> None:
+def _add(values: list[str], number: int, order: list[int] | None, parsed: _Parsed) -> None:
     whole = len(values) == _WIDTH
     if not whole:
         said = f"{len(values)} columns"
         parsed.find(
             f"the line does not have {_WIDTH} columns", number, "Write each field; empty ones, too.", value=said
         )
-    padded = [*values, *([""] * _WIDTH)][:_WIDTH]
-    for name, value in zip(order, padded, strict=True):
-        parsed.columns[BY_COLUMN[name].column].append(value)
+        values = [*values, *([""] * _WIDTH)][:_WIDTH]
+    parsed.texts += values if order is None or order is _IN_ORDER else [values[place] for place in order]
     parsed.numbers.append(number)
     parsed.whole.append(whole)

@@ -24,6 +24,9 @@ Columns = Mapping[str, Sequence[str]]
 
 LONG_DESCRIPTION = 1_024
 _NUMBER = re.compile(r"-?(\d+)(?:\.(\d{1,4}))?")
+# The format's narrowest number; wider ones are looked at one by one.
+_NUMBERS = re.compile(r"(?:-?\d{1,10}(?:\.\d{1,4})?(?:\||$))*+")
+_MANY = 100
 _DAY = re.compile(r"\d{8}")
 _CODE = re.compile(r"[A-Z]\d{3}")
 _HALF_CENT = Decimal("0.005")
@@ -101,7 +104,10 @@ def _column(number: int) -> str:
 
 def _of_field(field: LedesField, columns: Columns) -> Iterator[Problem]:
     values = columns[field.column]
-    wrong = {value: found for value in set(values) if value and (found := _wrong(field, value))}
+    different = {*values} - {""}
+    wrong = {}
+    if not _surely_right(field, different):
+        wrong = {value: found for value in different if (found := _wrong(field, value))}
     if wrong:
         for at, value in enumerate(values):
             if value in wrong:
@@ -111,6 +117,19 @@ def _of_field(field: LedesField, columns: Columns) -> Iterator[Problem]:
         for at, (value, kind) in enumerate(zip(values, columns[_column(10)], strict=True)):
             if not value and field.is_needed(kind if kind in TYPES else "IF"):
                 yield Problem(at, field.number, REJECTED, "is empty")
+
+
+def _surely_right(field: LedesField, values: Collection[str]) -> bool:
+    """Tell of many values at once that nothing is wrong with any; False leaves each of them to `_wrong`."""
+    if len(values) < _MANY or field.kind not in {"text", "number", "money"} or field.number in (*_CODES, 22):
+        return False
+    # Plain values have no pipes.
+    text = "|".join(values)
+    if text.count("|") != len(values) - 1 or not is_plain(text.replace("|", " ")) or "NULL" in text.upper():
+        return False
+    if field.kind == "text":
+        return field.width is None or max(map(len, values)) <= field.width
+    return bool(_NUMBERS.fullmatch(text)) and not (field.number == 11 and "-" in text)
 
 
 def _wrong(field: LedesField, value: str) -> tuple[Severity, str] | None:
@@ -145,9 +164,14 @@ def _wrong_number(field: LedesField, value: str) -> tuple[Severity, str] | None:
     return None
 
 
-@lru_cache(maxsize=65_536)
 def _decimal(value: str) -> Decimal | None:
     return Decimal(value) if _NUMBER.fullmatch(value) else None
+
+
+def _decimals(values: Sequence[str]) -> list[Decimal | None]:
+    """Return each number; what is empty is 0, what is not a number None."""
+    known = {value: _decimal(value) if value else ZERO for value in set(values)}
+    return [known[value] for value in values]
 
 
 @lru_cache(maxsize=65_536)
@@ -169,16 +193,16 @@ def _of_descriptions(descriptions: Sequence[str], longest: int | None) -> Iterat
 
 
 def _of_arithmetic(columns: Columns) -> Iterator[Problem]:
-    names = (10, 11, 12, 13, 21)
-    for at, (kind, *texts) in enumerate(zip(*(columns[_column(each)] for each in names), strict=True)):
-        units, adjustment, total, cost = (ZERO if not text else _decimal(text) for text in texts)
-        if units is None or adjustment is None or total is None or cost is None or not texts[2]:
+    kinds, unit_texts, totals = (columns[_column(each)] for each in (10, 11, 13))
+    numbers = zip(*(_decimals(columns[_column(each)]) for each in (11, 21, 12, 13)), strict=True)
+    for at, (units, cost, adjustment, total) in enumerate(numbers):
+        if units is None or adjustment is None or total is None or cost is None or not totals[at]:
             continue
         if abs(units * cost + adjustment - total) > _HALF_CENT:
             right = money_text(product(units, cost) + adjustment)
-            yield Problem(at, 13, REJECTED, "is not units × unit cost + adjustment", f"{texts[2]}, not {right}")
-        if kind == "F" and not units:
-            yield Problem(at, 11, OFTEN, "is 0", texts[0])
+            yield Problem(at, 13, REJECTED, "is not units × unit cost + adjustment", f"{totals[at]}, not {right}")
+        if not units and kinds[at] == "F":
+            yield Problem(at, 11, OFTEN, "is 0", unit_texts[at])
 
 
 def _of_timekeepers(columns: Columns, groups: Sequence[str]) -> Iterator[Problem]:
@@ -226,11 +250,11 @@ def _of_numbering(columns: Columns, places: Sequence[int]) -> Iterator[Problem]:
 
 
 def _of_total(columns: Columns, places: Sequence[int]) -> Iterator[Problem]:
-    totals = [_decimal(columns["line_item_total"][at]) for at in places]
-    stated = _decimal(columns["invoice_total"][places[0]])
-    if stated is None or any(each is None for each in totals):
+    totals = [columns["line_item_total"][at] for at in places]
+    stated, numbers = _decimal(columns["invoice_total"][places[0]]), _decimals(totals)
+    if stated is None or None in numbers or "" in totals:
         return
-    added = sum((each for each in totals if each is not None), ZERO)
+    added = sum(filter(None, numbers), ZERO)
     if added != stated:
         said = f"{columns['invoice_total'][places[0]]}, but the lines add up to {added}"
         yield Problem(places[0], 5, REJECTED, "is not the sum of the lines", said)

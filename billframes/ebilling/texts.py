@@ -39,7 +39,8 @@ class Texts:
     def __init__(self, source: Source, profile: LedesProfile) -> None:
         self._source = source
         self._profile = profile
-        self._rows: list[tuple[str, ...]] = []
+        # One flat list: a tuple a line costs the garbage collector seconds on large bills.
+        self._texts: list[str] = []
         self.lines: list[tuple[Bill, Line]] = []
         self.findings: list[Finding] = []
         self.changed: list[tuple[Bill, Item, str]] = []
@@ -54,46 +55,46 @@ class Texts:
         """Write a bill's lines."""
         head = self._head(bill)
         for at, line in enumerate(bill.lines, start=1):
-            row = (*head, str(at), line.type, *self._amounts(line), line.day, *self._rest(bill, line))
-            matter = self._matter(line.matter_id or "")
-            self._rows.append((*row[:2], matter[0], matter[1], *row[4:23], matter[2]))
+            client_id, matter_id, client_matter_id = self._matter(line.matter_id or "")
+            self._texts += (*head[:2], client_id, matter_id, *head[2:], str(at), line.type)
+            self._texts += (*self._amounts(line), line.day, *self._rest(bill, line), client_matter_id)
             self.lines.append((bill, line))
         self._report_texts(bill)
 
     @property
     def columns(self) -> dict[str, list[str]]:
         """The texts by column."""
-        turned = zip(*self._rows, strict=True) if self._rows else [()] * len(COLUMNS)
-        return {name: list(texts) for name, texts in zip(COLUMNS, turned, strict=True)}
+        return {name: self._texts[at :: len(COLUMNS)] for at, name in enumerate(COLUMNS)}
 
     def _head(self, bill: Bill) -> tuple[str, ...]:
+        """Return the invoice's own fields up to 8, without those of client and matter."""
         invoice, profile = bill.invoice, self._profile
         if invoice is None:
-            return ("", "", "", "", "", "", "", profile.invoice_description)
+            return ("", "", "", "", "", profile.invoice_description)
         days = [line.day for line in bill.lines if line.day] or [invoice["day"]]
         start, end = (f"{day:%Y%m%d}" if day else "" for day in (profile.billing_start, profile.billing_end))
         total = sum((line.total for line in bill.lines), ZERO)
         dates = (start or min(days), end or max(days))
         invoice_number = str(invoice["invoice_number"] or "")
-        return (invoice["day"], invoice_number, "", "", money_text(total), *dates, profile.invoice_description)
+        return (invoice["day"], invoice_number, money_text(total), *dates, profile.invoice_description)
 
     @staticmethod
     def _amounts(line: Line) -> tuple[str, str, str]:
         return number_text(line.units), money_text(line.adjustment), money_text(line.total)
 
     def _rest(self, bill: Bill, line: Line) -> tuple[str, ...]:
-        """Return codes, timekeeper, description, firm and unit cost, up to the field before the last."""
+        """Return codes, timekeeper, description, firm and unit cost: the fields from 15 to 23."""
         item = line.item
         cost = number_text(line.unit_cost)
         if item is None:
             words = "Adjustment of the invoice"
-            return ("", "", "", "", words, self._profile.law_firm_id, cost, "", "", "")
+            return ("", "", "", "", words, self._profile.law_firm_id, cost, "", "")
         codes = (item.task_code or "", item.expense_code or "", item.activity_code or "")
         id_, name, title = self._person(item.user_id) if line.type == "F" else _NOBODY
         description = plain_text(item.description)
         if description.foreign or description.replaced:
             self._report_description(bill, item, description)
-        return (*codes, id_, description.text, self._profile.law_firm_id, cost, name, title, "")
+        return (*codes, id_, description.text, self._profile.law_firm_id, cost, name, title)
 
     @functools.cache  # noqa: B019 - lives as long as one check
     def _person(self, user_id: str | None) -> tuple[str, str, str]:
