@@ -8,8 +8,9 @@ other software are read by `reading` and checked by the same rules.
 from __future__ import annotations
 
 from billframes.ebilling.check import ledes_check
+from billframes.ebilling.codes import CodeStore, ItemCodes, ItemKey
 from billframes.ebilling.file import LedesFile, ledes
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import read_ledes
 
-__all__ = ["LedesFile", "LedesProfile", "ledes", "ledes_check", "read_ledes"]
+__all__ = ["CodeStore", "ItemCodes", "ItemKey", "LedesFile", "LedesProfile", "ledes", "ledes_check", "read_ledes"]

@@ -164,7 +164,7 @@ def examine_invoices(
     for item in source.items_of(rows):
         bills[str(item.invoice_id)].items.append(item)
     items = [item for bill in bills.values() for item in bill.items]
-    read_codes(items, source.client, progress=progress)
+    read_codes(items, source.client, progress=progress, known=source.remembered)
     numbers = Counter(row["invoice_number"] for row in source.invoices)
     findings: list[Finding] = []
     terms = profile or LedesProfile(law_firm_id="-", adjustments="invoice")
@@ -187,7 +187,8 @@ def _unbilled(source: Source, period: Any, profile: LedesProfile | None, progres
     for item in source.unbilled_items(period, list(matters)):
         bills[str(item.matter_id)].items.append(item)
     items = [item for bill in bills.values() for item in bill.items]
-    read_codes((item for item in items if _required(item, source, terms)), source.client, progress=progress)
+    required = (item for item in items if _required(item, source, terms))
+    read_codes(required, source.client, progress=progress, known=source.remembered)
     findings = [each for bill in bills.values() for each in fill(bill, terms)]
     return _examined([bill for bill in bills.values() if bill.lines], findings, source, profile, terms)
 

@@ -1,28 +1,54 @@
 """Codes of expenses and fixed fees, which the API gives with single records only: one request each.
 
-Only the requested ones are read, side by side, and each once for as long as it does not change: a client's codes are
-remembered while it lives. A mirror that keeps them on disk passes its own mapping as `known`.
+Only the requested ones are read, side by side, and each once for as long as it does not change: in memory while the
+client lives, and on disk by a mirror. An item that does not show when it was changed is read each time.
 """
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Any
+from typing import Any, Protocol
 
 from billframes.client import Client
 from billframes.ebilling.source import KINDS, Item
 from billframes.loading.progress import Progress, reporting
 
-__all__ = ["Codes", "read_codes"]
+__all__ = ["CodeStore", "ItemCodes", "ItemKey", "read_codes"]
 
-Codes = MutableMapping[tuple[str, str, Any], dict[str, str | None]]
-"""Codes by kind, id and the instant of the last change."""
+ItemKey = tuple[str, str, Any]
+"""An item's kind, its id, and the instant of its last change."""
+ItemCodes = Mapping[str, str | None]
+"""Codes by the name of their column."""
+
+
+class CodeStore(Protocol):
+    """Remembers codes."""
+
+    def read(self) -> Mapping[ItemKey, ItemCodes]:
+        """Return the codes that are remembered."""
+
+    def add(self, codes: Mapping[ItemKey, ItemCodes]) -> None:
+        """Remember codes."""
+
+
+class _InMemory:
+    """Remembers codes while a client lives."""
+
+    def __init__(self) -> None:
+        self._codes: dict[ItemKey, ItemCodes] = {}
+
+    def read(self) -> Mapping[ItemKey, ItemCodes]:
+        return self._codes
+
+    def add(self, codes: Mapping[ItemKey, ItemCodes]) -> None:
+        self._codes.update(codes)
+
 
 _FIELDS = {"expense": ("expense_code",), "fixed_fee": ("activity_code", "task_code")}
-_remembered: weakref.WeakKeyDictionary[Client, Codes] = weakref.WeakKeyDictionary()
+_remembered: weakref.WeakKeyDictionary[Client, _InMemory] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
 
@@ -31,10 +57,10 @@ def read_codes(
     client: Client | None,
     *,
     progress: bool | Progress | None = None,
-    known: Codes | None = None,
+    known: CodeStore | None = None,
 ) -> None:
     """
-    Fill in the codes of expenses and fixed fees that are not known; without a client they stay unknown.
+    Fill in the codes of expenses and fixed fees; without a client, those that are not remembered stay unknown.
 
     Parameters
     ----------
@@ -43,39 +69,58 @@ def read_codes(
         What to read with.
     progress : bool or callable, optional
         As for the loaders.
-    known : mapping, optional
-        Codes that are known already, and where new ones are kept; those that the client remembers if not given.
+    known : CodeStore, optional
+        Where codes are remembered; in memory, by client, if not given.
 
     Raises
     ------
     ApiError
         A record could not be read.
     """
-    if client is None:
+    waiting = {_key(item): item for item in items if not item.coded}
+    if not waiting:
         return
-    if known is None:
+    if known is None and client is not None:
         with _lock:
-            known = _remembered.setdefault(client, {})
-    waiting = [item for item in items if not item.coded]
-    unread = [item for item in waiting if _key(item) not in known]
-    if unread:
-        shown = client.progress if progress is None else progress
-        with reporting(shown, "codes") as tell, ThreadPoolExecutor(client.concurrency) as pool:
-            reads = {pool.submit(_read, client, item): item for item in unread}
-            try:
-                for done, read in enumerate(as_completed(reads), start=1):
-                    known[_key(reads[read])] = read.result()
-                    tell(done, len(unread))
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    for item in waiting:
-        for name, code in known[_key(item)].items():
-            setattr(item, name, code)
-        item.coded = True
+            known = _remembered.setdefault(client, _InMemory())
+    codes = dict(known.read()) if known else {}
+    unread = {key: item for key, item in waiting.items() if key not in codes}
+    if unread and client is not None:
+        read: dict[ItemKey, ItemCodes] = {}
+        try:
+            _read_all(unread, client, progress, read)
+        finally:
+            # What was read before an error is not read again.
+            lasting = {key: found for key, found in read.items() if key[2] is not None}
+            if known and lasting:
+                known.add(lasting)
+        codes |= read
+    for key, item in waiting.items():
+        if key in codes:
+            for name in _FIELDS[item.kind]:
+                setattr(item, name, codes[key][name])
+            item.coded = True
 
 
-def _key(item: Item) -> tuple[str, str, Any]:
+def _read_all(
+    unread: Mapping[ItemKey, Item],
+    client: Client,
+    progress: bool | Progress | None,
+    found: dict[ItemKey, ItemCodes],
+) -> None:
+    shown = client.progress if progress is None else progress
+    with reporting(shown, "codes") as tell, ThreadPoolExecutor(client.concurrency) as pool:
+        reads = {pool.submit(_read, client, item): key for key, item in unread.items()}
+        try:
+            for done, read in enumerate(as_completed(reads), start=1):
+                found[reads[read]] = read.result()
+                tell(done, len(unread))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _key(item: Item) -> ItemKey:
     return item.kind, item.id, item.modified_at
 
 

@@ -100,10 +100,12 @@ def check_file(source: str | bytes | os.PathLike[str]) -> pd.DataFrame:
     """Return everything that is wrong with a file, a row each; see `ledes_check`."""
     parsed = _parse(_bytes_of(source))
     places = [at for at, whole in enumerate(parsed.whole) if whole]
-    columns, skip = parsed.columns, ()
+    columns = parsed.columns
+    skip: tuple[int, ...] = ()
     if len(places) < len(parsed.whole):
         # Where a line can't be read, the sum of the others says nothing.
-        columns, skip = {name: [values[at] for at in places] for name, values in columns.items()}, (5,)
+        columns = {name: [values[at] for at in places] for name, values in columns.items()}
+        skip = (5,)
     findings = parsed.findings
     for each in problems(columns, skip=skip, groups=columns["invoice_number"]):
         found = Finding(each.field, each.severity, each.problem, each.value, "Correct it where the file is made.")

@@ -116,6 +116,8 @@ class Source:
         # A mirror in a client's place has the lists, which lack codes of expenses and fixed fees.
         own = getattr(given, "client", None)
         self.client: Client | None = client or (own if isinstance(own, Client) else None)
+        # A mirror remembers codes on disk.
+        self.remembered: Any = getattr(own, "item_codes", None)
 
     @property
     def period(self) -> Period:

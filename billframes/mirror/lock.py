@@ -12,7 +12,7 @@ from pathlib import Path
 
 from billframes.errors import MirrorError
 
-__all__ = ["locked"]
+__all__ = ["locked", "private_files"]
 
 PAUSE = 0.1
 
@@ -70,6 +70,11 @@ class _Private:
 
 
 _PRIVATE = _Private()
+
+
+def private_files() -> _Private:
+    """Make files that their owner alone can read; for writes that need no lock."""
+    return _PRIVATE
 
 
 def _opened(folder: Path) -> int:

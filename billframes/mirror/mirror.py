@@ -18,6 +18,7 @@ from billframes.mirror.catalogue import Catalogue, Version, find
 from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import scan
 from billframes.mirror.history import changes, history
+from billframes.mirror.item_codes import MirrorCodes
 from billframes.mirror.lock import locked
 from billframes.mirror.refresh import Refresh, checked_full
 from billframes.mirror.server import Server
@@ -28,6 +29,7 @@ from billframes.periods import DateLike
 
 if TYPE_CHECKING:
     from billframes.client import Client
+    from billframes.ebilling import CodeStore
 
 __all__ = ["Mirror", "mirror"]
 
@@ -66,6 +68,11 @@ class Mirror(MirrorConnection, LoaderSet):
     def path(self) -> str:
         """Where the mirror is."""
         return str(self._storage.local or self._storage.place)
+
+    @property
+    def item_codes(self) -> CodeStore:
+        """The codes of expenses and fixed fees that e-billing checks read one by one, remembered with the mirror."""
+        return MirrorCodes(self._storage)
 
     @property
     def version(self) -> int:
