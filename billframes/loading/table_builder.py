@@ -7,9 +7,8 @@ and each block's part is let go once it has been taken over: a load needs little
 A reference to another record comes as the bytes it is, and many records have the same one: each different one gets a
 number, is decoded once, and its fields are read at the end.
 
-Instants and times stay text until they are columns, where Arrow reads the usual form at once and Python the unusual
-ones (seven decimals, no zone: taken as UTC). Instants are whole microseconds on the way, because those near the years 1
-and 9999 may lie outside a datetime's range in UTC.
+Instants and times stay text until they are columns (see `billframes.schema.instants`). They never become datetimes,
+because instants near the years 1 and 9999 may lie outside a datetime's range in UTC.
 """
 
 from __future__ import annotations
@@ -30,11 +29,14 @@ from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.loading.dictionary_encoder import UNREADABLE, DictionaryEncoder, EnumEncoder, ReferenceEncoder
 from billframes.schema.columns import Column, side_by_side
 from billframes.schema.custom_fields import CustomColumn, read_values, warn_of_undefined
-from billframes.schema.decode import listed, microseconds, parse_time, references_of
+from billframes.schema.decode import listed, references_of
+from billframes.schema.instants import UnreadableError, read_instants, read_times
 from billframes.schema.resources import Resource
 from billframes.schema.sources import Source, wire_path
 
 __all__ = ["Block", "TableBuilder", "build_table"]
+
+_READ_AS_TEXT = {"instant": (read_instants, "date-time"), "time": (read_times, "time")}
 
 
 @dataclass(slots=True)
@@ -214,10 +216,20 @@ class TableBuilder:
             return pa.nulls(len(values), self._kept[column.name])
         if column.name in self._codes:
             return self._codes[column.name].encode(values)
-        if column.kind in {"instant", "time"}:
-            path = self._paths[column.name]
-            return _read_text(values, column, lambda row: (self._name_of(records[row]), f"$.data[{row}].{path}"))
+        if column.kind in _READ_AS_TEXT:
+            return self._read_text(values, column, records)
         return pa.array(values, column.type)
+
+    def _read_text(self, values: Sequence[Any], column: Column, records: Sequence[Any]) -> pa.Array:
+        read, what = _READ_AS_TEXT[column.kind]
+        try:
+            return read(values)
+        except UnreadableError as error:
+            row = error.row
+        raise DecodeError(
+            f"{self._name_of(records[row])} breaks the API's description at "
+            f"$.data[{row}].{self._paths[column.name]}: what came is not a {what}."
+        )
 
     def _name_of(self, record: Any) -> str:
         return f"{self._resource.name}: record {getattr(record, self._id)}"
@@ -264,24 +276,3 @@ def _reader(source: Source) -> Callable[[Any], Any]:
     if source.parent is None or source.column.kind != "texts":
         return get
     return lambda parent: [get(each) for each in parent] if isinstance(parent, list) else get(parent)
-
-
-def _read_text(values: Sequence[Any], column: Column, place_of: Callable[[int], tuple[str, str]]) -> pa.Array:
-    kind = column.type
-    if column.kind == "instant":
-        try:
-            return pa.array(values, pa.string()).cast(kind)
-        except pa.ArrowInvalid:
-            pass
-    parse: Callable[[str], Any] = microseconds if column.kind == "instant" else parse_time
-    parsed: list[Any] = []
-    for row, value in enumerate(values):
-        try:
-            parsed.append(None if value is None else parse(value))
-        except ValueError:
-            record, path = place_of(row)
-            raise DecodeError(
-                f"{record} breaks the API's description at {path}: "
-                f"what came is not a {'date-time' if column.kind == 'instant' else 'time'}."
-            ) from None
-    return pa.array(parsed, kind)

@@ -12,19 +12,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any
 
 import pyarrow as pa
 
 from billframes._names import snake_case
 from billframes.errors import DecodeError
-from billframes.schema.decode import microseconds, parse_instant
+from billframes.schema.decode import parse_instant
+from billframes.schema.instants import UnreadableError, read_instants
 from billframes.schema.resources import Resource
 
 __all__ = ["ListSchema", "Query", "parameter", "with_parameters"]
 
 Query = tuple[tuple[str, str], ...]
-T = TypeVar("T")
 
 # The sorts by which key ranges can read a list, by resource; those that likely have the fewest ties come first.
 _KEY_SORTS = {
@@ -115,22 +115,23 @@ class ListSchema:
         if not path.startswith("meta."):
             return keys
         try:
-            # Arrow reads a whole page at once; unusual formats are read one by one.
-            instants = pa.array(keys, pa.string()).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
-            return array("q", instants.to_numpy().tobytes())
-        except pa.ArrowInvalid:
-            return [self._read(microseconds, record, text, path) for record, text in zip(records, keys, strict=True)]
+            instants = read_instants(keys)
+        except UnreadableError as error:
+            raise self._unreadable(records[error.row], path) from None
+        return array("q", instants.view(pa.int64()).to_numpy().tobytes())
 
     def modified(self, record: Any) -> dt.datetime | None:
         """Return when a record was last changed; None if it does not state it."""
         meta = getattr(record, "meta", None)
-        return self._read(parse_instant, record, meta.modified_at, "meta.modifiedAt") if meta is not None else None
-
-    def _read(self, parse: Callable[[str], T], record: Any, text: str, path: str) -> T:
+        if meta is None:
+            return None
         try:
-            return parse(text)
+            return parse_instant(meta.modified_at)
         except ValueError:
-            raise DecodeError(
-                f"{self.name}: record {self.id_of(record)} breaks the API's description at $.data[*].{path}: what came "
-                "is not a date-time."
-            ) from None
+            raise self._unreadable(record, "meta.modifiedAt") from None
+
+    def _unreadable(self, record: Any, path: str) -> DecodeError:
+        return DecodeError(
+            f"{self.name}: record {self.id_of(record)} breaks the API's description at $.data[*].{path}: what came "
+            "is not a date-time."
+        )
