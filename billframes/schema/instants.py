@@ -161,7 +161,7 @@ def _times_of(characters: Characters) -> pa.Array | None:
 
 
 def _text(characters: Characters) -> str:
-    return characters[0].tobytes().decode("latin-1")
+    return bytes(characters[0]).decode("latin-1")
 
 
 def _without_excess(characters: Characters, layout: re.Match[str]) -> Characters:

@@ -1,6 +1,5 @@
 """A page's instants and times, read at once, are those that the parsers of single values read."""
 
-import datetime as dt
 import random
 
 import pyarrow as pa
