@@ -157,9 +157,15 @@ class BookSlice:
         """Work in progress by age; see `Book.wip`."""
         return self._rows("wip", by, as_of=as_of)
 
-    def lockup(self, *, as_of: DateLike | None = None, days: int = 365) -> pd.DataFrame:
+    def lockup(self, by: By = None, *, as_of: DateLike | None = None, days: int = 365) -> pd.DataFrame:
         """Days of the slice's fees tied up in its work in progress and receivables; see `Book.lockup`."""
-        return lockup_of_book(self, as_of=as_of, days=days)
+        return lockup_of_book(self, by=by, as_of=as_of, days=days)
+
+    def contribution(
+        self, by: By = "client", *, start: DateLike | None = None, end: DateLike | None = None
+    ) -> pd.DataFrame:
+        """Billed fees by any key; shares are those of the firm's fees, see `Book.contribution`."""
+        return self._rows("contribution", by, start=start, end=end)
 
     def reconcile(self, *, start: DateLike | None = None, end: DateLike | None = None) -> pd.DataFrame:
         """Each of the client's invoices beside its items; none for other keys, whose invoices are parts of invoices."""

@@ -156,6 +156,17 @@ def test_contingent_work_in_progress_is_the_databases(book, sql):
     assert alone["total"].sum() == pytest.approx(total / 10_000)
 
 
+def test_lockup_by_lawyer_adds_up_to_the_firms_and_is_not_by_month(client):
+    october = bf.book("2026-10", client=client)
+    whole, rows = october.lockup().iloc[0], october.lockup("responsible")
+    for name in ("wip_amount", "receivable_amount", "fees_amount", "left_out_wip_amount"):
+        assert rows[name].sum() == pytest.approx(whole[name])
+    one = rows[rows["fees_amount"] > 0].iloc[0]
+    assert one["wip_days"] == pytest.approx(one["wip_amount"] / one["fees_amount"] * 365)
+    with pytest.raises(bf.ParameterError, match="by month"):
+        october.lockup(["responsible", "month"])
+
+
 def test_lockup_says_which_fees_it_measures_with(client, sql):
     ((fees,),) = sql(
         """

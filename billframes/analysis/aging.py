@@ -231,6 +231,7 @@ ANALYSIS = Analysis(
         title="Receivables by age",
         columns=("current", BUCKETS, "total", "overdue", "weighted_days_overdue"),
         where_there=("current", "weighted_days_overdue"),
+        brief=("current", BUCKETS, "total", "overdue"),
     ),
     chart=ChartSpec(
         kind="ages",

@@ -317,7 +317,14 @@ ANALYSIS = Analysis(
         *shared("billed_amount", "fixed_fee_amount", "prebill_amount", "unbilled_amount", "unknown_amount"),
         summed("used_amount", "Used", "money", "Billed fees, prebills and unbilled time together."),
         summed("remaining_amount", "Remaining", "money", "Budget − used."),
-        divided("budget_burn", "Budget used", "used_amount / budget_amount", "Used ÷ budget."),
+        divided(
+            "budget_burn",
+            "Budget used",
+            "used_amount / budget_amount",
+            "Used ÷ budget.",
+            below="credits exceed what is used",
+            above="more used than budgeted",
+        ),
         summed(
             "unbilled_fixed_fee_amount",
             "Unbilled fixed fees",
@@ -344,6 +351,7 @@ ANALYSIS = Analysis(
             "remaining_amount",
             "budget_burn",
         ),
+        brief=("budget_amount", "used_amount", "remaining_amount", "budget_burn"),
     ),
     chart=ChartSpec(
         kind="stacks",

@@ -10,8 +10,9 @@ import pandas as pd
 
 from billframes.analysis.arguments import read_date
 from billframes.analysis.expressions import RESIDUE
+from billframes.analysis.keys import TIMES, By
 from billframes.analysis.metrics import Measure, shared, summed
-from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec
+from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec, measure
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
 
@@ -98,12 +99,14 @@ def _number(value: float | None, name: str) -> float:
         ) from error
 
 
-def lockup_of_book(book: Any, *, as_of: DateLike | None = None, days: int = 365) -> pd.DataFrame:
+def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, days: int = 365) -> pd.DataFrame:
     """
     Days of fees tied up in work in progress and receivables.
 
     Parameters
     ----------
+    by : str or list of str, optional
+        What to group by, such as "responsible"; no month, quarter or year. None gives one row.
     as_of : date-like, optional
         The day to measure on; the period's last day by default.
     days : int
@@ -112,19 +115,48 @@ def lockup_of_book(book: Any, *, as_of: DateLike | None = None, days: int = 365)
     Returns
     -------
     DataFrame
-        One row: `as_of`, `fees_start` and `fees_end` (first and last day of the fees, both inclusive), and the columns
-        of `billframes.lockup`. Work in progress is the total of `wip` less its `contingent_amount`, which is in
-        `left_out_wip_amount`; receivables are the total of `aging`, and fees net billed time fees and fixed fees
-        (`fees_amount` of `contribution`), both of all matters.
+        A row a group, or one: the keys, `as_of`, `fees_start` and `fees_end` (first and last day of the fees, both
+        inclusive), and the columns of `billframes.lockup`. Work in progress is the total of `wip` less its
+        `contingent_amount`, which is in `left_out_wip_amount`; receivables are the total of `aging`, and fees net
+        billed time fees and fixed fees (`fees_amount` of `contribution`), both of all matters.
     """
     last = pd.Timestamp(read_date(book.day(as_of), "as_of"))
     first = last - dt.timedelta(days=days - 1)
-    work, owed = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
-    # Work on contingency matters waits for an outcome, not for an invoice.
-    contingent = work["contingent_amount"]
-    result = lockup(work["total"], owed, book.fees(first, last), days=days, contingent_amount=contingent)
-    for place, (name, each) in enumerate({"as_of": last, "fees_start": first, "fees_end": last}.items()):
-        result.insert(place, name, pd.Series([each], dtype="datetime64[us]"))
+    if by is None:
+        # Work on contingency matters waits for an outcome, not for an invoice.
+        work, owed = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
+        amounts = (work["total"], owed, book.fees(first, last))
+        return _with_days(lockup(*amounts, days=days, contingent_amount=work["contingent_amount"]), 0, first, last)
+    return _grouped(book, by, first, last, days)
+
+
+def _grouped(book: Any, by: By, first: pd.Timestamp, last: pd.Timestamp, days: int) -> pd.DataFrame:
+    """Join the three amounts by the keys; a group that one of them lacks has 0 there."""
+    if times := set(TIMES).intersection([by] if isinstance(by, str) else by or ()):
+        raise ParameterError(f"lockup is of one day and can't be by {min(times)}; give as_of= for each day.")
+    work = book.wip(by, as_of=last)
+    keys = [name for name in work.columns if measure(str(name)) is None]
+    work = work[[*keys, "total", "contingent_amount"]]
+    owed = book.aging(by, as_of=last)[[*keys, "total"]].rename(columns={"total": "owed"})
+    fees = book.contribution(by, start=first, end=last)[[*keys, "fees_amount"]]
+    rows = work.assign(_work=1.0).merge(owed.assign(_owed=1.0), on=keys, how="outer")
+    rows = rows.merge(fees.assign(_fees=1.0), on=keys, how="outer")
+    for name, there in (
+        ("total", "_work"),
+        ("contingent_amount", "_work"),
+        ("owed", "_owed"),
+        ("fees_amount", "_fees"),
+    ):
+        rows[name] = rows[name].astype("float64").mask(rows[there].isna(), 0.0)
+    columns = (rows[name] for name in ("total", "owed", "fees_amount", "contingent_amount"))
+    made = [lockup(*amounts, days=days, contingent_amount=left) for *amounts, left in zip(*columns, strict=True)]
+    told = pd.concat(made, ignore_index=True) if made else lockup(0, 0, 0, days=days).iloc[:0]
+    return _with_days(pd.concat([rows[keys], told], axis=1), len(keys), first, last)
+
+
+def _with_days(result: pd.DataFrame, place: int, first: pd.Timestamp, last: pd.Timestamp) -> pd.DataFrame:
+    for more, (name, each) in enumerate({"as_of": last, "fees_start": first, "fees_end": last}.items()):
+        result.insert(place + more, name, pd.Series([each] * len(result), dtype="datetime64[us]", index=result.index))
     return result
 
 
@@ -175,6 +207,7 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Lock-up",
+        brief=("wip_amount", "receivable_amount", "fees_amount", "wip_days", "receivable_days", "lockup_days"),
         columns=(
             "as_of",
             "wip_amount",

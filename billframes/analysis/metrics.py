@@ -80,6 +80,8 @@ class Measure:
         The columns that it is the ratio of, in any row and in the total; of several pairs, the first that is there.
     weight : str, optional
         The column by which rows are averaged to a total, if the numerator is not a column.
+    below, above : str
+        What it means that a ratio is below 0% or above 100%.
     """
 
     name: str
@@ -90,6 +92,8 @@ class Measure:
     missing_is_none: bool = False
     ratios: tuple[tuple[str, str], ...] = ()
     weight: str | None = None
+    below: str = ""
+    above: str = ""
 
 
 def bucket(name: str) -> Measure | None:
@@ -118,7 +122,9 @@ def summed(name: str, title: str, unit: Unit, meaning: str) -> Measure:
     return Measure(name, title, unit, meaning, adds_up=True)
 
 
-def divided(name: str, title: str, ratios: str, meaning: str, *, unit: Unit = "ratio") -> Measure:
+def divided(
+    name: str, title: str, ratios: str, meaning: str, *, unit: Unit = "ratio", below: str = "", above: str = ""
+) -> Measure:
     """
     Declare a ratio of two columns by "part / whole"; several are separated by " or ".
 
@@ -128,7 +134,9 @@ def divided(name: str, title: str, ratios: str, meaning: str, *, unit: Unit = "r
     (('fees', 'hours'), ('fees', 'days'))
     """
     pairs = (pair.partition(" / ") for pair in ratios.split(" or "))
-    return Measure(name, title, unit, meaning, ratios=tuple((part, whole) for part, _, whole in pairs))
+    return Measure(
+        name, title, unit, meaning, ratios=tuple((part, whole) for part, _, whole in pairs), below=below, above=above
+    )
 
 
 def title_of_key(column: str) -> str:

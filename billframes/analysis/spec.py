@@ -51,6 +51,8 @@ class TableSpec:
         The measures shown, in order; `BUCKETS` stands for the result's own.
     where_there : tuple of str
         Those of `columns` that only some results have.
+    brief : tuple of str
+        Those of `columns` that a page in portrait has room for; all of them if empty.
     keys : tuple of str
         The columns that identify a row, if they are not what the result is grouped by.
     cents : bool
@@ -62,6 +64,7 @@ class TableSpec:
     title: str
     columns: tuple[str, ...]
     where_there: tuple[str, ...] = ()
+    brief: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     cents: bool = False
     adds_up: bool = True

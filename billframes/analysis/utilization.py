@@ -240,7 +240,14 @@ ANALYSIS = Analysis(
             "hours",
             "Working days × hours a day, less leave and days not employed.",
         ),
-        divided("utilization", "Utilization", "client_hours / capacity_hours", "Client hours ÷ available hours."),
+        divided(
+            "utilization",
+            "Utilization",
+            "client_hours / capacity_hours",
+            "Client hours ÷ available hours.",
+            below="corrections exceed the client hours",
+            above="more client hours than available hours",
+        ),
         Measure(
             "target_hours",
             "Target hours",
@@ -249,7 +256,15 @@ ANALYSIS = Analysis(
             adds_up=True,
             missing_is_none=True,
         ),
-        Measure("pace", "Pace", "ratio", "Client hours of those who have a target ÷ target.", weight="target_hours"),
+        Measure(
+            "pace",
+            "Pace",
+            "ratio",
+            "Client hours of those who have a target ÷ target.",
+            weight="target_hours",
+            below="corrections exceed the client hours",
+            above="more client hours than the target",
+        ),
         summed(
             "idle_capacity_hours",
             "Idle hours",
@@ -271,6 +286,7 @@ ANALYSIS = Analysis(
             *("target_hours", "pace"),
         ),
         where_there=("idle_capacity_hours", "target_hours", "pace"),
+        brief=("client_hours", "non_billable_hours", "total_hours", "capacity_hours", "utilization"),
     ),
     chart=ChartSpec(
         kind="bars",

@@ -212,6 +212,7 @@ ANALYSIS = Analysis(
             *("unpriced_hours", "oldest_date"),
         ),
         where_there=("unknown_amount", "contingent_amount", "unpriced_hours"),
+        brief=(BUCKETS, "total", "unbilled_amount", "prebill_amount"),
     ),
     chart=ChartSpec(
         kind="ages",
