@@ -1,0 +1,93 @@
+"""Build the site: `python -m sphinx -W docs docs/_build/site`.
+
+`site_pages.py` writes the pages and pictures that are made from the code into `docs/generated` before Sphinx reads the
+sources. Notebooks are shown with their stored outputs, and examples as they stand: the tests run both.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import site_pages
+
+import billframes
+
+project = "billframes"
+author = "The billframes developers"
+version = release = billframes.__version__
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_nb",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+exclude_patterns = ["_build"]
+templates_path: list[str] = []
+html_theme = "pydata_sphinx_theme"
+html_title = f"billframes {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "show_prev_next": False,
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "navigation_with_keys": False,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+myst_enable_extensions = ["attrs_inline", "colon_fence"]
+myst_heading_anchors = 4
+nb_execution_mode = "off"
+default_role = "code"
+html_sidebars = {"index": [], "generated/gallery": []}
+autodoc_typehints = "none"
+autodoc_member_order = "alphabetical"
+autosummary_generate = False
+numpydoc_show_class_members = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+ROOT = Path(__file__).parents[1]
+_OUTSIDE = re.compile(r"\]\(((?:\.\./)+)([\w/.-]+?)(#[\w-]+)?\)")
+_SITE = {"CHANGELOG.md": "generated/changelog.md"}
+
+
+def setup(app: Any) -> None:
+    """Make the generated pages, and follow links that leave the folder."""
+    site_pages.write(Path(app.srcdir) / "generated")
+    app.connect("source-read", _links)
+    app.connect("autodoc-process-docstring", _call_docstring, priority=400)
+
+
+def _links(app: Any, page: str, source: list[str]) -> None:
+    """Point links to the repository's other folders at their copies in the site."""
+    up = "../" * page.count("/")
+    if page == "generated/changelog":
+        source[0] = source[0].replace("](docs/", "](../")
+
+    def inside(link: re.Match[str]) -> str:
+        target, anchor = link[2], link[3] or ""
+        if target.startswith("notebooks/") and target.endswith(".ipynb"):
+            return f"]({up}generated/{target}{anchor})"
+        return f"]({up}{_SITE[target]}{anchor})" if target in _SITE else f"]({site_pages.REPOSITORY}/{target}{anchor})"
+
+    source[0] = _OUTSIDE.sub(inside, site_pages.with_picture(page, source[0]))
+
+
+def _call_docstring(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Document a loader or a chart, which are objects to call, by what a call does."""
+    if what == "function" and not hasattr(obj, "__name__") and obj.__call__.__doc__:
+        import inspect
+
+        lines[:] = inspect.cleandoc(obj.__call__.__doc__).split("\n")

@@ -1,0 +1,177 @@
+"""Write the pages of the site that are made from the code, with their pictures.
+
+`conf.py` calls `write` before Sphinx reads the sources. What it writes under `docs/generated` is not kept: the
+reference of every public name, the command line, a gallery of every chart and table of the sandbox's firm, and copies of
+the notebooks and the changelog.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import billframes as bf
+from billframes.analysis.spec import analyses
+from billframes.cli import COMMANDS
+
+__all__ = ["REPOSITORY", "with_picture", "write"]
+
+ROOT = Path(__file__).parents[1]
+REPOSITORY = "https://github.com/billframes/billframes/blob/main"
+PERIOD = "2026-10"
+RESULTS = {
+    "aging": 'book.aging(by="client").head(8)',
+    "billing_lag": 'book.billing_lag(by="responsible")',
+    "budget_burn": (
+        'book.budget_burn(settings=bf.FirmSettings(budgets=dict.fromkeys(book.matters["matter_id"].head(8), 20_000.0)))'
+    ),
+    "contribution": 'book.contribution(by="client")',
+    "effective_rates": 'book.effective_rates(by="user")',
+    "leverage": 'book.leverage(by="practice_area")',
+    "origination": "book.origination()",
+    "profitability": (
+        'book.profitability(by="practice_area", settings=bf.FirmSettings(cost_rates=dict.fromkeys(book.users["user_id"], 120)))'
+    ),
+    "realization": 'book.realization(by="practice_area")',
+    "timekeeping_lag": 'book.timekeeping_lag(by="user")',
+    "utilization": 'book.utilization(by="user")',
+    "wip": 'book.wip(by="client").head(8)',
+}
+"""The result that is shown of an analysis; of the others, what the method returns without arguments."""
+
+
+def write(folder: Path) -> None:
+    """Write all pages into a new folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for each in ("pictures", "loaders", "notebooks"):
+        (folder / each).mkdir(parents=True)
+    for name, text in _pages().items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        shutil.copy(notebook, folder / "notebooks")
+    _gallery(folder)
+
+
+def with_picture(page: str, text: str) -> str:
+    """Put the picture of an analysis above the first definition of its page."""
+    name = page.rpartition("/")[2]
+    mark = f"<!-- {name}: begin"
+    if not page.startswith("analyses/") or mark not in text or not analyses()[name].chart:
+        return text
+    picture = f"![{analyses()[name].chart.shows}](../generated/pictures/{name}.png)\n\n"
+    return text.replace(mark, picture + mark, 1)
+
+
+def _pages() -> dict[str, str]:
+    loaders = [name for name in bf.__all__ if hasattr(getattr(bf, name), "resource")]
+    pages = {f"loaders/{name}.rst": _loader(name) for name in loaders}
+    pages["loaders.rst"] = _title("Loaders") + _toctree(f"loaders/{name}" for name in loaders)
+    computed = sorted(analyses())
+    errors = [name for name in bf.__all__ if name.endswith(("Error", "Warning"))]
+    classes = [name for name in bf.__all__ if isinstance(getattr(bf, name), type) and name not in errors]
+    rest = [
+        name
+        for name in bf.__all__
+        if name not in {*loaders, *computed, *errors, *classes} and inspect.isfunction(getattr(bf, name))
+    ]
+    pages["classes.rst"] = _title("Classes") + "".join(map(_class, classes))
+    pages["functions.rst"] = _title("Functions") + "".join(_function(f"billframes.{name}") for name in rest)
+    pages["analysis-functions.rst"] = _title("Analyses as functions") + "".join(
+        _function(f"billframes.{name}") for name in computed
+    )
+    pages["charts.rst"] = _title("Charts") + "".join(_function(f"billframes.plots.{name}") for name in bf.plots.__all__)
+    tables = [name for name in bf.tables.__all__ if name != "TableOf"]
+    pages["tables.rst"] = _title("Tables") + _tables(tables)
+    pages["error-classes.rst"] = _title("Errors and warnings as classes") + "".join(map(_exception, errors))
+    pages["command-line.md"] = _command_line()
+    pages["changelog.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    return pages
+
+
+def _title(text: str, line: str = "=") -> str:
+    return f"{text}\n{line * len(text)}\n\n"
+
+
+def _toctree(pages: Iterable[str]) -> str:
+    return ".. toctree::\n   :maxdepth: 1\n\n" + "".join(f"   {page}\n" for page in pages)
+
+
+def _function(name: str) -> str:
+    return f".. autofunction:: {name}\n\n"
+
+
+def _loader(name: str) -> str:
+    loader = getattr(bf, name)
+    methods = [each for each in dir(loader) if not each.startswith("_") and inspect.ismethod(getattr(loader, each))]
+    names = [name, *(f"{name}.{each}" for each in methods if each != "decode")]
+    return _title(name) + "".join(_function(f"billframes.{each}") for each in names)
+
+
+def _class(name: str) -> str:
+    return f".. autoclass:: billframes.{name}\n   :members:\n   :inherited-members: dict, tuple\n\n"
+
+
+def _exception(name: str) -> str:
+    return f".. autoexception:: billframes.{name}\n   :show-inheritance:\n\n"
+
+
+def _tables(names: Iterable[str]) -> str:
+    listed = ", ".join(f"``bf.tables.{name}``" for name in names)
+    taken = "Each takes a result of the analysis of its name and is called alike"
+    return f"{taken}: {listed}.\n\n{_function('billframes.tables.realization')}"
+
+
+def _command_line() -> str:
+    parts = ["# Command line", "`python -m billframes` is the same as `billframes`."]
+    for name, (module, summary) in COMMANDS.items():
+        parser = argparse.ArgumentParser(f"billframes {name}", description=summary, formatter_class=_narrow)
+        importlib.import_module(module).add_arguments(parser)
+        parts += [f"## billframes {name}", f"```text\n{parser.format_help().strip()}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _narrow(prog: str) -> argparse.HelpFormatter:
+    return argparse.RawDescriptionHelpFormatter(prog, width=88)
+
+
+def _gallery(folder: Path) -> None:
+    """Draw every chart and table of the sandbox's firm, each with its code."""
+    from billframes.sandbox import Sandbox
+
+    charts, tables = [_title_of("Charts")], [_title_of("Tables")]
+    with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
+        book = bf.book(PERIOD, client=client)
+        for name, code in _codes():
+            shown = eval(code, {"book": book, "bf": bf})  # noqa: S307 - the code above
+            if name in bf.plots.__all__:
+                figure = getattr(bf.plots, name)(shown).figure
+                figure.savefig(folder / "pictures" / f"{name}.png", dpi=100, bbox_inches="tight")
+                charts.append(_entry(name, f"bf.plots.{name}({code})", f"![{name}](pictures/{name}.png)"))
+            if name in bf.tables.__all__:
+                html = getattr(bf.tables, name)(shown).as_raw_html()
+                page = f'<div class="wide">{html}</div>'
+                tables.append(_entry(name, f"bf.tables.{name}({code})", f"```{{raw}} html\n{page}\n```"))
+    opening = f'Each is drawn of the sandbox\'s firm, where `book = bf.book("{PERIOD}")`.'
+    (folder / "gallery.md").write_text(
+        "\n\n".join(["# Gallery", opening, *charts, *tables]) + "\n",
+        encoding="utf-8",
+    )
+
+
+def _codes() -> Iterator[tuple[str, str]]:
+    for name in analyses():
+        if name in bf.plots.__all__ or name in bf.tables.__all__:
+            yield name, RESULTS.get(name, f"book.{name}()")
+
+
+def _title_of(text: str) -> str:
+    return f"## {text}"
+
+
+def _entry(name: str, code: str, shown: str) -> str:
+    return f"### {analyses()[name].title}\n\n```python\n{code}\n```\n\n{shown}"
