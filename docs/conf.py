@@ -6,6 +6,8 @@ sources. Notebooks are shown with their stored outputs, and examples as they sta
 
 from __future__ import annotations
 
+import inspect
+import os
 import re
 import sys
 from pathlib import Path
@@ -58,36 +60,34 @@ numpydoc_show_class_members = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-ROOT = Path(__file__).parents[1]
-_OUTSIDE = re.compile(r"\]\(((?:\.\./)+)([\w/.-]+?)(#[\w-]+)?\)")
-_SITE = {"CHANGELOG.md": "generated/changelog.md"}
+_LINK = re.compile(r"\]\((?!https?:|#)([^()#\s]+)")
+_COPIES = {"notebooks/": "generated/notebooks/", "CHANGELOG.md": "generated/changelog.md"}
 
 
 def setup(app: Any) -> None:
     """Make the generated pages, and follow links that leave the folder."""
     site_pages.write(Path(app.srcdir) / "generated")
-    app.connect("source-read", _links)
+    app.connect("source-read", _source)
     app.connect("autodoc-process-docstring", _call_docstring, priority=400)
 
 
-def _links(app: Any, page: str, source: list[str]) -> None:
-    """Point links to the repository's other folders at their copies in the site."""
-    up = "../" * page.count("/")
+def _source(app: Any, page: str, source: list[str]) -> None:
+    """Show the chart of an analysis, and point links that leave the folder to the copies in the site."""
+    folder = Path(app.srcdir, page).parent
     if page == "generated/changelog":
-        source[0] = source[0].replace("](docs/", "](../")
+        folder = Path(app.srcdir).parent  # its links start at the top
 
     def inside(link: re.Match[str]) -> str:
-        target, anchor = link[2], link[3] or ""
-        if target.startswith("notebooks/") and target.endswith(".ipynb"):
-            return f"]({up}generated/{target}{anchor})"
-        return f"]({up}{_SITE[target]}{anchor})" if target in _SITE else f"]({site_pages.REPOSITORY}/{target}{anchor})"
+        target = os.path.relpath(folder / link[1], Path(app.srcdir).parent)
+        for original, copy in _COPIES.items():
+            target = copy + target.removeprefix(original) if target.startswith(original) else target
+        start = Path(page).parent
+        return f"]({os.path.relpath(target.removeprefix('docs/'), start)}"
 
-    source[0] = _OUTSIDE.sub(inside, site_pages.with_picture(page, source[0]))
+    source[0] = _LINK.sub(inside, site_pages.with_picture(page, source[0]))
 
 
 def _call_docstring(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Document a loader or a chart, which are objects to call, by what a call does."""
     if what == "function" and not hasattr(obj, "__name__") and obj.__call__.__doc__:
-        import inspect
-
         lines[:] = inspect.cleandoc(obj.__call__.__doc__).split("\n")

@@ -1,8 +1,8 @@
-"""Write the sections of analyses.md from what each analysis says of itself.
+"""Write the pages of the analyses from what each analysis says of itself.
 
 `python docs/make_analyses.py` after an analysis was added or its signature or declaration has changed; a test
-compares the page with it. What stands outside the marked parts is written by hand and kept; an analysis that the page
-does not have yet gets a section of its own before the mark for new ones.
+compares the pages with it. What stands outside the marked parts is written by hand and kept; an analysis that has no
+page yet gets one in `analyses/`.
 """
 
 from __future__ import annotations
@@ -17,29 +17,39 @@ from billframes.analysis.glossary import GLOSSARY
 from billframes.analysis.metrics import UNITS, Measure
 from billframes.analysis.spec import Analysis, analyses
 
-PAGE = Path(__file__).parent / "analyses.md"
-NEW = "<!-- new analyses go above this line -->"
+DOCS = Path(__file__).parent
 END = "<!-- end -->"
 WIDTH = 120
 
 
-def begin(name: str) -> str:
-    """Return the mark before an analysis' generated part."""
-    return f"<!-- {name}: begin (python docs/make_analyses.py) -->"
-
-
-def page(text: str) -> str:
-    """Return the page with its generated parts made anew, and a section for each analysis that has none."""
-    if begin("glossary") in text:
-        before, rest = text.split(begin("glossary"))
-        words = _wrapped(GLOSSARY._repr_markdown_())
-        text = f"{before}{begin('glossary')}\n\n{words}\n\n{END}{rest.partition(END)[2]}"
+def pages() -> dict[Path, str]:
+    """Return each page with its generated part made anew."""
+    made = {
+        DOCS / "glossary.md": ("glossary", "Glossary", _wrapped(GLOSSARY._repr_markdown_())),
+        DOCS / "analyses.md": ("questions", "Analyses", _questions()),
+    }
     for each in analyses().values():
-        if begin(each.name) not in text:
-            text = text.replace(NEW, f"## {each.title}\n\n{begin(each.name)}\n{END}\n\n{NEW}")
-        before, rest = text.split(begin(each.name))
-        text = f"{before}{begin(each.name)}\n\n{section(each)}\n\n{END}{rest.partition(END)[2]}"
-    return text
+        made[DOCS / "analyses" / f"{each.name}.md"] = (each.name, each.title, section(each))
+    return {path: page(_text(path), *parts) for path, parts in made.items()}
+
+
+def page(text: str, name: str, title: str, made: str) -> str:
+    """Return a page with its generated part replaced; without one, a new page of that title."""
+    begin = f"<!-- {name}: begin (python docs/make_analyses.py) -->"
+    if begin not in text:
+        opening = text or f"# {title}\n"
+        text = f"{opening}\n{begin}\n{END}\n"
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n\n{made}\n\n{END}{rest.partition(END)[2]}"
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _questions() -> str:
+    rows = [f"| [{each.title}](analyses/{each.name}.md) | {each.question} |" for each in analyses().values()]
+    return "\n".join(["| analysis | the question it answers |", "| --- | --- |", *rows])
 
 
 def section(analysis: Analysis) -> str:
@@ -87,4 +97,5 @@ def _table(measures: Sequence[Measure]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")

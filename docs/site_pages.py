@@ -1,8 +1,8 @@
 """Write the pages of the site that are made from the code, with their pictures.
 
 `conf.py` calls `write` before Sphinx reads the sources. What it writes under `docs/generated` is not kept: the
-reference of every public name, the command line, a gallery of every chart and table of the sandbox's firm, and copies of
-the notebooks and the changelog.
+reference of every public name, the command line, a gallery of every chart and table of the sandbox's firm, and copies
+of the notebooks and the changelog.
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ import inspect
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import billframes as bf
 from billframes.analysis.spec import analyses
 from billframes.cli import COMMANDS
 
-__all__ = ["REPOSITORY", "with_picture", "write"]
+__all__ = ["with_picture", "write"]
 
 ROOT = Path(__file__).parents[1]
-REPOSITORY = "https://github.com/billframes/billframes/blob/main"
 PERIOD = "2026-10"
 RESULTS = {
     "aging": 'book.aging(by="client").head(8)',
@@ -35,7 +33,7 @@ RESULTS = {
     "leverage": 'book.leverage(by="practice_area")',
     "origination": "book.origination()",
     "profitability": (
-        'book.profitability(by="practice_area", settings=bf.FirmSettings(cost_rates=dict.fromkeys(book.users["user_id"], 120)))'
+        "book.profitability(settings=bf.FirmSettings(cost_rates=dict.fromkeys(book.users['user_id'], 120.0)))"
     ),
     "realization": 'book.realization(by="practice_area")',
     "timekeeping_lag": 'book.timekeeping_lag(by="user")',
