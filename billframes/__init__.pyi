@@ -22,6 +22,7 @@ from ._version import (
 )
 from .analysis.aging import aging as aging
 from .analysis.billing_lag import billing_lag as billing_lag
+from .analysis.bridge import bridge as bridge
 from .analysis.budget_burn import budget_burn as budget_burn
 from .analysis.code_check import code_check as code_check
 from .analysis.contribution import contribution as contribution

@@ -35,6 +35,15 @@ class BookAnalyses:
         clients: pd.DataFrame | None = None,
         settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
+    def bridge(
+        self,
+        measure: str = "billing_realization",
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        by: By = "client",
+        before: DateLike | tuple[DateLike, DateLike] | None = None,
+    ) -> pd.DataFrame: ...
     def budget_burn(
         self, *, settings: FirmSettings | None = None, matters: pd.DataFrame | None = None
     ) -> pd.DataFrame: ...

@@ -33,7 +33,7 @@ def format_number(value: float | None, unit: str) -> str:
     ----------
     value : float, optional
         A missing, infinite or NaN value is shown as a dash.
-    unit : {"money", "cents", "rate", "hours", "ratio", "multiple", "days", "count"}
+    unit : {"money", "cents", "rate", "hours", "ratio", "points", "multiple", "days", "count"}
         Money is shown in whole units; "cents" shows it to the cent.
 
     Examples
@@ -42,11 +42,13 @@ def format_number(value: float | None, unit: str) -> str:
     ('1,234,567', '1,234.50', '0')
     >>> format_number(0.8342, "ratio"), format_number(-12.04, "hours"), format_number(2.456, "multiple")
     ('83.4%', '−12.0', '2.46')
-    >>> format_number(float("nan"), "money")
-    '–'
+    >>> format_number(float("nan"), "money"), format_number(-0.031, "points")
+    ('–', '−3.1 pts')
     """
     if value is None or not math.isfinite(value):
         return MISSING
+    if unit == "points":
+        return _signed(value * 100, " pts")
     text = _FORMS[unit].format(abs(value))
     return f"{MINUS}{text}" if value < 0 and any(digit in text for digit in "123456789") else text
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from billframes.errors import ParameterError
 
-__all__ = ["MONTHS", "DateLike", "Period", "local_day", "month_end", "parse_period", "resolve"]
+__all__ = ["MONTHS", "DateLike", "Period", "local_day", "month_end", "parse_period", "period_before", "resolve"]
 
 DateLike = str | dt.date
 """What a date argument takes: ISO text, a date, a datetime or a pandas Timestamp."""
@@ -103,6 +103,31 @@ def months_between(start: dt.date, end: dt.date) -> Iterator[dt.date]:
     while month <= end:
         yield month
         month = _shift_month(month, 1)
+
+
+def period_before(period: Period) -> Period:
+    """
+    Return the period of the same length just before: of whole months as many whole months, else as many days.
+
+    Raises
+    ------
+    ParameterError
+        An end is open.
+
+    Examples
+    --------
+    >>> period_before(Period(dt.date(2026, 3, 1), dt.date(2026, 3, 31)))
+    Period(start=datetime.date(2026, 2, 1), end=datetime.date(2026, 2, 28))
+    >>> period_before(Period(dt.date(2026, 3, 9), dt.date(2026, 3, 15)))
+    Period(start=datetime.date(2026, 3, 2), end=datetime.date(2026, 3, 8))
+    """
+    if period.start is None or period.end is None:
+        raise ParameterError(f"The period {period.start} to {period.end} has an open end; name its first and last day.")
+    last = period.start - dt.timedelta(days=1)
+    if period.start.day == 1 and period.end == month_end(period.end):
+        months = (period.end.year - period.start.year) * 12 + period.end.month - period.start.month + 1
+        return Period(_shift_month(period.start, -months), last)
+    return Period(period.start - (period.end - last), last)
 
 
 def parse_period(text: str, *, today: dt.date | None = None) -> Period:

@@ -49,6 +49,8 @@ def test_a_method_describes_every_argument_and_column(method):
 @pytest.mark.parametrize("method", METHODS, ids=lambda each: each.__name__)
 def test_a_method_takes_what_the_analysis_takes_with_its_defaults(method):
     own = inspect.signature(getattr(bf, method.__name__)).parameters
+    if analyses()[method.__name__].book.method:
+        pytest.skip("a book's own method has defaults of its own")
     for name, each in list(inspect.signature(method).parameters.items())[1:]:
         if name in own:
             wanted = own[name].default

@@ -18,7 +18,7 @@ from billframes.analysis.metrics import title_of_key
 from billframes.analysis.spec import measure
 from billframes.errors import MissingColumnError
 
-__all__ = ["Rows", "rows_of"]
+__all__ = ["Rows", "rows_of", "there_or_first"]
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,12 @@ def rows_of(result: Any, needs: Sequence[str], analysis: str, shown: str = "char
     texts = [[_text(value, over_time) for value in frame[key]] for key in keys]
     labels = [" · ".join(row) for row in zip(*texts, strict=True)] if keys else ["All"] * len(frame)
     return Rows(frame, keys, _told_apart(labels), " and ".join(map(title_of_key, keys)), over_time)
+
+
+def there_or_first(result: Any, names: Sequence[str]) -> list[str]:
+    """Return those of some columns that a result has; if it has none of them, the first, which is then missing."""
+    there = [name for name in names if name in getattr(result, "columns", ())]
+    return there or list(names[:1])
 
 
 def _pandas(result: Any, analysis: str, shown: str) -> pd.DataFrame:

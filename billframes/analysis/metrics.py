@@ -26,13 +26,14 @@ __all__ = [
     "title_of_key",
 ]
 
-Unit = Literal["money", "rate", "hours", "ratio", "multiple", "days", "count", "date", "text"]
+Unit = Literal["money", "rate", "hours", "ratio", "points", "multiple", "days", "count", "date", "text"]
 
 UNITS: dict[str, str] = {
     "money": "money",
     "rate": "money an hour",
     "hours": "hours",
     "ratio": "ratio, 1 is 100%",
+    "points": "change of a ratio, 0.01 is 1 point",
     "multiple": "ratio, 2 is twice",
     "days": "days",
     "count": "number",

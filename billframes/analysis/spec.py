@@ -50,7 +50,7 @@ class TableSpec:
     columns : tuple of str
         The measures shown, in order; `BUCKETS` stands for the result's own.
     where_there : tuple of str
-        Those of `columns` that only some results have.
+        Those of `columns` that only some results have; one column at least must be there.
     brief : tuple of str
         Those of `columns` that a page in portrait has room for; all of them if empty.
     keys : tuple of str
@@ -77,7 +77,7 @@ class ChartSpec:
 
     Parameters
     ----------
-    kind : {"bars", "stacks", "points", "ages", "running_share"}
+    kind : {"bars", "stacks", "points", "ages", "running_share", "waterfall"}
         The function of `billframes.plots.drawing` that draws it.
     title : str
         What is shown; what the rows are by is added.
@@ -104,9 +104,13 @@ class ChartSpec:
         A column which, if it is all missing, changes the chart to what `instead` says.
     instead : mapping of str to object
         Other values of these parameters.
+    where_there : tuple of str
+        Those of `columns` that only some results have; one at least must be there.
+    ends : tuple of (str, str)
+        The measures at both ends of a waterfall; of several pairs, the first that is there.
     """
 
-    kind: Literal["bars", "stacks", "points", "ages", "running_share"]
+    kind: Literal["bars", "stacks", "points", "ages", "running_share", "waterfall"]
     title: str
     columns: Mapping[str, str]
     words: Sequence[str]
@@ -120,6 +124,8 @@ class ChartSpec:
     age: tuple[str, ...] = ()
     hidden: str = ""
     instead: Mapping[str, Any] = field(default_factory=dict)
+    where_there: tuple[str, ...] = ()
+    ends: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@ from ._declaration import Plot
 
 aging: Plot
 billing_lag: Plot
+bridge: Plot
 budget_burn: Plot
 contribution: Plot
 effective_rates: Plot

@@ -14,17 +14,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from billframes._show import MISSING, format_number
-from billframes.analysis._result import Rows, rows_of
+from billframes.analysis._result import Rows, rows_of, there_or_first
 from billframes.analysis.metrics import BUCKET
 from billframes.analysis.spec import ChartSpec, measure
+from billframes.analysis.totals import total_of
 from billframes.errors import MissingColumnError
-from billframes.plots._axes import hours, money
+from billframes.plots._axes import hours, money, percent
 from billframes.plots.drawing import KINDS, Drawn
 
 __all__ = ["Chart", "Plot", "axis_title"]
 
 _FIELD = re.compile(r"\{(\w+)(:axis)?\}")
-_AXES = {"money": money, "rate": money, "hours": hours, "days": hours}
+_AXES = {"money": money, "rate": money, "hours": hours, "days": hours, "ratio": percent, "points": percent}
 _DOC = """
     Draw a result of `billframes.{analysis}`: {shows}
 
@@ -87,19 +88,21 @@ class Chart(ChartSpec):
         """Return the columns that a result must have."""
         words = [found[1] for text in self.words for found in _FIELD.finditer(text)]
         more = dataclasses.replace(self, **self.instead, hidden="", instead={}).needs if self.instead else []
-        return list(dict.fromkeys([*(self.mark or ())[:1], *self.columns, *words, *more]))
+        names = [*(self.mark or ())[:1], *self.columns, *words, *more]
+        return [name for name in dict.fromkeys(names) if name not in self.where_there]
 
     @property
     def doc(self) -> str:
         """Return the docstring of the function that draws."""
-        names = [f"`{name}`" for name in self.needs]
+        needs = self.needs or [name for name in self.columns if name in self.example]
+        names = [f"`{name}`" for name in needs]
         buckets = [] if self.columns else ["the buckets (`0-30`, `31-60`, …)"]
         *first, last = [*buckets, *names]
         return _DOC.format(
             analysis=self.analysis,
             shows=self.shows,
             more=textwrap.indent(textwrap.fill(self.more, 112), "    "),
-            needs=f"{', '.join(first)} and {last}",
+            needs=f"{', '.join(first)} and {last}" if first else last,
             example=pprint.pformat(self.example, width=76, sort_dicts=False).replace("\n", "\n    ...            "),
             words=self.gives[0],
             title=self.gives[1],
@@ -118,9 +121,11 @@ class Chart(ChartSpec):
 
     def draw(self, result: Any, ax: Axes | None, currency: str = "") -> Axes:
         """Draw a result."""
-        rows = rows_of(result, self.needs, self.analysis)
+        needs = self.needs or there_or_first(result, self.where_there)
+        rows = rows_of(result, needs, self.analysis)
         buckets = self._buckets(rows.frame)
-        numbers = {name: rows.frame[name].astype("float64") for name in [*self.needs, *buckets]}
+        drawn = dict.fromkeys([*needs, *buckets, *(name for name in self.where_there if name in rows.frame)])
+        numbers = {name: rows.frame[name].astype("float64") for name in drawn}
         rows = dataclasses.replace(rows, frame=rows.frame.assign(**numbers))
         hides = self.hidden and not rows.frame[self.hidden].notna().any()
         told = dataclasses.replace(self, **self.instead) if hides else self
@@ -129,14 +134,27 @@ class Chart(ChartSpec):
     def _drawn(self, rows: Rows, buckets: Mapping[str, str], currency: str) -> Drawn:
         columns = buckets or {
             name: title
-            for name, title in self.columns.items()
+            for name, title in self._of_one_unit(rows.frame).items()
             if name not in self.where_any or rows.frame[name].fillna(0.0).any()
         }
         kind = _unit(next(iter(columns)))
         unit, axis = _AXES[kind], axis_title(kind, currency)
         words = [self._words(row, unit) for row in rows.frame.to_dict("records")]
         age = self.age and self.age[0 if "current" in buckets else -1]
-        return Drawn(rows, columns, words, self.title, unit, self.mark, self.darkest_first, age or "", axis)
+        ends = self._ends(rows.frame)
+        return Drawn(rows, columns, words, self.title, unit, self.mark, self.darkest_first, age or "", axis, ends)
+
+    def _of_one_unit(self, frame: pd.DataFrame) -> dict[str, str]:
+        """Return the columns that are there, of those that only some results have; one axis has one unit."""
+        if not self.where_there:
+            return dict(self.columns)
+        there = {name: title for name, title in self.columns.items() if name in frame}
+        return {name: title for name, title in there.items() if _unit(name) == _unit(next(iter(there)))}
+
+    def _ends(self, frame: pd.DataFrame) -> tuple[float, float] | None:
+        totals = total_of(frame) if self.ends else {}
+        found = [(totals[first], totals[last]) for first, last in self.ends if {first, last} <= totals.keys()]
+        return found[0] if found else None
 
     def _buckets(self, frame: pd.DataFrame) -> dict[str, str]:
         if self.columns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +14,15 @@ from matplotlib.patheffects import withStroke
 
 from billframes._show import format_number
 from billframes.analysis._result import Rows
+from billframes.analysis.spec import measure
 from billframes.plots._axes import DARK, INK, MUTED, PALE, RAMP, SIZE, axes_for, finish, legend
 
 __all__ = ["KINDS", "Drawn", "height_for"]
 
 # Longer names would leave no room for the bars.
 LONGEST = 34
+# More steps of a waterfall would be too small to see.
+LONGEST_WALK = 12
 _LINE: dict[str, Any] = {"color": "#999999", "linewidth": 0.8}
 
 
@@ -47,6 +51,8 @@ class Drawn:
         What the buckets of an age are counted in, such as "days past due".
     axis : str
         Title of the values' axis: their unit.
+    ends : (float, float), optional
+        The figures before the first step of a waterfall and after its last.
     """
 
     rows: Rows
@@ -58,6 +64,7 @@ class Drawn:
     darkest_first: bool = False
     age: str = ""
     axis: str = ""
+    ends: tuple[float, float] | None = None
 
     def values(self) -> list[pd.Series[float]]:
         """Return the columns drawn."""
@@ -202,8 +209,58 @@ def running_share(drawn: Drawn, ax: Axes | None) -> Axes:
     return drawn.finish(ax)
 
 
+def waterfall(drawn: Drawn, ax: Axes | None) -> Axes:
+    """
+    Draw the steps from one figure to another as bars in the air: a step a row, or of several columns one a column.
+
+    The ends are points, because bars that don't begin at 0 would be read by their length.
+    """
+    names, steps, changes = _steps(drawn)
+    first, last = drawn.ends or (0.0, math.nan)
+    starts = first + np.concatenate([[0.0], np.cumsum(steps)])
+    places = np.arange(len(names) + 2)
+    ax = axes_for(ax, height=height_for(len(places)))
+    falls = steps < 0
+    for chosen, colour, name in ((~falls, DARK, "Rise"), (falls, PALE, "Fall")):
+        if (steps[chosen] != 0).any():
+            look: dict[str, Any] = {"color": colour, "edgecolor": DARK, "linewidth": 0.8, "label": name}
+            ax.barh(places[1:-1][chosen], steps[chosen], left=starts[:-1][chosen], height=0.6, **look)
+    ax.vlines(starts, places[:-1], places[1:], **_LINE)
+    ax.plot([first, last], places[[0, -1]], "D", color=INK, markersize=6.5)
+    values = np.array([first, *np.fmax(starts[:-1], starts[1:]), last])
+    shown = [drawn.unit(first), *changes, drawn.unit(last)]
+    _write(ax, shown, zip(np.nan_to_num(values), places, strict=True), (8, 0), va="center")
+    _label_rows(ax, ["Before", *names, "After"])
+    # The axis does not begin at 0, so nothing ends at its border.
+    ax.use_sticky_edges = False
+    ax.margins(x=0.18)
+    if ax.get_legend_handles_labels()[0]:
+        legend(ax)
+    return drawn.finish(ax)
+
+
+def _steps(drawn: Drawn) -> tuple[list[str], Any, list[str]]:
+    """Return the names of a waterfall's steps, how far each goes, and what stands beside it."""
+    frame, columns = drawn.rows.frame, list(drawn.columns)
+    if len(columns) > 1:
+        names, steps = list(drawn.columns.values()), frame[columns].sum(skipna=False).to_numpy()
+    else:
+        names, steps = list(drawn.rows.labels), frame[columns[0]].to_numpy()
+    if len(names) > LONGEST_WALK:
+        rest = len(names) - LONGEST_WALK + 1
+        names = [*names[:-rest], f"{rest} others"]
+        steps = np.concatenate([steps[:-rest], [steps[-rest:].sum()]])
+    found = measure(columns[0])
+    unit = found.unit if found else "count"
+    words = [format_number(each, unit) for each in steps]
+    signed = [
+        text if each <= 0 or text.startswith("+") else f"+{text}" for each, text in zip(steps, words, strict=True)
+    ]
+    return names, np.nan_to_num(steps), signed
+
+
 KINDS: dict[str, Callable[[Drawn, Axes | None], Axes]] = {
-    each.__name__: each for each in (bars, stacks, points, ages, running_share)
+    each.__name__: each for each in (bars, stacks, points, ages, running_share, waterfall)
 }
 """The kinds of chart by the names that analyses declare."""
 

@@ -3,6 +3,7 @@ from .declaration import TableOf as TableOf
 
 aging: TableOf
 billing_lag: TableOf
+bridge: TableOf
 budget_burn: TableOf
 contribution: TableOf
 effective_rates: TableOf

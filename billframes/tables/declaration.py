@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from billframes._show import short_date
-from billframes.analysis._result import Rows, rows_of
+from billframes.analysis._result import Rows, rows_of, there_or_first
 from billframes.analysis.metrics import BUCKET, PRICED, Measure, title_of_key
 from billframes.analysis.spec import BUCKETS, TableSpec, analyses, measure
 from billframes.analysis.totals import total_of
@@ -91,6 +91,8 @@ class TableOf(TableSpec):
 
     def _read(self, result: Any) -> Rows:
         needs = [name for name in self.columns if name not in {BUCKETS, *self.where_there}]
+        # Of columns that are all of some results only, one tells that the frame is a result.
+        needs = needs or there_or_first(result, self.where_there)
         return rows_of(result, (*self.keys, *needs), self.analysis, "table")
 
     def measures(self, frame: pd.DataFrame) -> list[Measure]:

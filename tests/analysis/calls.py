@@ -13,6 +13,7 @@ from billframes import FirmSettings
 from billframes.analysis import (
     aging,
     billing_lag,
+    bridge,
     budget_burn,
     code_check,
     contribution,
@@ -152,6 +153,18 @@ def call(function: Callable[..., Any], *frames: str, **options: Any) -> Callable
     return lambda firm: function(**{name: firm[name] for name in frames}, **options)
 
 
+def bridged(measure: str, keys: str, **options: Any) -> Callable[[Frames], Any]:
+    """Split what changed between the first days of October and the days after them."""
+    days = {"before": ("2026-10-01", "2026-10-06"), "after": ("2026-10-07", "2026-12-31")}
+
+    def asked(firm: Frames) -> Any:
+        given = {name: firm[name] for name in WORK}
+        results = {name: realization(**given, by=keys, start=start, end=end) for name, (start, end) in days.items()}
+        return bridge(**results, measure=measure, **options)
+
+    return asked
+
+
 PEOPLE = ("matters", "users")
 BILLS = ("invoices", "expenses", "fixed_fees")
 ITEMS = ("time_entries", *BILLS)
@@ -211,6 +224,9 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     ),
     "profitability by user": call(profitability, *WORK, by="user", start="2026-10", settings=SETTINGS),
     "profitability by month": call(profitability, *WORK, by="month", basis="work_date", settings=SETTINGS),
+    "bridge of realization by client": bridged("billing_realization", "client"),
+    "bridge of the fees by user": bridged("billed_amount", "user"),
+    "bridge of the firm's rate": bridged("effective_rate", "practice_area", by=[]),
     "billing lag by client": call(billing_lag, "time_entries", "invoices", *PEOPLE, by="client"),
     "timekeeping lag by user": call(timekeeping_lag, "time_entries", *PEOPLE, settings=SETTINGS),
     "timekeeping lag by originator": call(timekeeping_lag, "time_entries", *PEOPLE, by="originator"),
@@ -248,6 +264,7 @@ ON_CLUSTERS = (
     "leverage of the firm",
     "fixed-fee realization by user",
     "missing time",
+    "bridge of the fees by user",
 )
 
 # How many small queries a call runs on lazy frames, each of one row, as its documentation says; calls that are not here

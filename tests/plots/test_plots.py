@@ -14,6 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from billframes import plots
+from billframes.analysis import bridge
 from billframes.analysis.spec import measures
 from billframes.errors import MissingColumnError, ParameterError
 
@@ -198,8 +199,48 @@ def test_a_frame_of_something_else_says_what_is_missing(draw):
 def test_every_chart_draws_none_one_and_sixty_rows_onto_the_axes_given(draw, rows):
     mine = Figure(layout="constrained").add_subplot()
     assert draw(anything(rows), ax=mine) is mine
-    assert len(mine.get_yticklabels()) == max(rows, 0)
+    # A waterfall has its two ends as rows, too, and adds up what is after its eleventh step.
+    shown = min(rows, 12) + 2 if draw is plots.bridge else rows
+    assert len(mine.get_yticklabels()) == shown
     mine.figure.canvas.draw()
+
+
+def test_a_waterfall_of_a_ratio_steps_from_group_to_group():
+    parts = bridge_of([0.9, 0.5], [0.8, 0.7])
+    ax = plots.bridge(parts)
+    assert words(ax) == ["70.0%", "+10.0 pts", "−5.0 pts", "75.0%"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["Before", "Bolt", "Acme", "After"]
+    rise, fall = ax.containers
+    assert [(bar.get_x(), bar.get_width()) for bar in (*rise, *fall)] == [
+        pytest.approx((0.7, 0.1)),
+        pytest.approx((0.8, -0.05)),
+    ]
+    low, high = ax.get_xlim()
+    assert low < 0.7 < 0.8 < high
+
+
+def bridge_of(before: list[float], after: list[float]) -> pd.DataFrame:
+    """The bridge of two clients that have half of the work each."""
+    made = [
+        pd.DataFrame(
+            {"client_name": ["Acme", "Bolt"], "worked_amount": 100.0, "billed_amount": [100 * r for r in each]}
+        )
+        for each in (before, after)
+    ]
+    return bridge(*(each.assign(billing_realization=0.0) for each in made))
+
+
+def test_a_waterfall_of_fees_steps_from_hours_to_mix():
+    parts = pd.DataFrame({f"{each}_change_amount": [1000.0, 500.0] for each in ("hours", "rate", "realization", "mix")})
+    ax = plots.bridge(parts.assign(before_amount=100.0, after_amount=3100.0))
+    assert [label.get_text() for label in ax.get_yticklabels()][1:-1] == ["Hours", "Rate", "Realization", "Mix"]
+    assert words(ax) == ["200", "+1,500", "+1,500", "+1,500", "+1,500", "6.2k"]
+
+
+def test_after_eleven_steps_the_others_are_one():
+    ax = plots.bridge(anything(60).assign(change_ratio=0.01))
+    assert [label.get_text() for label in ax.get_yticklabels()][-2:] == ["49 others", "After"]
+    assert words(ax)[-2] == "+49.0 pts"
 
 
 def test_a_budget_is_a_mark_and_words_stay_clear_of_it():

@@ -1,0 +1,403 @@
+"""Bridge: where the change of a figure comes from, between two results of the same analysis.
+
+A ratio of sums changes for two reasons. Its groups change (a client's realization falls), or work moves between groups
+(more work for a client of low realization). Billed fees change with hours, rates, realization and the mix of the work.
+Each part is measured at the mean of before and after (the midpoint rule), so the parts add up to the change exactly,
+in every row and in the total, and no part depends on the order in which they are taken.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+import pandas as pd
+import pyarrow as pa
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes._names import closest
+from billframes._warn import warn
+from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.engine import collect, from_arrow
+from billframes.analysis.frames import from_native, require, to_native
+from billframes.analysis.keys import By
+from billframes.analysis.metrics import Measure, divided, summed
+from billframes.analysis.midpoint import BILLED, PARTS, FeeSplit, RatioSplit, Split
+from billframes.analysis.paired_results import ENDS, Group, common_keys, key_types, paired
+from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec, analyses, measure as measure_of
+from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
+from billframes.periods import DateLike, Period, period_before, resolve
+
+__all__ = ["ANALYSIS", "bridge", "bridge_of_book"]
+
+
+def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realization", *, by: By = None) -> IntoFrameT:
+    """
+    Split the change of a ratio into own change and mix by group, or of billed fees into hours, rate and realization.
+
+    A ratio is R = Σ numerator ÷ Σ denominator. With r a group's own ratio and w its share of the denominator, the
+    group's own change is ½ (w before + w after) * (r after - r before), and its mix is ½ ((r - R) before + (r - R)
+    after) * (w after - w before): work that moved to a group above the average raises the ratio. Own changes and
+    mixes of all groups add up to R after - R before.
+
+    Billed fees of a group are hours * rate (worth an hour) * realization (billed ÷ worth). A change of hours counts
+    at the mean effective rate of the whole (`hours_change_amount`), and what the group's effective rate is above or
+    below that is `mix_change_amount`; the rest is due to the group's own rate and realization.
+
+    Parameters
+    ----------
+    before, after : frame
+        Results of one analysis, each of one period, with the same keys and options, all rows of them.
+    measure : str
+        A ratio of the results, such as "billing_realization", "utilization" or "effective_rate"; or "billed_amount",
+        which needs `billable_hours` and `worked_amount` beside it.
+    by : str or list of str, optional
+        Some of the results' keys, over which rows are added up first; all of them by default, and [] is none.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, largest change first, then by label: the keys and, as float64, for a ratio
+
+        - `before_ratio`, `after_ratio`: the group's own ratio; missing for 0 ÷ 0
+        - `own_change_ratio`, `mix_change_ratio` and `change_ratio`, both together: what the group contributes to the
+          change of the whole
+        - `before_part`, `before_whole`, `after_part`, `after_whole`: numerators and denominators
+
+        for an hourly rate the same, as `before_rate`, `after_rate`, `own_change_rate`, `mix_change_rate` and
+        `change_rate`; and for billed fees
+
+        - `before_amount`, `after_amount` and `change_amount`, which is after - before
+        - `hours_change_amount`, `rate_change_amount`, `realization_change_amount`, `mix_change_amount`: its parts
+        - `before_hours`, `after_hours`, `before_worked_amount`, `after_worked_amount`: what they are computed from
+
+        A group that comes or goes has no own change: it is mix (and hours). A numerator without a denominator, such as
+        a credit note, is own change, for billed fees a change of realization. Rows need an order, so lazy frames are
+        collected here; the result is of their kind again.
+
+    Raises
+    ------
+    ParameterError
+        The measure can't be split, the results have different keys, the same keys twice, or months, quarters or years
+        among them, or frames are of different engines.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    RatesHiddenWarning
+        Worth is missing: of billed fees the parts due to rate and realization are missing, and those due to hours and
+        mix are known.
+    IncompleteDataWarning
+        A figure is missing in some rows, so the change can't be split.
+
+    Examples
+    --------
+    Acme's realization falls from 90% to 80%, and its share of the work from 80% to 50%; Bolt's stays at 60%:
+
+    >>> import pandas as pd
+    >>> before = pd.DataFrame({
+    ...     "client_id": ["c1", "c2"], "client_name": ["Acme", "Bolt"],
+    ...     "worked_amount": [800.0, 200.0], "billed_amount": [720.0, 120.0], "billing_realization": [0.9, 0.6],
+    ... })
+    >>> after = before.assign(worked_amount=[500.0, 500.0], billed_amount=[400.0, 300.0])
+    >>> parts = bridge(before, after, "billing_realization")
+    >>> parts[["client_name", "before_ratio", "after_ratio", "own_change_ratio", "mix_change_ratio"]].round(4)
+      client_name  before_ratio  after_ratio  own_change_ratio  mix_change_ratio
+    0        Acme           0.9          0.8            -0.065            -0.024
+    1        Bolt           0.6          0.6             0.000            -0.051
+
+    The firm's falls from 84% to 70%, by 14 points: 6.5 are Acme's own change, and 7.5 are mix.
+
+    >>> parts[["own_change_ratio", "mix_change_ratio", "change_ratio"]].sum().round(4).tolist()
+    [-0.065, -0.075, -0.14]
+    >>> bridge(before, after, "billing_realization", by=[])[["before_ratio", "after_ratio", "change_ratio"]]
+       before_ratio  after_ratio  change_ratio
+    0          0.84          0.7         -0.14
+    """
+    frames = from_native(before=before, after=after, as_they_are=True)
+    split = _split_of(measure, frames)
+    keys = common_keys(frames, by)
+    tables = {name: cast("nw.DataFrame[Any]", collect(frame)).to_arrow() for name, frame in frames.items()}
+    groups = paired(tables, keys, split.columns)
+    _warn(groups, split)
+    rows = [{**each.keys, **figures} for each, figures in zip(groups, split.rows(groups), strict=True)]
+    rows.sort(key=lambda row: (-_size(row[split.change]), *(_text(row[name]) for name in reversed(keys))))
+    table = pa.table(
+        {
+            name: pa.array([row[name] for row in rows], kind)
+            for name, kind in {**key_types(tables, keys), **dict.fromkeys(split.results, pa.float64())}.items()
+        }
+    )
+    return cast("IntoFrameT", to_native(from_arrow(as_arrow(frames["after"]), table), after))
+
+
+def _size(value: float) -> float:
+    """Return how large a change is, in steps that engines' residues don't show in; what is missing comes last."""
+    return -1.0 if math.isnan(value) else round(abs(value), 9)
+
+
+def _text(value: Any) -> tuple[bool, str]:
+    return value is None, str(value)
+
+
+def _split_of(measure: str, frames: Mapping[str, Frame]) -> Split:
+    """Find how a measure is split, and check that both results have what that needs."""
+    there = {name: frame.collect_schema().names() for name, frame in frames.items()}
+    common = [name for name in there["after"] if name in there["before"]]
+    if measure == BILLED:
+        for name, frame in frames.items():
+            require(frame, name, FeeSplit.columns)
+        return FeeSplit()
+    found = measure_of(measure)
+    if found is None or not _is_ratio(found):
+        can = [name for name in common if _is_ratio(measure_of(name))]
+        can += [BILLED] if set(FeeSplit.columns) <= set(common) else []
+        raise ParameterError(
+            f"measure={measure!r} can't be split.{closest(measure, can)} These results have "
+            f"{', '.join(map(repr, can)) or 'no measure that can'}: a ratio of sums, an hourly rate, or billed fees "
+            "with their hours and worth."
+        )
+    pairs = [pair for pair in found.ratios if set(pair) <= set(common)]
+    for name, frame in frames.items() if not pairs else ():
+        require(frame, name, found.ratios[0])
+    return RatioSplit(*pairs[0], found.unit)
+
+
+def _is_ratio(found: Measure | None) -> bool:
+    return found is not None and bool(found.ratios) and found.unit in ("ratio", "rate")
+
+
+def _warn(groups: Sequence[Group], split: Split) -> None:
+    """Warn of figures that are missing, by their column."""
+    missing = {name: sum(any(map(math.isnan, each.figures[name])) for each in groups) for name in split.columns}
+    for name, count in missing.items():
+        if not count:
+            continue
+        rows = f"{count} of {len(groups)} rows"
+        if isinstance(split, FeeSplit) and name == "worked_amount":
+            warn(
+                f"{name} is missing in {rows} (the credential lacks read.rates): how much of the change is due to rate "
+                "and to realization is missing there. What is due to hours and mix is known.",
+                RatesHiddenWarning,
+            )
+        else:
+            category = RatesHiddenWarning if name == "worked_amount" else IncompleteDataWarning
+            warn(f"{name} is missing in {rows}, so the change can't be split among the rows.", category)
+
+
+def bridge_of_book(
+    book: Any,
+    *,
+    measure: str = "billing_realization",
+    by: By = "client",
+    before: DateLike | tuple[DateLike, DateLike] | None = None,
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+) -> pd.DataFrame:
+    """
+    Split the change of a ratio or of billed fees since an earlier period by group.
+
+    Parameters
+    ----------
+    measure : str
+        A ratio or hourly rate of an analysis with a period, such as "billing_realization", "settlement_ratio",
+        "effective_rate" or "utilization"; or "billed_amount". Of several analyses, it is that of `realization`.
+    start, end : date-like, optional
+        Another period than the book's.
+    by : str or list of str, optional
+        What to group by.
+    before : date-like or (first, last), optional
+        The earlier period, such as "2025-10"; by default the one of the same length just before.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `billframes.bridge`: the keys and, for a ratio, `before_ratio`, `after_ratio`,
+        `own_change_ratio`, `mix_change_ratio`, `change_ratio`, `before_part`, `before_whole`, `after_part` and
+        `after_whole`; for an hourly rate `before_rate`, `after_rate`, `own_change_rate`, `mix_change_rate` and
+        `change_rate` in their place; for billed fees `before_amount`, `after_amount`, `hours_change_amount`,
+        `rate_change_amount`, `realization_change_amount`, `mix_change_amount`, `change_amount`, `before_hours`,
+        `before_worked_amount`, `after_hours` and `after_worked_amount`.
+    """
+    now = Period(*book.span(start, end))
+    then = period_before(now) if before is None else resolve(*(before if isinstance(before, tuple) else (before,)))
+    if then.start is None or then.end is None or now.start is None or now.end is None:
+        raise ParameterError("Both periods need a first and a last day: name months, quarters or years, or two dates.")
+    if then.start <= now.end and now.start <= then.end:
+        raise ParameterError(f"before ({then.start} to {then.end}) overlaps {now.start} to {now.end}.")
+    analyse = getattr(book, _analysis_of(measure))
+    earlier, later = (analyse(by, start=each.start, end=each.end) for each in (then, now))
+    result: pd.DataFrame = bridge(earlier, later, measure)
+    return result
+
+
+def _analysis_of(measure: str) -> str:
+    """Name the analysis of a book that a measure is from: realization before others."""
+    dated = [
+        each for each in analyses().values() if {"start", "by"} <= set(inspect.signature(each.function).parameters)
+    ]
+    dated.sort(key=lambda each: (each.name not in ("realization", "utilization"), each.name))
+    for each in dated:
+        if any(column.name == measure for column in each.columns):
+            return each.name
+    known = {column.name for each in dated for column in each.columns if column.ratios} | {BILLED}
+    raise ParameterError(
+        f"measure={measure!r} does not belong to an analysis with a period.{closest(measure, known)} Try "
+        "'billing_realization', 'settlement_ratio', 'effective_rate', 'utilization' or 'billed_amount'."
+    )
+
+
+def _ratio_columns(unit: str, title: str) -> tuple[Measure, ...]:
+    shown: Any = {"ratio": ("ratio", "points"), "rate": ("rate", "rate")}[unit]
+    changes = (
+        ("own_change", "Own change", "The change due to the group’s own {0}."),
+        (
+            "mix_change",
+            "Mix",
+            "The change due to the group’s share of the whole, at its {0} above or below the whole’s.",
+        ),
+        ("change", "Change", "Own change and mix: what the group contributes to the change of the whole."),
+    )
+    of_rate = "" if unit == "ratio" else " of the rate"
+    return (
+        *(
+            divided(
+                f"{end}_{unit}", f"{title} {end}", f"{end}_part / {end}_whole", f"The group’s own {unit} {end}.",
+                unit=shown[0],
+            )
+            for end in ENDS
+        ),
+        *(
+            summed(f"{name}_{unit}", f"{heading}{of_rate}", shown[1], meaning.format(unit))
+            for name, heading, meaning in changes
+        ),
+    )  # fmt: skip
+
+
+def _all_columns() -> tuple[Measure, ...]:
+    parts = dict(zip(PARTS, ("numerator", "denominator"), strict=True))
+    return (
+        *_ratio_columns("ratio", "Ratio"),
+        *_ratio_columns("rate", "Rate"),
+        *(
+            summed(f"{end}_{name}", f"{what.capitalize()} {end}", "count", f"The {what} {end}, in money or hours.")
+            for end in ENDS
+            for name, what in parts.items()
+        ),
+        *(summed(f"{end}_amount", f"Billed {end}", "money", f"Net billed time fees {end}.") for end in ENDS),
+        summed(
+            "hours_change_amount",
+            "Due to hours",
+            "money",
+            "The change due to more or fewer hours, at the effective rate of the whole.",
+        ),
+        summed("rate_change_amount", "Due to rate", "money", "The change due to the worth of an hour."),
+        summed(
+            "realization_change_amount",
+            "Due to realization",
+            "money",
+            "The change due to billed ÷ worth, and to fees on no hours such as credit notes.",
+        ),
+        summed(
+            "mix_change_amount",
+            "Due to mix",
+            "money",
+            "The change due to hours that moved to groups of a higher or lower effective rate.",
+        ),
+        summed("change_amount", "Change of fees", "money", "Billed after − billed before: all four together."),
+        *(
+            found
+            for end in ENDS
+            for found in (
+                summed(f"{end}_hours", f"Hours {end}", "hours", f"Billable hours on the invoices {end}."),
+                summed(f"{end}_worked_amount", f"Worth {end}", "money", f"Worth of these hours {end}."),
+            )
+        ),
+    )
+
+
+_SHOWN = tuple(
+    each.name for each in _all_columns() if not each.name.endswith(("_part", "_whole", "_hours", "_worked_amount"))
+)
+
+ANALYSIS = Analysis(
+    name="bridge",
+    question="Why did a ratio or the billed fees change, and who does the change come from?",
+    summary=(
+        "It splits the change of a ratio by group into what the group changed itself and what moved between groups, "
+        "and the change of billed fees into hours, rate, realization and mix. The parts add up to the change exactly."
+    ),
+    example=(
+        "Acme's realization falls from 90% to 80%, and its share of the work from 80% to 50%; Bolt's stays at 60%. The "
+        "firm's falls from 84% to 70%, by 14 points: 6.5 are Acme's own change, and 7.5 are mix, because more of the "
+        "work is for Bolt."
+    ),
+    formula=(
+        "own change = ½ (w before + w after) × (r after − r before); mix = ½ ((r − R) before + (r − R) after) × "
+        "(w after − w before), with r the group's ratio, w its share of the denominator and R the ratio of the whole"
+    ),
+    numerator=(
+        "For billed fees: hours = ½ (E before + E after) × change of hours, with E the effective rate of the whole; "
+        "mix = ½ ((e − E) before + (e − E) after) × change of hours, with e the group's effective rate; rate = mean "
+        "hours × mean realization × change of worth an hour; realization = mean hours × mean worth an hour × change of "
+        "billed ÷ worth"
+    ),
+    left_out=(
+        "Nothing: a group that comes or goes has no own change, it is mix (and hours). A numerator without a "
+        "denominator, such as a credit note, is own change; in billed fees it is realization.",
+        "Rows that are missing from what is passed in: pass whole results, not the first ten rows.",
+    ),
+    cannot_tell=(
+        "Why a group changed: it tells where to ask.",
+        "What one lawyer's hour would have been worth in another matter: mix depends on the groups chosen, so a split "
+        "by client and one by timekeeper differ.",
+    ),
+    columns=_all_columns(),
+    table=TableSpec(title="What changed", columns=_SHOWN, where_there=_SHOWN),
+    chart=ChartSpec(
+        kind="waterfall",
+        title="From before to after",
+        columns={
+            "change_ratio": "Change",
+            "change_rate": "Change",
+            "hours_change_amount": "Hours",
+            "rate_change_amount": "Rate",
+            "realization_change_amount": "Realization",
+            "mix_change_amount": "Mix",
+        },
+        where_there=(
+            "change_ratio",
+            "change_rate",
+            "hours_change_amount",
+            "rate_change_amount",
+            "realization_change_amount",
+            "mix_change_amount",
+        ),
+        ends=(
+            ("before_ratio", "after_ratio"),
+            ("before_rate", "after_rate"),
+            ("before_amount", "after_amount"),
+        ),
+        words=(),
+        shows="the steps from the figure before to the figure after.",
+        more="For a ratio or a rate, a step is a group's change, own change and mix together; after 11, all others are "
+        "one. For billed fees, the steps are hours, rate, realization and mix. Compare steps, not their distance from "
+        "the edge: the axis need not begin at 0.",
+        example={
+            "client_name": ["Acme", "Bolt"],
+            "change_ratio": [-0.089, -0.051],
+            "before_part": [720.0, 120.0],
+            "before_whole": [800.0, 200.0],
+            "before_ratio": [0.9, 0.6],
+            "after_part": [400.0, 300.0],
+            "after_whole": [500.0, 500.0],
+            "after_ratio": [0.8, 0.6],
+        },
+        gives=(["84.0%", "−8.9 pts", "−5.1 pts", "70.0%"], "From before to after by client"),
+    ),
+    book=FromBook(first="measure", method=bridge_of_book),
+)

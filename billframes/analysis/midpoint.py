@@ -1,0 +1,133 @@
+"""The midpoint rule: split the change of a ratio, or of billed fees, into parts that add up to it exactly.
+
+A product a * b changes by mean(a) * change(b) + mean(b) * change(a), with nothing left over and in no order. A ratio
+of sums is Σ w * r, with r a group's ratio and w its share of the denominator; billed fees are Σ hours * rate *
+realization.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from billframes.analysis.expressions import RESIDUE
+from billframes.analysis.paired_results import ENDS, Group, Pair
+
+__all__ = ["BILLED", "PARTS", "FeeSplit", "RatioSplit", "Split"]
+
+BILLED = "billed_amount"
+PARTS = ("part", "whole")
+NAN = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class RatioSplit:
+    """The parts of a change of a ratio: the rows' own change, and mix."""
+
+    part: str
+    whole: str
+    unit: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the results that it is computed from."""
+        return (self.part, self.whole)
+
+    @property
+    def change(self) -> str:
+        """The column of the whole change of a row."""
+        return f"change_{self.unit}"
+
+    @property
+    def results(self) -> list[str]:
+        """The columns of figures, in order."""
+        names = [*ENDS, "own_change", "mix_change", "change"]
+        return [*(f"{name}_{self.unit}" for name in names), *(f"{end}_{part}" for end in ENDS for part in PARTS)]
+
+    def rows(self, groups: Sequence[Group]) -> Iterator[dict[str, float]]:
+        """Split the change by group."""
+        parts, wholes = (_sums(groups, name) for name in self.columns)
+        of_all = (_divided(parts[0], wholes[0]), _divided(parts[1], wholes[1]))
+        for each in groups:
+            part, whole = each.figures[self.part], each.figures[self.whole]
+            told = (_divided(part[0], whole[0]), _divided(part[1], whole[1]))
+            known = _filled(told, whole)
+            shares = (_divided(whole[0], wholes[0]), _divided(whole[1], wholes[1]))
+            above = (known[0] - of_all[0], known[1] - of_all[1])
+            # A numerator without a denominator has no ratio; what it adds to the whole's is its own doing.
+            beside = [_divided(part[end] - known[end] * whole[end], wholes[end]) for end in (0, 1)]
+            own = _mean(shares) * _rise(known) + beside[1] - beside[0]
+            mix = _mean(above) * _rise(shares)
+            figures = (*told, own, mix, own + mix, part[0], whole[0], part[1], whole[1])
+            yield dict(zip(self.results, figures, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class FeeSplit:
+    """The parts of a change of billed fees: hours, rate, realization and mix."""
+
+    columns: ClassVar[tuple[str, ...]] = (BILLED, "billable_hours", "worked_amount")
+    change: ClassVar[str] = "change_amount"
+
+    @property
+    def results(self) -> list[str]:
+        """The columns of figures, in order."""
+        parts = [f"{each}_change_amount" for each in ("hours", "rate", "realization", "mix")]
+        beside = [f"{end}_{each}" for end in ENDS for each in ("hours", "worked_amount")]
+        return ["before_amount", "after_amount", *parts, self.change, *beside]
+
+    def rows(self, groups: Sequence[Group]) -> Iterator[dict[str, float]]:
+        """Split the change by group."""
+        billed, hours = (_sums(groups, name) for name in self.columns[:2])
+        average = _filled((_divided(billed[0], hours[0]), _divided(billed[1], hours[1])), hours)
+        for each in groups:
+            yield dict(zip(self.results, _fee_parts(each, average), strict=True))
+
+
+Split = RatioSplit | FeeSplit
+
+
+def _fee_parts(group: Group, average: Pair) -> tuple[float, ...]:
+    billed, hours, worth = (group.figures[name] for name in FeeSplit.columns)
+    hidden = any(math.isnan(each) for each in worth)
+    # Without worth, an hour's worth and its realization are unknown, but not their product.
+    value = billed if hidden else worth
+    rates = _filled((_divided(value[0], hours[0]), _divided(value[1], hours[1])), hours)
+    realized = _filled((_divided(billed[0], value[0]), _divided(billed[1], value[1])), value)
+    effective = (rates[0] * realized[0], rates[1] * realized[1])
+    # Fees on no hours, such as a credit note, change neither hours nor rates.
+    beside = [billed[end] - hours[end] * effective[end] for end in (0, 1)]
+    above = (effective[0] - average[0], effective[1] - average[1])
+    by_hours, mix = _mean(average) * _rise(hours), _mean(above) * _rise(hours)
+    rate = _mean(hours) * _mean(realized) * _rise(rates)
+    realization = _mean(hours) * _mean(rates) * _rise(realized) + beside[1] - beside[0]
+    own = (NAN, NAN) if hidden else (rate, realization)
+    return (*billed, by_hours, *own, mix, billed[1] - billed[0], hours[0], worth[0], hours[1], worth[1])
+
+
+def _divided(part: float, whole: float) -> float:
+    return part / whole if abs(whole) > RESIDUE or math.isnan(whole) else NAN
+
+
+def _filled(ratios: Pair, wholes: Pair) -> Pair:
+    """Give a group that comes or goes the ratio that it has at the other time, so that its own change is 0."""
+    first, second = ratios
+    none = [abs(whole) <= RESIDUE for whole in wholes]
+    if all(none):
+        return 0.0, 0.0
+    return (second if none[0] else first), (first if none[1] else second)
+
+
+def _mean(pair: Pair) -> float:
+    return (pair[0] + pair[1]) / 2
+
+
+def _rise(pair: Pair) -> float:
+    return pair[1] - pair[0]
+
+
+def _sums(groups: Sequence[Group], name: str) -> Pair:
+    first, second = (math.fsum(each.figures[name][end] for each in groups) for end in (0, 1))
+    return first, second
