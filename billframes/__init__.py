@@ -6,8 +6,23 @@
 dtype('float64')
 """
 
+from typing import Any
+
 import lazy_loader
 
 # What there is, and where, stands in `__init__.pyi`. Each is imported when it is first asked for: the analyses bring
 # Narwhals, a client httpx, plots matplotlib, widgets ipywidgets.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_import, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__ or name.startswith("__"):
+        return _import(name)
+    from billframes._suggest import unknown_name
+
+    raise unknown_name("billframes", name, __all__)
+
+
+def __dir__() -> list[str]:
+    # Errors and warnings can be imported from here, too, but would hide what people look for.
+    return [name for name in __all__ if not name.endswith(("Error", "Warning"))]

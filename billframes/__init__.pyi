@@ -1,4 +1,4 @@
-from . import plots as plots, tables as tables
+from . import errors as errors, plots as plots, tables as tables
 from ._session import (
     CLEAR as CLEAR,
     client_balances as client_balances,
@@ -64,6 +64,7 @@ from .errors import (
     AuthenticationError as AuthenticationError,
     BillframesError as BillframesError,
     BillframesWarning as BillframesWarning,
+    CallError as CallError,
     ConfigError as ConfigError,
     DecodeError as DecodeError,
     DetailsMissingWarning as DetailsMissingWarning,
@@ -80,6 +81,7 @@ from .errors import (
     ServerError as ServerError,
     TransportError as TransportError,
     UncertainWriteError as UncertainWriteError,
+    UnknownNameError as UnknownNameError,
     UnknownValueWarning as UnknownValueWarning,
 )
 from .loading.merge import (

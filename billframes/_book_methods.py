@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from billframes._suggest import bound_arguments
 from billframes.analysis.keys import SHORT_NAMES
 from billframes.analysis.spec import Analysis, analyses
 
@@ -49,10 +50,7 @@ def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:
     signature = _signature(analysis)
 
     def method(*args: Any, **kwargs: Any) -> pd.DataFrame:
-        try:
-            given = signature.bind(*args, **kwargs).arguments
-        except TypeError as error:
-            raise TypeError(f"{analysis.name}() {error}") from None
+        given = bound_arguments(analysis.name, signature, args, kwargs).arguments
         book = given.pop("self")
         own = analysis.book.method
         result: pd.DataFrame = own(book, **given) if own else _call(analysis, book, given)

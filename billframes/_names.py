@@ -26,13 +26,17 @@ def snake_case(name: str) -> str:
 
 def closest(name: object, accepted: Iterable[str]) -> str:
     """
-    Return a hint at the accepted name most like `name`, or nothing.
+    Return a hint at the accepted name most like `name`, or nothing. A name that has it as a word is preferred.
 
     Examples
     --------
     >>> closest("billible", ["billable", "fixedFee"])
     " Did you mean 'billable'?"
+    >>> closest("state", ["start", "invoice_state"])
+    " Did you mean 'invoice_state'?"
     """
     lowered = {each.lower(): each for each in accepted}
-    found = get_close_matches(str(name).lower(), lowered, n=1)
+    word = snake_case(str(name))
+    holding = [each for each, spelled in lowered.items() if word in snake_case(spelled).split("_")]
+    found = holding if len(holding) == 1 else get_close_matches(str(name).lower(), holding or lowered, n=1)
     return f" Did you mean {lowered[found[0]]!r}?" if found else ""

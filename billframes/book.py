@@ -15,6 +15,7 @@ import pandas as pd
 
 from billframes._book_methods import methods
 from billframes._session import default_client
+from billframes._suggest import SuggestsNames
 from billframes.analysis.contribution import contribution
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
@@ -29,7 +30,7 @@ else:
 __all__ = ["Book", "book"]
 
 
-class Book(BookAnalyses):
+class Book(BookAnalyses, SuggestsNames):
     """
     The frames that one period's analyses need, and the analyses as methods.
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import traceback
 from collections.abc import Sequence
 
 from billframes._terminal import say
+from billframes._traceback import DEBUG_VARIABLE
 from billframes._version import __version__
 from billframes.errors import BillframesError
 
@@ -54,6 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     SystemExit: 0
     """
     args = _parser().parse_args(argv)
+    if args.debug:
+        # Kernels that the command starts show whole tracebacks, too.
+        os.environ[DEBUG_VARIABLE] = "1"
     try:
         return int(args.run(args))
     except BillframesError as error:
@@ -64,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception:  # noqa: BLE001 - a bug; say() cleans the traceback, which may contain text from a server
         say(traceback.format_exc(), error=True)
         return BROKEN
+    finally:
+        os.environ.pop(DEBUG_VARIABLE, None)
 
 
 def _parser() -> argparse.ArgumentParser:

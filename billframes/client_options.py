@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict, TypeVar, get_type_hints
 
-from billframes._names import closest
+from billframes._suggest import check_names
 from billframes.config.secret import Secret, hidden_headers
 from billframes.errors import ParameterError
 from billframes.loaders.arguments import Argument
@@ -174,16 +174,13 @@ PROFILE_OPTIONS = frozenset(name for name, option in OPTIONS.items() if option.i
 
 def checked_names(call: str, given: ClientOptions) -> ClientOptions:
     """
-    Hide the headers' values, then refuse a name that is not an option's; TypeError names the nearest right one.
+    Hide the headers' values, then refuse a name that is not an option's; `CallError` names the nearest right one.
 
     The dict itself is changed, so that no frame of a traceback holds a header's value.
     """
     if "headers" in given:
         given["headers"] = hidden_headers(given["headers"])
-    for name in given:
-        if name not in OPTIONS:
-            hint = closest(name, OPTIONS) or f" It takes base_url, token, {', '.join(OPTIONS)}."
-            raise TypeError(f"{call}() got an unexpected keyword argument {name!r}.{hint}")
+    check_names(call, given, ("base_url", "token", *OPTIONS))
     return given
 
 

@@ -3,6 +3,8 @@
 BillframesError
 ├── ConfigError                     nothing, or nothing usable, says which API to call
 ├── ParameterError(ValueError)      an argument is wrong; no request was sent
+│   └── CallError(TypeError)        an argument's name is unknown, or an argument is missing
+├── UnknownNameError(AttributeError) a module, book or record has no such name
 ├── MissingColumnError(KeyError)    an analysis needs a column the frame does not have
 ├── DecodeError(ValueError)         the server's answer breaks the API's description
 ├── PagingError                     a load could not be shown to be complete
@@ -30,6 +32,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from billframes._terminal import plain, shortened
+from billframes._traceback import in_ipython
 
 __all__ = [
     "AccessDeniedError",
@@ -37,6 +40,7 @@ __all__ = [
     "AuthenticationError",
     "BillframesError",
     "BillframesWarning",
+    "CallError",
     "ConfigError",
     "DecodeError",
     "DetailsMissingWarning",
@@ -53,8 +57,13 @@ __all__ = [
     "ServerError",
     "TransportError",
     "UncertainWriteError",
+    "UnknownNameError",
     "UnknownValueWarning",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 _Rebuilt = TypeVar("_Rebuilt", bound="BillframesError")
@@ -70,6 +79,10 @@ class BillframesError(Exception):
     def __init__(self, *words: object) -> None:
         super().__init__(*_readable(words))
 
+    def _render_traceback_(self) -> list[str]:
+        # IPython's name for it.
+        return in_ipython(self)
+
 
 class ConfigError(BillframesError):
     """Nothing, or nothing usable, says which API to call and with what credential."""
@@ -77,6 +90,14 @@ class ConfigError(BillframesError):
 
 class ParameterError(BillframesError, ValueError):
     """An argument is wrong. Raised before any request; names the argument and what is accepted."""
+
+
+class CallError(ParameterError, TypeError):
+    """A call has an argument of an unknown name, or lacks one. Names the nearest right one; no request was sent."""
+
+
+class UnknownNameError(BillframesError, AttributeError):
+    """A module, client, book or record has no attribute of this name; names the nearest one."""
 
 
 class MissingColumnError(BillframesError, KeyError):

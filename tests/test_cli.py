@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import billframes
+from billframes._traceback import DEBUG_VARIABLE
 from billframes.cli import main
 
 PACKAGE = Path(billframes.__file__).parent
@@ -61,6 +63,15 @@ def test_debug_shows_the_traceback_of_an_error(capsys):
     shown = capsys.readouterr().err
     assert shown.startswith("Traceback")
     assert "ParameterError: '2026-13' is not a month" in shown
+
+
+@pytest.mark.parametrize("words", [[], ["--debug"]])
+def test_debug_also_asks_the_kernels_of_a_command_for_whole_tracebacks(monkeypatch, words):
+    asked = []
+    monkeypatch.setattr("billframes.commands.doctor.run", lambda _args: asked.append(DEBUG_VARIABLE in os.environ) or 0)
+    main(["doctor", *words])
+    assert asked == [bool(words)]
+    assert DEBUG_VARIABLE not in os.environ
 
 
 @pytest.mark.parametrize("words", [[], ["--debug"]])

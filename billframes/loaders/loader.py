@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
 from billframes._names import snake_case
+from billframes._suggest import SuggestsNames
 from billframes.loaders.arguments import count_arguments, list_arguments
 from billframes.loaders.methods import declared, install
 from billframes.loading.connection import ApiConnection
@@ -40,7 +41,7 @@ Parameters = Mapping[str, Any]
 Frame: TypeAlias = "pd.DataFrame | pa.Table | pl.DataFrame"
 
 
-class Loader:
+class Loader(SuggestsNames):
     """
     A resource as a callable: calling it loads a frame.
 

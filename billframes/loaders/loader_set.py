@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from billframes._suggest import SuggestsNames
 from billframes.loaders import (
     ClientBalances,
     Clients,
@@ -24,7 +25,7 @@ from billframes.loaders import (
 __all__ = ["LoaderSet", "Owner"]
 
 
-class LoaderSet:
+class LoaderSet(SuggestsNames):
     """
     A loader for each resource, as attributes.
 

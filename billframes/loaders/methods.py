@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from billframes._names import closest
+from billframes._suggest import bound_arguments
 from billframes.loaders.arguments import Argument
 from billframes.schema.resources import Resource
 
@@ -103,24 +104,20 @@ def declared(arguments: _Arguments, *, returns: str) -> Callable[[Callable[..., 
 
 
 def install(loader: type[Any]) -> None:
-    """Give a loader its own function for each declared method that it has or inherits."""
+    """Give a loader its own function for each declared method that it has or inherits, and what its call says."""
     for name in dir(loader):
         each = inspect.getattr_static(loader, name)
         if isinstance(each, Declared):
             setattr(loader, name, each.method(loader))
+    call = vars(loader).get("__call__")
+    if call:
+        # `?` shows the texts of the object and of its call, so one of them is Python's own, which it leaves out.
+        loader.__doc__, call.__doc__ = inspect.cleandoc(call.__doc__ or ""), types.FunctionType.__call__.__doc__
 
 
 def _bound(name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments by name with the defaults filled in; a wrong name is answered with the nearest right one."""
-    names = [each for each in signature.parameters if each != "self"]
-    for given in kwargs:
-        if given not in names:
-            hint = closest(given, names) or f" It takes {', '.join(names)}."
-            raise TypeError(f"{name}() got an unexpected keyword argument {given!r}.{hint}")
-    try:
-        bound = signature.bind(*args, **kwargs)
-    except TypeError as error:
-        raise TypeError(f"{name}(): {error}.") from None
+    bound = bound_arguments(name, signature, args, kwargs)
     bound.apply_defaults()
     del bound.arguments["self"]
     return bound.arguments

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from msgspec import Struct
 
-from billframes._names import closest
+from billframes._suggest import unknown_name
 from billframes.errors import DecodeError
 from billframes.schema.custom_fields import attributes_of
 from billframes.schema.decode import parse_instant, parse_time
@@ -45,7 +45,8 @@ class Record:
         try:
             return self._values[name]
         except KeyError:
-            raise AttributeError(f"A {self._kind} has no {name!r}.{closest(name, self._values)}") from None
+            owner = f"{'An' if self._kind[0] in 'aeiou' else 'A'} {self._kind}"
+            raise unknown_name(owner, name, self._values) from None
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"Records do not change: send {name!r} with the loader's update.")

@@ -9,7 +9,9 @@ its analysis.
 from __future__ import annotations
 
 import dataclasses
+from typing import NoReturn
 
+from billframes._suggest import unknown_name
 from billframes.analysis.spec import ChartSpec, analyses
 from billframes.plots._declaration import Chart
 
@@ -23,3 +25,11 @@ _CHARTS = {
 __all__ = list(_CHARTS)
 
 globals().update(_CHARTS)
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise unknown_name("billframes.plots", name, __all__)
+
+
+def __dir__() -> list[str]:
+    return __all__

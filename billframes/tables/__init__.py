@@ -7,7 +7,9 @@ and the definition of what is shown. Each is declared beside its analysis; `Tabl
 from __future__ import annotations
 
 import dataclasses
+from typing import NoReturn
 
+from billframes._suggest import unknown_name
 from billframes.analysis.spec import TableSpec, analyses
 from billframes.tables.declaration import TableOf
 
@@ -21,3 +23,11 @@ _TABLES = {"TableOf": TableOf} | {
 __all__ = list(_TABLES)
 
 globals().update(_TABLES)
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise unknown_name("billframes.tables", name, __all__)
+
+
+def __dir__() -> list[str]:
+    return __all__

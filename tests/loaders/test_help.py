@@ -11,6 +11,8 @@ from msgspec import UNSET
 
 import billframes as bf
 from billframes._names import snake_case
+from billframes._suggest import SuggestsNames
+from billframes.loading.record import Record
 from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import fields_of
 
@@ -64,6 +66,57 @@ def test_a_question_mark_shows_what_all_paged_lists_take(shell, loader):
     assert "{" not in text.replace('{"pandas"', "")
 
 
+@pytest.mark.parametrize("loader", ["time_entries", "users", "custom_fields", "client_balances", "codes", "health"])
+def test_a_question_mark_says_everything_once(shell, loader):
+    text = shell.object_inspect_text(f"bf.{loader}")
+    first = inspect.getdoc(getattr(bf, loader)).partition("\n")[0]
+    assert text.count(first) == 1
+    assert text.count("Returns\n-------") == 1
+    assert "Call docstring" not in text
+
+
+def test_tab_shows_what_people_use_and_errors_have_a_place_of_their_own(shell):
+    shown = completed(shell, "bf.")
+    assert {"time_entries", "book", "realization", "errors", "plots"} <= set(shown)
+    assert [name for name in shown if name.endswith(("Error", "Warning"))] == []
+    assert {f"bf.errors.{name}" for name in bf.errors.__all__} >= {"bf.errors.ApiError", "bf.errors.RatesHiddenWarning"}
+    assert all(getattr(bf, name) is getattr(bf.errors, name) for name in bf.errors.__all__)
+    assert set(completed(shell, "bf.errors.")) == set(bf.errors.__all__)
+    assert set(completed(shell, "bf.plots.")) == set(bf.plots.__all__)
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("bf.time_entires", "billframes has no 'time_entires'. Did you mean 'time_entries'?"),
+        ("bf.time_entries.cuont", "TimeEntries has no 'cuont'. Did you mean 'count'?"),
+        ("client.time_entires", "Client has no 'time_entires'. Did you mean 'time_entries'?"),
+        ("book.realisation", "Book has no 'realisation'. Did you mean 'realization'?"),
+        ("book.time_entires", "Book has no 'time_entires'. Did you mean 'time_entries'?"),
+        ("bf.plots.realisation", "billframes.plots has no 'realisation'. Did you mean 'realization'?"),
+        ("bf.tables.agin", "billframes.tables has no 'agin'. Did you mean 'aging'?"),
+        ("record.labl", "A practice area has no 'labl'. Did you mean 'label'?"),
+    ],
+)
+def test_a_wrong_attribute_is_answered_with_the_nearest_right_one(client, expression, said):
+    record = Record("practice area", {"practice_area_id": "p1", "label": "Tax"})
+    names = {"bf": bf, "client": client, "book": bf.book("2026-10", client=client), "record": record}
+    with pytest.raises(bf.UnknownNameError) as raised:
+        eval(expression, names)
+    assert str(raised.value) == said
+    assert isinstance(raised.value, AttributeError)
+
+
+def test_an_attribute_that_fails_says_why_and_not_that_it_is_unknown():
+    class Odd(SuggestsNames):
+        @property
+        def time_entries(self):
+            return None.columns
+
+    with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'columns'"):
+        _ = Odd().time_entries
+
+
 def test_a_question_mark_names_the_day_that_a_period_goes_by(shell):
     assert "First day, inclusive, by `date`." in shown(shell, "expenses")
     assert "First day, inclusive, by `invoice_date`." in shown(shell, "invoices")
@@ -104,10 +157,13 @@ def test_tab_completes_the_names_of_arguments(shell, typed, names):
         ("users.update", {"id": "u", "custom_field": {}}, "Did you mean 'custom_fields'?"),
         ("practice_areas", {"zzz": 1}, "It takes to."),
         ("clients.create", {}, "clients.create(): missing a required"),
+        ("time_entries", {"user": "u1"}, "Did you mean 'user_id'?"),
+        ("matters", {"client": "c1"}, "Did you mean 'client_id'?"),
+        ("invoices", {"state": "final"}, "Did you mean 'invoice_state'?"),
     ],
 )
 def test_a_wrong_name_is_answered_with_the_nearest_right_one(call, arguments, said):
     loader, _, method = call.partition(".")
-    with pytest.raises(TypeError) as raised:
+    with pytest.raises(bf.CallError) as raised:
         getattr(getattr(bf, loader), method or "__call__")(**arguments)
     assert said in str(raised.value)

@@ -1,0 +1,65 @@
+"""Answer a wrong name of an argument, attribute or method with the nearest right one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from billframes._names import closest
+from billframes.errors import CallError, UnknownNameError
+
+__all__ = ["SuggestsNames", "bound_arguments", "check_names", "unknown_name"]
+
+
+def check_names(call: str, given: Iterable[str], accepted: Iterable[str]) -> None:
+    """Raise `CallError` for a keyword argument that a call does not take."""
+    names = list(accepted)
+    for name in given:
+        if name not in names:
+            hint = closest(name, names) or f" It takes {', '.join(names) or 'none'}."
+            raise CallError(f"{call}() got an unexpected keyword argument {name!r}.{hint}")
+
+
+def bound_arguments(
+    call: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> inspect.BoundArguments:
+    """
+    Bind arguments to the signature of a method, whose first parameter is `self`.
+
+    Raises
+    ------
+    CallError
+        A name is unknown, a required argument is missing, or there are too many.
+    """
+    check_names(call, kwargs, [name for name in signature.parameters if name != "self"])
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError as error:
+        reason = str(error)
+    raise CallError(f"{call}(): {reason}.")
+
+
+def unknown_name(owner: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """
+    Return the error for a name that an object or module does not have.
+
+    Examples
+    --------
+    >>> unknown_name("billframes", "time_entires", ["expenses", "time_entries"])
+    UnknownNameError("billframes has no 'time_entires'. Did you mean 'time_entries'?")
+    """
+    return UnknownNameError(f"{owner} has no {name!r}.{closest(name, known)}")
+
+
+class SuggestsNames:
+    """A base class: an attribute that an object does not have is answered with the nearest one."""
+
+    # Hidden from type checkers, which would accept any name.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Python asks for names with underscores by itself. A property that failed raises its own error again.
+            if name.startswith("_") or hasattr(type(self), name):
+                return object.__getattribute__(self, name)
+            raise unknown_name(type(self).__name__, name, (each for each in dir(self) if not each.startswith("_")))
