@@ -68,6 +68,6 @@ def test_each_analysis_with_a_chart_has_its_picture(site):
 def test_search_finds_a_word_on_its_pages(site):
     text = (site / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
-    found = index["terms"]["originator"]
+    found = index["terms"]["credit"]
     pages = {index["docnames"][each] for each in (found if isinstance(found, list) else [found])}
-    assert {"glossary", "analyses/origination"} <= pages
+    assert {"glossary", "analyses/realization"} <= pages
