@@ -106,7 +106,7 @@ def to_excel(frame: pd.DataFrame, *, sheet: str = "billframes", time_zone: str =
     try:
         import xlsxwriter  # noqa: F401
     except ImportError:
-        raise ConfigError("Excel files need a writer: pip install 'billframes[dashboard]'.") from None
+        raise ConfigError("Excel files need a writer: pip install 'billframes[excel]'.") from None
     plain = _safe(frame)
     for name in plain.columns:
         if isinstance(plain[name].dtype, pd.DatetimeTZDtype):

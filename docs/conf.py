@@ -61,7 +61,7 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 _LINK = re.compile(r"\]\((?!https?:|#)([^()#\s]+)")
-_COPIES = {"notebooks/": "generated/notebooks/", "CHANGELOG.md": "generated/changelog.md"}
+_COPIES = {"notebooks/": "generated/notebooks/"} | {name: f"generated/{name.lower()}" for name in site_pages.COPIED}
 
 
 def setup(app: Any) -> None:
@@ -74,7 +74,7 @@ def setup(app: Any) -> None:
 def _source(app: Any, page: str, source: list[str]) -> None:
     """Show the chart of an analysis, and point links that leave the folder to the copies in the site."""
     folder = Path(app.srcdir, page).parent
-    if page == "generated/changelog":
+    if f"{page}.md" in _COPIES.values():
         folder = Path(app.srcdir).parent  # its links start at the top
 
     def inside(link: re.Match[str]) -> str:

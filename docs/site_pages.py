@@ -18,9 +18,10 @@ import billframes as bf
 from billframes.analysis.spec import analyses
 from billframes.cli import COMMANDS
 
-__all__ = ["with_picture", "write"]
+__all__ = ["COPIED", "with_picture", "write"]
 
 ROOT = Path(__file__).parents[1]
+COPIED = ("CHANGELOG.md", "CONTRIBUTING.md")
 PERIOD = "2026-10"
 RESULTS = {
     "aging": 'book.aging(by="client").head(8)',
@@ -87,7 +88,8 @@ def _pages() -> dict[str, str]:
     pages["tables.rst"] = _title("Tables") + _tables(tables)
     pages["error-classes.rst"] = _title("Errors and warnings as classes") + "".join(map(_exception, errors))
     pages["command-line.md"] = _command_line()
-    pages["changelog.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for name in COPIED:
+        pages[name.lower()] = (ROOT / name).read_text(encoding="utf-8")
     return pages
 
 

@@ -60,7 +60,7 @@ def check_writer() -> None:
         import xlsxwriter  # noqa: F401
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"Excel reports need {error.name}, which is not installed: pip install 'billframes[report]'."
+            f"Excel reports need {error.name}, which is not installed: pip install 'billframes[excel]'."
         ) from error
 
 

@@ -1,6 +1,6 @@
 """The analyses' results as tables for people: `bf.tables.realization(book.realization(by="client"))`.
 
-One for each main analysis, made with great-tables (extra `billframes[report]`), with the title, the units, the total
+One for each main analysis, made with great-tables (`pip install great-tables`), with the title, the units, the total
 and the definition of what is shown. Each is declared beside its analysis; `TableOf` says how they are called.
 """
 

@@ -76,7 +76,7 @@ def _kind() -> type[GT]:
         from great_tables import GT
     except ImportError as error:
         raise ConfigError(
-            "Tables are made with great-tables, which is not installed: pip install 'billframes[report]'."
+            "Tables are made with great-tables, which is not installed: pip install great-tables."
         ) from error
 
     class ShownTable(GT):

@@ -33,7 +33,11 @@ def is_pending(path: Path) -> bool:
 
 
 MODULES = [path for path in sorted((ROOT / "billframes").rglob("*.py")) if not is_pending(path)]
-PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if not is_pending(path)]
+PAGES = [
+    path
+    for path in (*sorted(ROOT.glob("[RS]*.md")), ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
+    if "generated" not in path.parts and not is_pending(path)
+]
 
 
 def texts(path: Path) -> list[tuple[int, str]]:

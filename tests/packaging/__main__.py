@@ -1,0 +1,122 @@
+"""Build the package and try it in empty environments, one an extra."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LOAD = """
+import billframes as bf
+client = bf.Client(base_url, token)
+entries = client.time_entries("2026-10")
+assert len(entries) > 500
+book = bf.book("2026-10", client=client)
+"""
+USES = {
+    "": "assert book.utilization(by=None)['client_hours'].iloc[0] > 0; bf.plots.utilization(book.utilization())",
+    "polars": "assert len(client.time_entries('2026-10', to='polars')) == len(entries)",
+    "duckdb": """
+import duckdb
+frames = {name: duckdb.from_df(getattr(client, name)()) for name in ("time_entries", "users", "matters")}
+assert bf.utilization(**frames, start="2026-10-01", end="2026-10-31").df().shape[0] > 5
+""",
+    "spark": """
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+names = ("time_entries", "users", "matters")
+frames = {name: spark.createDataFrame(getattr(client, name)(to="arrow")) for name in names}
+assert bf.utilization(**frames, start="2026-10-01", end="2026-10-31").count() > 5
+spark.stop()
+""",
+    "excel": "run('export', 'time_entries', '2026-10', '-o', 'entries.xlsx')",
+    "report": "run('report', '2026-10', '--out', 'r.html'); run('report', '2026-10', '--out', 'r.xlsx')",
+    "demo": "run('report', '--demo', '--out', 'demo.html')",
+    "dashboard": "import voila; run('dashboard', '--help')",
+    "sandbox": "assert len(bf.connect('sandbox').users()) > 5",
+    "mirror": """
+m = bf.mirror("copy", client=client)
+m.refresh()
+assert len(m.time_entries("2026-10")) == len(entries)
+""",
+    "keyring": "import keyring",
+    "notebooks": "import great_tables, jupyterlab, duckdb, pyspark",
+}
+RUN = """
+import os, subprocess, sys
+base_url, token = sys.argv[1:]
+def run(*words):
+    subprocess.run([sys.executable, "-m", "billframes", *words], check=True)
+"""
+MISSING = {
+    "polars": "client.time_entries('2026-10', to='polars')",
+    "sandbox": "bf.connect('sandbox')",
+    "mirror": "bf.mirror('none', client=client)",
+}
+
+
+def main(only: list[str]) -> int:
+    """Try each extra; return the number of those that failed."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = ["", *(each for each in project["optional-dependencies"] if each not in {"all", "dev", "docs"})]
+    missing = set(extras) - set(USES)
+    assert not missing, f"nothing is tried of {missing}"
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        here = Path(folder)
+        subprocess.run(
+            [sys.executable, "-m", "build", "-o", here / "dist", ROOT], check=True, stdout=subprocess.DEVNULL
+        )
+        (wheel,), (sdist,) = (here / "dist").glob("*.whl"), (here / "dist").glob("*.tar.gz")
+        from billframes.sandbox import Sandbox
+
+        with Sandbox() as sandbox:
+            given = (sandbox.base_url, sandbox.tokens["full"])
+            for extra in [each for each in extras if not only or each in only]:
+                for archive in (wheel, sdist) if not extra else (wheel,):
+                    failed += not tried(here, extra, archive, given)
+    return failed
+
+
+def tried(here: Path, extra: str, archive: Path, given: tuple[str, str]) -> bool:
+    """Install one extra into an empty environment, and use it there."""
+    environment = here / (extra or archive.suffix[1:])
+    subprocess.run(["uv", "venv", "-q", "--python", sys.executable, environment], check=True)
+    python = environment / "bin" / "python"
+    wanted = f"billframes[{extra}] @ {archive.as_uri()}" if extra else str(archive)
+    subprocess.run(["uv", "pip", "install", "-q", "--python", python, wanted], check=True)
+    code = RUN + LOAD + USES[extra] + ("" if extra else _refusals())
+    env = {**os.environ, "BILLFRAMES_BASE_URL": given[0], "BILLFRAMES_TOKEN": given[1]}
+    env.pop("PYTHONPATH", None)
+    (environment / "work").mkdir()
+    run = subprocess.run(
+        [python, "-c", code, *given], check=False, cwd=environment / "work", env=env, text=True, capture_output=True
+    )
+    size = sum(each.stat().st_size for each in environment.rglob("*") if each.is_file()) / 1e6
+    print(f"{extra or archive.name}: {'works' if run.returncode == 0 else 'FAILED'}, {size:,.0f} MB", flush=True)
+    if run.returncode:
+        print(run.stdout[-1500:], run.stderr[-3000:])
+    return run.returncode == 0
+
+
+def _refusals() -> str:
+    """Return code that uses what is not installed and expects one sentence with the command."""
+    return "".join(
+        f"""
+try:
+    {code}
+except bf.ConfigError as error:
+    assert "pip install 'billframes[{extra}]'" in str(error), error
+else:
+    raise AssertionError({extra!r})
+"""
+        for extra, code in MISSING.items()
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
