@@ -109,7 +109,7 @@ def _refusals() -> str:
         f"""
 try:
     {code}
-except bf.ConfigError as error:
+except bf.BillframesError as error:
     assert "pip install 'billframes[{extra}]'" in str(error), error
 else:
     raise AssertionError({extra!r})
