@@ -20,7 +20,7 @@ from billframes._suggest import bound_arguments
 from billframes.analysis.keys import SHORT_NAMES
 from billframes.analysis.spec import Analysis, analyses
 
-__all__ = ["FRAMES", "methods"]
+__all__ = ["FRAMES", "call", "methods"]
 
 FRAMES = (
     "time_entries",
@@ -52,9 +52,7 @@ def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:
     def method(*args: Any, **kwargs: Any) -> pd.DataFrame:
         given = bound_arguments(analysis.name, signature, args, kwargs).arguments
         book = given.pop("self")
-        own = analysis.book.method
-        result: pd.DataFrame = own(book, **given) if own else _call(analysis, book, given)
-        return result
+        return call(analysis, book, given)
 
     method.__name__, method.__qualname__, method.__module__ = analysis.name, f"Book.{analysis.name}", "billframes.book"
     method.__doc__ = _doc(analysis, signature)
@@ -62,8 +60,22 @@ def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:
     return method
 
 
-def _call(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd.DataFrame:
-    """Call an analysis with the arguments given, and those of the book."""
+def call(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd.DataFrame:
+    """
+    Call an analysis with the arguments given, and for the others with what a book has.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    book : Book
+        Or another object with frames of these names, `settings`, `span`, `day` and `loaded_on`.
+    given : mapping of str to object
+        Arguments by name; frames and settings among them are used instead of the book's.
+    """
+    own = analysis.book.method
+    if own:
+        made: pd.DataFrame = own(book, **given)
+        return made
     takes = inspect.signature(analysis.function).parameters
     arguments = dict(given)
     first, last = book.span(arguments.pop("start", None), arguments.pop("end", None))

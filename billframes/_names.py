@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-__all__ = ["closest", "snake_case"]
+__all__ = ["closest", "names_apart", "snake_case"]
 
 _HUMP = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -40,3 +41,19 @@ def closest(name: object, accepted: Iterable[str]) -> str:
     holding = [each for each, spelled in lowered.items() if word in snake_case(spelled).split("_")]
     found = holding if len(holding) == 1 else get_close_matches(str(name).lower(), holding or lowered, n=1)
     return f" Did you mean {lowered[found[0]]!r}?" if found else ""
+
+
+def names_apart(names: Sequence[str], ids: Sequence[object], references: Sequence[str | None]) -> list[str]:
+    """
+    Add the reference to names that occur more than once, or the beginning of the id if there is none.
+
+    Examples
+    --------
+    >>> names_apart(["Acme", "Acme", "Bolt"], ["c1", "c2", "c3"], ["A-1", None, "B-1"])
+    ['Acme (A-1)', 'Acme (c2)', 'Bolt']
+    """
+    times = Counter(names)
+    return [
+        f"{name} ({reference or str(id_)[:8]})" if times[name] > 1 else name
+        for name, id_, reference in zip(names, ids, references, strict=True)
+    ]

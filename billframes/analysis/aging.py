@@ -24,7 +24,7 @@ from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import buckets, shared
 from billframes.analysis.open_balances import by_items, grouping_of, limits_of, open_balances
-from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec
+from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import load_info
@@ -245,5 +245,24 @@ ANALYSIS = Analysis(
         gives=(["100", "−5"], "Receivables by client, by days past due"),
     ),
     book=FromBook(needs=_frames_for),
-    records=RecordsSpec(frames=("invoices",), counted="total", date="invoice_date"),
+    records=RecordsSpec(
+        frames=("invoices",),
+        counted="total",
+        date="invoice_date",
+        shown=(
+            *("invoice_date", "invoice_number", "total", "balance", "amount", "due_date", "client_name"),
+            "matter_name",
+        ),
+    ),
+    tab=TabSpec(
+        place=3,
+        in_overview=True,
+        title="Receivables",
+        by=("client", "practice_area", "responsible", "matter"),
+        tiles=("total", "overdue", "91+"),
+        order="total",
+        filters="marked_matters",
+        note="An invoice for several matters is divided among them. Filters on single entries, such as billing type, "
+        "do not apply here.",
+    ),
 )

@@ -15,7 +15,7 @@ from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import divided, shared, summed
 from billframes.analysis.realized_fees import Options, realized_fees
-from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec
+from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
 
@@ -352,5 +352,25 @@ ANALYSIS = Analysis(
             )
         }
     ),
-    records=RecordsSpec(frames=("time_entries",), counted="worked_amount", date="invoice_date"),
+    records=RecordsSpec(
+        frames=("time_entries",),
+        counted="worked_amount",
+        date="invoice_date",
+        shown=(
+            *("invoice_date", "invoice_number", "billable_hours", "worked_amount", "billed_amount", "user_name"),
+            *("client_name", "matter_name", "date", "description"),
+        ),
+    ),
+    tab=TabSpec(
+        place=2,
+        in_overview=True,
+        title="Realization",
+        by=("client", "user", "practice_area", "responsible", "month"),
+        tiles=("worked_amount", "billed_amount", "billing_realization", "settlement_ratio"),
+        compared=("worked_amount", "billed_amount", "billing_realization"),
+        order="billed_amount",
+        filters="marked_items",
+        note="Final invoices dated in the period count with all the work on them, whenever it was done. Filters other "
+        "than on clients leave out credits and fees without time entries, because these belong to no matter or person.",
+    ),
 )

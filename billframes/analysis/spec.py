@@ -28,6 +28,7 @@ __all__ = [
     "ChartSpec",
     "FromBook",
     "RecordsSpec",
+    "TabSpec",
     "TableSpec",
     "analyses",
     "measure",
@@ -196,16 +197,64 @@ class RecordsSpec:
         The measure that the records add up to.
     date : str
         The records' date column; the newest records are listed first.
+    shown : tuple of str
+        The columns listed of each record, the most important first. Measures of the analysis among them are the
+        record's part in the figure.
     """
 
     frames: tuple[str, ...]
     counted: str
     date: str
+    shown: tuple[str, ...]
 
     @property
     def key(self) -> str:
         """The column that identifies a record, as a key of the analysis."""
         return IDS[self.frames[0]] if len(self.frames) == 1 else ITEM
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TabSpec:
+    """
+    The tab of the explorer that shows the analysis.
+
+    Its columns are those of the table, its chart and the rows behind a bar are those of the analysis, and so is what
+    it says of what counts and what is left out.
+
+    Parameters
+    ----------
+    place : int
+        Tabs are in the order of this number.
+    title : str
+        Also the heading in the overview.
+    tiles : tuple of str
+        The measures of the total that are shown large.
+    order : str
+        The measure by which rows are sorted, largest first; a column of time keeps its order.
+    by : tuple of str
+        What the rows can be grouped by, the first of them first; empty if the analysis has no `by`.
+    filters : {"items", "marked_items", "marked_matters", "rows"}
+        What filters select. "items": the entries, expenses and fees that pass, before they are added up.
+        "marked_items" and "marked_matters": the same after the amounts of invoices are spread, by entry, or by matter
+        and person. "rows": rows of the result, by the client, matter and people that they name.
+    compared : tuple of str
+        Those of `tiles` that are compared with the period before. Figures that go on changing after their period,
+        and balances, which have no history, are not.
+    in_overview : bool
+        Whether the overview shows the tiles and a chart.
+    note : str
+        A sentence about what filters mean here.
+    """
+
+    place: int
+    title: str
+    tiles: tuple[str, ...]
+    order: str
+    by: tuple[str, ...] = ()
+    filters: Literal["items", "marked_items", "marked_matters", "rows"] = "rows"
+    compared: tuple[str, ...] = ()
+    in_overview: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -223,6 +272,7 @@ class Analysis(Explanation):
     table : TableSpec, optional
     chart : ChartSpec, optional
     records : RecordsSpec, optional
+    tab : TabSpec, optional
     book : FromBook
     """
 
@@ -230,6 +280,7 @@ class Analysis(Explanation):
     table: TableSpec | None = None
     chart: ChartSpec | None = None
     records: RecordsSpec | None = None
+    tab: TabSpec | None = None
     book: FromBook = FromBook()
 
     @property

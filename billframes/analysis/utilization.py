@@ -21,7 +21,7 @@ from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure, divided, shared, summed
-from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec
+from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import DateLike, Period, resolve
@@ -315,5 +315,22 @@ ANALYSIS = Analysis(
             )
         }
     ),
-    records=RecordsSpec(frames=("time_entries",), counted="client_hours", date="date"),
+    records=RecordsSpec(
+        frames=("time_entries",),
+        counted="client_hours",
+        date="date",
+        shown=("date", "client_hours", "user_name", "client_name", "matter_name", "billing_type", "description"),
+    ),
+    tab=TabSpec(
+        place=1,
+        in_overview=True,
+        title="Utilization",
+        by=("user", "month", "role", "practice_area", "client"),
+        tiles=("client_hours", "capacity_hours", "utilization"),
+        compared=("client_hours", "capacity_hours", "utilization"),
+        order="client_hours",
+        filters="items",
+        note="Filters on timekeepers select people with their available hours. Filters on clients, matters or entries "
+        "select hours only: available hours stay those of everyone on the roster.",
+    ),
 )

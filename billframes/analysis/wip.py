@@ -18,7 +18,7 @@ from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure, buckets, shared, summed
 from billframes.analysis.open_items import Options, open_items
-from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec
+from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.periods import DateLike
@@ -225,5 +225,23 @@ ANALYSIS = Analysis(
         example={"0-30": [60.0], "31-60": [30.0], "61+": [10.0], "total": [100.0]},
         gives=(["60\n60.0%", "30\n30.0%", "10\n10.0%"], "Work in progress by days since the work"),
     ),
-    records=RecordsSpec(frames=ITEMS, counted="total", date="date"),
+    records=RecordsSpec(
+        frames=ITEMS,
+        counted="total",
+        date="date",
+        shown=(
+            *("date", "kind", "total", "hours", "user_name", "client_name", "matter_name", "invoice_state"),
+            "description",
+        ),
+    ),
+    tab=TabSpec(
+        place=4,
+        in_overview=True,
+        title="Work in progress",
+        by=("client", "user", "practice_area", "matter"),
+        tiles=("total", "unbilled_amount", "prebill_amount", "91+"),
+        order="total",
+        filters="items",
+        note="Expenses and fixed fees are not shown under filters that they have no value for, such as billing type.",
+    ),
 )

@@ -48,6 +48,12 @@ class FilterField:
     label: str | None = None
     reference: str | None = None
 
+    @property
+    def noun(self) -> str:
+        """The title inside a sentence, such as "practice area" or "budget" for "Matter: Budget"."""
+        name = self.title.rpartition(": ")[2]
+        return name if name[1:2].isupper() else name[:1].lower() + name[1:]
+
 
 def fields_of(frame: pd.DataFrame, period: str | None = None) -> tuple[FilterField, ...]:
     """

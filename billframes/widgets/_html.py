@@ -7,7 +7,8 @@ import datetime as dt
 import functools
 import html
 import io
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from importlib.util import find_spec
@@ -19,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from billframes._export import file_name, to_csv, to_excel
-from billframes._show import enum_label, format_number
+from billframes._show import MISSING, change, enum_label, format_number
 from billframes.analysis.column_types import ENUMS
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import measure
@@ -108,26 +109,75 @@ def labels_of(result: pd.DataFrame) -> list[str]:
     return [UNASSIGNED if pd.isna(value) else str(value) for value in result[column]]
 
 
-def tiles(columns: Sequence[Measure], row: dict[str, float]) -> str:
-    """Return tiles with large figures."""
+def tiles(columns: Sequence[Measure], row: dict[str, float], before: dict[str, float]) -> str:
+    """
+    Return tiles with large figures.
+
+    Parameters
+    ----------
+    columns : sequence of Measure
+    row : dict of str to float
+    before : dict of str to float
+        Figures of the period before; those that are not compared are not in it.
+    """
     each = (
-        f"<div><dt>{text_of(column.title)}</dt><dd>{format_number(row.get(column.name), column.unit)}</dd></div>"
+        f"<div><dt>{text_of(column.title)}</dt><dd>{_cell(row.get(column.name), column.unit)}</dd>"
+        f"{_compared(column, row, before)}</div>"
         for column in columns
     )
     return f'<dl class="bf-tiles">{"".join(each)}</dl>'
 
 
-def table(caption: str, key: str, columns: Sequence[Measure], result: pd.DataFrame, total: dict[str, float]) -> str:
-    """Return a result as a table, with the total in the last row."""
-    heads = "".join(f'<th scope="col">{text_of(title)}</th>' for title in (key, *(each.title for each in columns)))
-    rows = zip(labels_of(result), result.to_dict("records"), strict=True)
-    body = "".join(f'<tr><th scope="row">{text_of(label)}</th>{_cells(columns, row)}</tr>' for label, row in rows)
-    foot = f'<tr><th scope="row">Total</th>{_cells(columns, total)}</tr>'
+def _compared(column: Measure, row: dict[str, float], before: dict[str, float]) -> str:
+    now, then = row.get(column.name, math.nan), before.get(column.name, math.nan)
+    if pd.isna(now) or pd.isna(then):
+        return ""
+    changed = change(now, then, column.unit)
+    told = f"before {format_number(then, column.unit)}"
+    return f'<dd class="bf-then">{changed}, {told}</dd>' if changed != MISSING else f'<dd class="bf-then">{told}</dd>'
+
+
+def table(
+    caption: str,
+    keys: Mapping[str, Sequence[str]],
+    columns: Sequence[Measure],
+    result: pd.DataFrame,
+    total: dict[str, float],
+) -> str:
+    """
+    Return a result as a table, with the total in the last row.
+
+    Parameters
+    ----------
+    caption : str
+    keys : mapping of str to sequence of str
+        Headings, and for each row the text that names it; the first is the row's own heading.
+    columns : sequence of Measure
+    result : DataFrame
+    total : dict of str to float
+        Empty for a table without a total.
+    """
+    first, *more = keys.values()
+    titles = [*keys, *(each.title for each in columns)]
+    heads = "".join(
+        f'<th scope="col"{_of_text(place < len(keys))}>{text_of(title)}</th>' for place, title in enumerate(titles)
+    )
+    body = "".join(
+        f'<tr><th scope="row">{text_of(first[row])}</th>'
+        + "".join(f'<td class="bf-text">{text_of(each[row])}</td>' for each in more)
+        + f"{_cells(columns, values)}</tr>"
+        for row, values in enumerate(result.to_dict("records"))
+    )
+    foot = f'<tr><th scope="row">Total</th>{"<td></td>" * len(more)}{_cells(columns, total)}</tr>' if total else ""
     return (
         f'<div class="bf-scroll" tabindex="0" role="region" aria-label="{text_of_attribute(caption)}">'
         f'<table class="bf-table"><caption>{text_of(caption)}</caption><thead><tr>{heads}</tr></thead>'
         f"<tbody>{body}</tbody><tfoot>{foot}</tfoot></table></div>"
     )
+
+
+def _of_text(is_text: bool) -> str:
+    return ' class="bf-text"' if is_text else ""
 
 
 def records(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
@@ -156,11 +206,21 @@ def _heading(column: str) -> str:
 def downloads(name: str, frame: pd.DataFrame, time_zone: str = "UTC") -> str:
     """Return download links for a frame. The links contain the files, so nothing is stored on a server."""
     links = [_link(file_name(name, "csv"), "CSV", "text/csv", to_csv(frame), len(frame))]
-    if find_spec("xlsxwriter") and len(frame) <= _EXCEL_ROWS:
+    missing = _no_excel(len(frame))
+    if not missing:
         kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
         data = to_excel(frame, sheet=name, time_zone=time_zone)
         links.append(_link(file_name(name, "xlsx"), "Excel", kind, data, len(frame)))
-    return f'<p class="bf-downloads">Download what is shown: {" ".join(links)}</p>'
+    return f'<p class="bf-downloads">Download what is shown: {" ".join(links)}{missing}</p>'
+
+
+def _no_excel(rows: int) -> str:
+    """Return why there is no Excel file; nothing if there is one."""
+    if rows > _EXCEL_ROWS:
+        return f". An Excel file is offered for up to {_EXCEL_ROWS:,} rows; these are {rows:,}. Excel opens CSV files."
+    if not find_spec("xlsxwriter"):
+        return ". For Excel files: pip install xlsxwriter. Excel opens CSV files, too."
+    return ""
 
 
 def picture(draw: Callable[[Axes], Any], bars: int, *, lying: bool, alt: str) -> tuple[str, list[tuple[float, float]]]:
@@ -178,7 +238,8 @@ def picture(draw: Callable[[Axes], Any], bars: int, *, lying: bool, alt: str) ->
     axes = figure.add_subplot()
     draw(axes)
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", metadata={"Software": None})
+    # Compressing the picture well would take longer than sending it to the same machine.
+    figure.savefig(buffer, format="png", metadata={"Software": None}, pil_kwargs={"compress_level": 1})
     data = base64.b64encode(buffer.getvalue()).decode()
     html = f'<img class="bf-chart" alt="{text_of_attribute(alt)}" src="data:image/png;base64,{data}">'
     return html, [_place(axes, bar, lying=lying) for bar in range(bars)]
@@ -201,7 +262,15 @@ def _place(axes: Axes, bar: int, *, lying: bool) -> tuple[float, float]:
 
 
 def _cells(columns: Sequence[Measure], row: dict[Any, Any]) -> str:
-    return "".join(f"<td>{format_number(row.get(column.name), column.unit)}</td>" for column in columns)
+    return "".join(f"<td>{_cell(row.get(column.name), column.unit)}</td>" for column in columns)
+
+
+def _cell(value: Any, unit: str) -> str:
+    if unit not in {"date", "text"}:
+        return format_number(value, unit)
+    if pd.isna(value):
+        return MISSING
+    return f"{value:%Y-%m-%d}" if isinstance(value, dt.datetime) else text_of(value)
 
 
 def _kind(column: str, dtype: Any) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from billframes._names import names_apart
 from billframes._show import enum_label
 from billframes.widgets._fields import FilterField
 from billframes.widgets._state import Value, Values
@@ -98,22 +99,22 @@ def options_of(frame: pd.DataFrame, field: FilterField) -> Options:
     """
     Encode a column.
 
-    The values of a categorical column keep their order. Other values are sorted by number of rows, then by name.
+    The values of a categorical column keep their order. Other values are sorted by name, numbers by size.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"client_id": ["c1", "c2", "c2", None], "client_name": ["Acme", "Acme", "Acme", None]})
     >>> options = options_of(frame, FilterField("client_id", "Client", "choice", label="client_name"))
     >>> [options.labels[place] for place in options.order]
-    ['Acme (c2)', 'Acme (c1)', 'Unassigned']
+    ['Acme (c1)', 'Acme (c2)', 'Unassigned (no client)']
     """
     codes, values = _coded(frame[field.column])
     codes = np.where(codes < 0, len(values), codes).astype(np.intp)
-    labels = [*_labels(frame, field, codes, values), UNASSIGNED]
+    labels = [*_labels(frame, field, codes, values), f"{UNASSIGNED} (no {field.noun})"]
     totals = np.bincount(codes, minlength=len(values) + 1)
     there = [place for place in range(len(values)) if totals[place]]
     if not isinstance(frame[field.column].dtype, pd.CategoricalDtype):
-        there.sort(key=lambda place: (-totals[place], fold(labels[place])))
+        there.sort(key=lambda place: _order(values[place], labels[place]))
     order = (*there, *([len(values)] if totals[-1] else []))
     return Options((*values, None), tuple(labels), codes, totals, order)
 
@@ -130,14 +131,10 @@ def _labels(frame: pd.DataFrame, field: FilterField, codes: Codes, values: Seque
         return [_spoken(value, field) for value in values]
     names = _first_of(frame[field.label], codes, len(values))
     shown = [str(value) if name is None else name for name, value in zip(names, values, strict=True)]
-    twice = pd.Series(shown, dtype="str").duplicated(keep=False)
-    if not twice.any():
+    if len(set(shown)) == len(shown):
         return shown
     references = _first_of(frame[field.reference], codes, len(values)) if field.reference else [None] * len(values)
-    return [
-        f"{name} ({reference or str(value)[:8]})" if again else name
-        for name, reference, value, again in zip(shown, references, values, twice, strict=True)
-    ]
+    return names_apart(shown, values, references)
 
 
 def _first_of(column: pd.Series[Any], codes: Codes, size: int) -> list[str | None]:
@@ -148,6 +145,11 @@ def _first_of(column: pd.Series[Any], codes: Codes, size: int) -> list[str | Non
     for place, name in zip(places.tolist(), column.iloc[known[rows]].tolist(), strict=True):
         names[place] = str(name)
     return names
+
+
+def _order(value: Value, label: str) -> tuple[float, str]:
+    number = isinstance(value, int) and not isinstance(value, bool)
+    return (float(value), "") if number else (0.0, fold(label))  # type: ignore[arg-type]
 
 
 def _spoken(value: Value, field: FilterField) -> str:

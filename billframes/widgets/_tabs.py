@@ -7,9 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import ipywidgets as w
+import pandas as pd
 
 from billframes._show import format_number, long_date
+from billframes.analysis._explanation import definition_list
 from billframes.analysis.keys import TIMES
+from billframes.analysis.spec import measure
 from billframes.widgets._filtered_book import FilteredBook
 from billframes.widgets._html import (
     busy,
@@ -24,11 +27,13 @@ from billframes.widgets._html import (
     text_of,
     tiles,
 )
+from billframes.widgets._plain_words import meaning
 from billframes.widgets._views import View
 
-__all__ = ["Overview", "ViewTab"]
+__all__ = ["Overview", "ViewTab", "compared_with"]
 
 _BARS = 12
+_FEW = 6
 _ROWS = 200
 
 
@@ -49,17 +54,21 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         self.by = w.Dropdown(options=list(view.keys), description="By")
         self.by.add_class("bf-by")
         self.by.observe(lambda _change: self._with_busy(self._redraw), "value")
+        shown(self.by, len(view.keys) > 1)
         self._about, self._tiles = note("", "bf-about"), note()
         self._chart, self._hits = note("", "bf-picture"), w.Box()
         self._hits.add_class("bf-hits")
         self._table, self._links, self._notes = note(), note(), note("", "bf-notes")
         self.drill = w.VBox()
         self.drill.add_class("bf-drill")
-        head = w.HBox([note(f"<h2>{text_of(view.declared.question)}</h2>", "bf-question"), self.by])
+        head = w.HBox([note(f"<h2>{text_of(view.analysis.question)}</h2>", "bf-question"), self.by])
         head.add_class("bf-view-head")
         chart = w.Box([self._chart, self._hits])
         chart.add_class("bf-chart-box")
-        super().__init__([head, self._about, self._tiles, self._notes, chart, self.drill, self._table, self._links])
+        means = f"<details><summary>What counts, and what is left out</summary>{_definitions(view)}</details>"
+        how = note(means, "bf-how")
+        parts = [head, self._about, self._tiles, self._notes, chart, self.drill, self._table, self._links, how]
+        super().__init__(parts)
         self.add_class("bf-view")
 
     def show(self, filtered: FilteredBook) -> None:
@@ -68,8 +77,13 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         self._redraw()
 
     @property
+    def key(self) -> str | None:
+        """The key that the rows are by; None for an analysis without `by`."""
+        return self.view.keys[self.by.value] if self.view.keys else None
+
+    @property
     def bars(self) -> list[w.Button]:
-        """The chart's bars."""
+        """The chart's bars that can be clicked."""
         return list(self._hits.children)
 
     def _with_busy(self, act: Callable[[], None]) -> None:
@@ -80,33 +94,35 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         if self._filtered is None:
             return
         self._close()
-        key, filtered = self.view.keys[self.by.value], self._filtered
+        filtered, view = self._filtered, self.view
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            result, whole = self.view.compute(filtered, key), self.view.compute(filtered, None)
-        self._total = {str(name): value for name, value in whole.iloc[0].items()} if len(whole) else {}
-        if key not in TIMES and len(result):
-            result = result.sort_values(self.view.order, ascending=False, kind="stable", ignore_index=True)
-        self.result = result
-        days = f"{long_date(filtered.start)} to {long_date(filtered.end)}."
-        self._about.value = f"{text_of(days)} {text_of(self.view.note)} {text_of(filtered.settings)}"
-        self._tiles.value = tiles(self.view.measures(self.view.tiles), self._total)
-        self._draw(key)
+            self.result = view.compute(filtered, self.key)
+            self._total = filtered.total(view.analysis)
+        self._about.value = " ".join(
+            text_of(each)
+            for each in (view.analysis.summary, view.tab.note, compared_with(filtered, view), filtered.settings)
+        )
+        self._tiles.value = _tiles(view, filtered, self._total)
+        self._draw()
         self._list()
         self._notes.value = _paragraphs(said, filtered)
 
-    def _draw(self, key: str) -> None:
-        over_time = key in TIMES
+    def _draw(self) -> None:
+        over_time = self.key in TIMES
         bars = self.result if over_time else self.result.head(_BARS)
+        self._chart.value, self._hits.children = "", ()
         if not len(bars):
-            self._chart.value, self._hits.children = "<p>Nothing to show under these filters.</p>", ()
+            self._chart.value = "<p>Nothing to show under these filters.</p>"
             return
-        alt = f"{self.view.title} by {self.by.value.lower()}. The table below holds the same figures."
+        if self.view.analysis.chart is None:
+            return
+        alt = f"{self._caption}. The table below holds the same figures."
         lying = not over_time
         self._chart.value, places = picture(partial(self.view.draw, bars), len(bars), lying=lying, alt=alt)
-        labels = labels_of(bars)
-        hits = [self._hit(row, labels[row], place, lying) for row, place in enumerate(places)]
-        self._hits.children = hits
+        if self.view.records and self.key:
+            labels = labels_of(bars)
+            self._hits.children = [self._hit(row, labels[row], place, lying) for row, place in enumerate(places)]
 
     def _hit(self, row: int, label: str, place: tuple[float, float], lying: bool) -> w.Button:
         words = f"Show the rows behind {label}"
@@ -118,21 +134,27 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         hit.add_class("bf-lying" if lying else "bf-standing")
         return hit
 
+    @property
+    def _caption(self) -> str:
+        return f"{self.view.title} by {self.by.value.lower()}" if self.by.value else self.view.title
+
     def _list(self) -> None:
         most = self.result.head(_ROWS)
         more = len(self.result) - len(most)
-        caption = f"{self.view.title} by {self.by.value.lower()}"
-        if more:
-            caption += f": the first {_ROWS} of {len(self.result):,}, all in the download"
-        self._table.value = table(caption, self.by.value, self.view.measures(self.view.columns), most, self._total)
-        self._links.value = downloads(f"{self.view.title} by {self.by.value}", self.result, self._time_zone)
+        caption = f"{self._caption}: the first {_ROWS} of {len(self.result):,}, all in the download"
+        names, columns = self.view.names(most), self.view.columns(self.result)
+        self._table.value = table(caption if more else self._caption, names, columns, most, self._total)
+        self._links.value = downloads(self._caption, self.result, self._time_zone)
 
     def open_row(self, row: int) -> None:
-        """Show the records behind a row of the result."""
-        if self._filtered is None:
+        """Show the records behind a row of the result, and mark its bar."""
+        spec = self.view.records
+        if self._filtered is None or spec is None or self.key is None:
             return
-        listed = self.view.rows_behind(self._filtered, self.view.keys[self.by.value], self.result.iloc[row, 0])
-        label, (counted,) = labels_of(self.result)[row], self.view.measures((self.view.records.counted,))
+        listed = self.view.rows_behind(self._filtered, self.key, self.result.iloc[row, 0])
+        label, counted = labels_of(self.result)[row], measure(spec.counted)
+        if counted is None:
+            raise AssertionError(f"{spec.counted} is not a measure")
         figure = format_number(float(listed[counted.name].sum()), counted.unit)
         caption = f"{label}: {len(listed):,} rows, {counted.title.lower()} {figure}"
         close = button("Close", self._close, "bf-close")
@@ -140,50 +162,113 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         links = downloads(f"{self.view.title} {label} rows", listed, self._time_zone)
         self.drill.children = [note(records(caption, listed) + shown_first + links, "bf-behind"), close]
         shown(self.drill, True)
+        self._mark(row)
+
+    def _mark(self, row: int | None) -> None:
+        for place, hit in enumerate(self.bars):
+            (hit.add_class if place == row else hit.remove_class)("bf-marked")
 
     def _close(self) -> None:
         self.drill.children = ()
         shown(self.drill, False)
+        self._mark(None)
 
 
 class Overview(w.VBox):  # type: ignore[misc]
     """
-    The main figures of all tabs, and their charts by month.
+    The main figures of the first tabs, with a chart of each: by month, and within one month by the tab's first key.
+
+    All figures are shown together, and then the charts, which take longer.
 
     Parameters
     ----------
     views : sequence of View
-        Those that know months are drawn as well.
     """
 
     def __init__(self, views: Sequence[View]) -> None:
-        self._views = views
-        self._about, self._body = note("", "bf-about"), note("", "bf-overview")
-        super().__init__([note("<h2>How is the firm doing?</h2>", "bf-question"), self._about, self._body])
+        self._parts = [(view, note(), note("", "bf-overview-chart")) for view in views]
+        self._about = note("", "bf-about")
+        sections = [w.VBox([figures, chart]) for _view, figures, chart in self._parts]
+        body = w.Box(sections)
+        body.add_class("bf-overview")
+        super().__init__([note("<h2>How is the firm doing?</h2>", "bf-question"), self._about, body])
         self.add_class("bf-view")
 
     def show(self, filtered: FilteredBook) -> None:
         """Show a filtered book."""
-        self._about.value = text_of(
-            f"{long_date(filtered.start)} to {long_date(filtered.end)}. Receivables and work in progress are "
-            f"those of the last day. {filtered.settings}"
+        texts = [_figures_of(view, filtered) for view, _figures, _chart in self._parts]
+        with warnings.catch_warnings():
+            # They are in the texts already.
+            warnings.simplefilter("ignore")
+            charted = {view: _charted(view, filtered) for view, _figures, _chart in self._parts}
+        self._about.value = " ".join(
+            text_of(each)
+            for each in (
+                "Receivables and work in progress are those of the period’s last day.",
+                *dict.fromkeys(compared_with(filtered, view) for view in charted),
+                filtered.settings,
+            )
+            if each
         )
-        self._body.value = "".join(self._part(view, filtered) for view in self._views)
+        for (_view, figures, chart), text in zip(self._parts, texts, strict=True):
+            figures.value = text
+            chart.add_class("bf-drawing")
+        self.remove_class("bf-busy")
+        for view, _figures, chart in self._parts:
+            chart.value = _chart_of(view, *charted[view])
+            chart.remove_class("bf-drawing")
 
-    def _part(self, view: View, filtered: FilteredBook) -> str:
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            whole = view.compute(filtered, None).to_dict("records")
-            months = view.compute(filtered, "month") if "month" in view.keys.values() else None
-        figures = tiles(
-            view.measures(view.tiles), {str(name): value for name, value in whole[0].items()} if whole else {}
-        )
-        chart = ""
-        if months is not None and len(months) > 1:
-            alt = f"{view.title} by month; the tab {view.title} holds the same figures."
-            chart, _places = picture(partial(view.draw, months), len(months), lying=False, alt=alt)
-        notes = f'<div class="bf-notes">{_paragraphs(said, filtered)}</div>' if said else ""
-        return f"<section><h3>{text_of(view.title)}</h3>{figures}{notes}{chart}</section>"
+
+def _figures_of(view: View, filtered: FilteredBook) -> str:
+    """Return a section of the overview: its heading, figures and warnings."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        _charted(view, filtered)
+        total = filtered.total(view.analysis)
+    notes = f'<div class="bf-notes">{_paragraphs(said, filtered)}</div>' if said else ""
+    return f"<h3>{text_of(view.title)}</h3>{_tiles(view, filtered, total)}{notes}"
+
+
+def _chart_of(view: View, key: str | None, rows: pd.DataFrame) -> str:
+    if not len(rows) or view.analysis.chart is None:
+        return ""
+    by = next((f" by {words.lower()}" for words, each in view.keys.items() if each == key), "")
+    alt = f"{view.title}{by}; the tab {view.title} holds the same figures."
+    lying = key is not None and key not in TIMES
+    chart, _places = picture(partial(view.draw, rows), len(rows), lying=lying, alt=alt)
+    return chart
+
+
+def compared_with(filtered: FilteredBook, view: View) -> str:
+    """Say in a sentence what the tiles of a view are compared with."""
+    before = filtered.before
+    if not view.tab.compared or before is None:
+        return ""
+    return f"Compared with {long_date(before.start)} to {long_date(before.end)}."
+
+
+def _charted(view: View, filtered: FilteredBook) -> tuple[str | None, pd.DataFrame]:
+    """Return what the overview draws of a view, and the key it is by. The figures beside it have its warnings."""
+    month = (filtered.start.year, filtered.start.month) == (filtered.end.year, filtered.end.month)
+    key = None if "month" not in view.tab.by else view.tab.by[0] if month else "month"
+    rows = view.compute(filtered, key)
+    return key, rows if key in TIMES else rows.head(_FEW)
+
+
+def _tiles(view: View, filtered: FilteredBook, total: dict[str, float]) -> str:
+    """Return a view's tiles, those that can be compared beside the period before."""
+    before: dict[str, float] = {}
+    if view.tab.compared and filtered.before:
+        with warnings.catch_warnings():
+            # The warnings about the period shown are beside it; those about the period before would be misread.
+            warnings.simplefilter("ignore")
+            figures = filtered.before.total(view.analysis)
+        before = {name: figures[name] for name in view.tab.compared if name in figures}
+    return tiles([found for name in view.tab.tiles if (found := measure(name))], total, before)
+
+
+def _definitions(view: View) -> str:
+    return definition_list(meaning(view.analysis))
 
 
 def _paragraphs(said: Sequence[warnings.WarningMessage], filtered: FilteredBook) -> str:

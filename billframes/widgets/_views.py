@@ -1,93 +1,96 @@
-"""The explorer's tabs: which analysis each shows, by which keys, and which records stand behind its bars.
+"""The explorer's tabs as the analyses declare them (`TabSpec`), in their order.
 
-Titles, units, questions and charts come from the declaration of the analysis. The rows behind a bar are the same
-analysis by single records, so they add up to the bar.
+Titles, units, questions, columns and charts come from the declaration of the analysis. The rows behind a bar are the
+same analysis by single records, so they add up to the bar.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 
-from billframes import plots
+from billframes import plots, tables
+from billframes._show import MISSING
 from billframes.analysis.column_types import ITEMS
+from billframes.analysis.keys import TIMES, By
 from billframes.analysis.metrics import Measure, title_of_key
-from billframes.analysis.spec import Analysis, RecordsSpec, analyses, measure
+from billframes.analysis.spec import Analysis, RecordsSpec, TabSpec, analyses, measure, measures
 from billframes.book_slice import kept
 from billframes.widgets._filtered_book import FilteredBook
+from billframes.widgets._html import labels_of
 
-__all__ = ["VIEWS", "View"]
+__all__ = ["View", "views"]
+
+_KINDS = dict(zip(ITEMS, ("time", "expense", "fixed fee"), strict=True))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class View:
     """
     One tab.
 
     Parameters
     ----------
-    analysis : str
-        The analysis that it shows.
-    title : str
-    by : tuple of str
-        The keys to group by.
-    tiles : tuple of str
-        The measures of the total that are shown large above the chart.
-    columns : tuple of str
-        The measures of the table.
-    order : str
-        The measure by which bars are sorted, largest first.
-    listed : tuple of str
-        The columns of the records behind a bar that are shown.
-    note : str
-        What the filters mean for these figures.
+    analysis : Analysis
+        One that declares a tab.
     """
 
-    analysis: str
-    title: str
-    by: tuple[str, ...]
-    tiles: tuple[str, ...]
-    columns: tuple[str, ...]
-    order: str
-    listed: tuple[str, ...]
-    note: str
+    analysis: Analysis
 
     @property
-    def declared(self) -> Analysis:
-        """The declaration of the analysis."""
-        return analyses()[self.analysis]
+    def tab(self) -> TabSpec:
+        """What is declared of the tab."""
+        if self.analysis.tab is None:
+            raise AssertionError(f"{self.analysis.name} declares no tab")
+        return self.analysis.tab
 
     @property
-    def records(self) -> RecordsSpec:
-        """The declaration of the records behind a bar."""
-        if self.declared.records is None:
-            raise AssertionError(f"{self.analysis} declares no records")
-        return self.declared.records
+    def title(self) -> str:
+        """The tab's title."""
+        return self.tab.title
 
     @property
     def keys(self) -> dict[str, str]:
-        """The keys to group by, by their titles."""
-        return {title_of_key(key).capitalize(): key for key in self.by}
+        """What the rows can be grouped by, by its title."""
+        return {title_of_key(key).capitalize(): key for key in self.tab.by}
 
-    def measures(self, names: tuple[str, ...]) -> list[Measure]:
-        """Return the declarations of some measures."""
-        return [found for name in names if (found := measure(name))]
+    @property
+    def records(self) -> RecordsSpec | None:
+        """The declaration of the records behind a bar, if there are any."""
+        return self.analysis.records
 
-    def compute(self, filtered: FilteredBook, by: Any) -> pd.DataFrame:
-        """Return the result of the analysis; None for `by` gives one row for everything."""
-        result: pd.DataFrame = getattr(filtered, self.analysis)(by)
-        return result
+    def columns(self, result: pd.DataFrame) -> list[Measure]:
+        """Return the measures that the table of a result shows: those of the analysis's own table."""
+        if self.analysis.table:
+            shown: list[Measure] = getattr(tables, self.analysis.name).measures(result)
+            return shown
+        return [found for name in result if (found := measure(str(name)))]
+
+    def names(self, result: pd.DataFrame) -> dict[str, list[str]]:
+        """Return what names the rows of a result, by heading: the key that they are by, or the table's own keys."""
+        table = self.analysis.table
+        if self.tab.by or not (table and table.keys):
+            return {title_of_key(str(result.columns[0]).removesuffix("_id")).capitalize(): labels_of(result)}
+        return {title_of_key(key).capitalize(): _texts(result[key]) for key in table.keys}
+
+    def compute(self, filtered: FilteredBook, key: By) -> pd.DataFrame:
+        """Return the result by a key, the largest rows first, with names that are shared told apart."""
+        result = filtered.result(self.analysis, key)
+        if key not in TIMES and self.tab.order in result:
+            result = result.sort_values(self.tab.order, ascending=False, kind="stable", ignore_index=True)
+        return filtered.book_filters.named_apart(result)
 
     def draw(self, result: pd.DataFrame, ax: Axes) -> Axes:
         """Draw a result."""
-        drawn: Axes = getattr(plots, self.analysis)(result, ax)
+        drawn: Axes = getattr(plots, self.analysis.name)(result, ax)
         return drawn
 
-    def rows_behind(self, filtered: FilteredBook, key: str, value: Any) -> pd.DataFrame:
+    def rows_behind(self, filtered: FilteredBook, key: str, value: object) -> pd.DataFrame:
         """
         Return the records that a bar consists of, with the part of each in the figure.
 
@@ -99,86 +102,40 @@ class View:
         value : object
             The bar's value of the key; missing means unassigned.
         """
+        spec = self.records
+        if spec is None:
+            raise AssertionError(f"{self.analysis.name} declares no records")
         with warnings.catch_warnings():
             # The tab already shows the warnings of this analysis.
             warnings.simplefilter("ignore")
-            result = self.compute(filtered, [key, self.records.key])
-        mine = kept(result, {str(result.columns[0]): None if pd.isna(value) else value})
-        mine = mine.loc[mine[self.records.counted] != 0, [self.records.key, *self._parts]]
-        details = _records(filtered, self.records.frames).drop(columns=[*self._parts], errors="ignore")
-        rows = details.merge(mine, on=self.records.key)[[name for name in self.listed if name in {*details, *mine}]]
-        return rows.sort_values(self.records.date, ascending=False, kind="stable", ignore_index=True)
-
-    @property
-    def _parts(self) -> list[str]:
-        """The measures of the result that are listed for each record."""
-        return [name for name in self.listed if name in {self.records.counted, *self.columns}]
+            result = filtered.result(self.analysis, [key, spec.key])
+        mine = kept(result, {str(result.columns[0]): None if pd.isna(value) else value})  # type: ignore[call-overload]
+        parts = [name for name in spec.shown if name in mine and name in measures()]
+        mine = mine.loc[mine[spec.counted] != 0, [spec.key, *parts]]
+        details = _records(filtered, spec.frames).drop(columns=parts, errors="ignore")
+        rows = filtered.book_filters.named_apart(details.merge(mine, on=spec.key))
+        rows = rows[[name for name in spec.shown if name in rows]]
+        return rows.sort_values(spec.date, ascending=False, kind="stable", ignore_index=True)
 
 
-_WORK = ("date", "user_name", "client_name", "matter_name", "description")
-_OLD = ("31-60", "61-90", "91+")
-_KINDS = dict(zip(ITEMS, ("time", "expense", "fixed fee"), strict=True))
+def views() -> list[View]:
+    """Return the tabs of all analyses that declare one, in order."""
+    declared: Iterable[Analysis] = (each for each in analyses().values() if each.tab)
+    return sorted(map(View, declared), key=lambda view: view.tab.place)
+
+
+def _texts(values: pd.Series[Any]) -> list[str]:
+    dates = pd.api.types.is_datetime64_any_dtype(values.dtype)
+    return [MISSING if pd.isna(each) else f"{each:%Y-%m-%d}" if dates else str(each) for each in values]
 
 
 def _records(filtered: FilteredBook, frames: tuple[str, ...]) -> pd.DataFrame:
     """Return invoices, or items of one or more kinds, with their details."""
     if frames == ("invoices",):
-        return filtered.invoices()
-    return pd.concat([filtered.items(name).assign(kind=_KINDS[name]) for name in frames], ignore_index=True)
-
-
-UTILIZATION = View(
-    analysis="utilization",
-    title="Utilization",
-    by=("user", "month", "role", "practice_area", "client"),
-    tiles=("client_hours", "capacity_hours", "utilization"),
-    columns=("client_hours", "non_billable_hours", "total_hours", "capacity_hours", "utilization"),
-    order="client_hours",
-    listed=(*_WORK, "billing_type", "client_hours"),
-    note="Client hours are billable and fixed-fee time dated in the period, except on internal matters. Available "
-    "hours are those of everyone on the roster, whichever clients or matters are filtered; they are not divided by "
-    "client or practice area, so utilization is missing there.",
-)
-REALIZATION = View(
-    analysis="realization",
-    title="Realization",
-    by=("client", "user", "practice_area", "responsible", "month"),
-    tiles=("worked_amount", "billed_amount", "billing_realization", "settlement_ratio"),
-    columns=(
-        "billable_hours",
-        "worked_amount",
-        "billed_amount",
-        "write_down_amount",
-        "billing_realization",
-        "settlement_ratio",
-    ),
-    order="billed_amount",
-    listed=("invoice_number", "invoice_date", *_WORK, "billable_hours", "worked_amount", "billed_amount"),
-    note="Final invoices dated in the period, with all the work on them, whenever it was done. Contingency, pro bono "
-    "and internal matters are left out. Under filters other than on clients, credits and fees without time entries are "
-    "not shown, because they belong to no matter or person.",
-)
-RECEIVABLES = View(
-    analysis="aging",
-    title="Receivables",
-    by=("client", "practice_area", "responsible", "matter"),
-    tiles=("total", "overdue", "91+"),
-    columns=("current", "1-30", *_OLD, "total", "overdue"),
-    order="total",
-    listed=("invoice_number", "invoice_date", "due_date", "client_name", "matter_name", "amount", "balance", "total"),
-    note="Open balances of final invoices dated up to the period’s last day, by days past due on that day. An invoice "
-    "for several matters is divided among them. Filters on single entries, such as billing type, do not apply here.",
-)
-WIP = View(
-    analysis="wip",
-    title="Work in progress",
-    by=("client", "user", "practice_area", "matter"),
-    tiles=("total", "unbilled_amount", "prebill_amount", "91+"),
-    columns=("0-30", *_OLD, "total", "unbilled_amount", "prebill_amount"),
-    order="total",
-    listed=("kind", *_WORK, "hours", "invoice_state", "total"),
-    note="Billable time, expenses and fixed fees dated up to the period’s last day and not on a final invoice by then. "
-    "Expenses and fixed fees are not shown under filters that they have no value for, such as billing type.",
-)
-
-VIEWS = (UTILIZATION, REALIZATION, RECEIVABLES, WIP)
+        return filtered.of_clients("invoices")
+    items = [filtered.items(name) for name in frames]
+    if len(items) == 1:
+        return items[0]
+    return pd.concat(
+        [each.assign(kind=_KINDS[name]) for name, each in zip(frames, items, strict=True)], ignore_index=True
+    )

@@ -18,10 +18,13 @@ from billframes.widgets._filtered_book import BookFilters, FilteredBook
 from billframes.widgets._html import note, stylesheet, text_of
 from billframes.widgets._state import read_state
 from billframes.widgets._tabs import Overview, ViewTab
-from billframes.widgets._views import VIEWS
+from billframes.widgets._views import views
 from billframes.widgets.panel import FilterPanel, day_of
 
 __all__ = ["Explorer", "explore"]
+
+# So many filters keep their results.
+_RECENT = 8
 
 
 class Explorer(w.Box):  # type: ignore[misc]
@@ -33,23 +36,28 @@ class Explorer(w.Box):  # type: ignore[misc]
     panel : FilterPanel
         The filters for the book's time entries with the details of their matters, clients and people.
     tabs : Tab
-        The views; `tabs.children` are overview, utilization, realization, receivables and work in progress.
+        The views; `tabs.children` are the overview and the tabs that analyses declare.
     """
 
-    def __init__(self, book: Book, today: dt.date) -> None:
+    def __init__(self, book: Book, today: dt.date, title: str = "", remark: str = "") -> None:
         self._book_filters = BookFilters(book, today)
         self.panel = FilterPanel(self._book_filters.filters("time_entries"), today)
         zone = book.settings.time_zone if book.settings else "UTC"
-        views: list[Any] = [Overview(VIEWS), *(ViewTab(view, zone) for view in VIEWS)]
-        self.tabs = w.Tab(views, titles=("Overview", *(view.title for view in VIEWS)))
+        declared = views()
+        shown: list[Any] = [Overview([view for view in declared if view.tab.in_overview])]
+        shown += [ViewTab(view, zone) for view in declared]
+        self.tabs = w.Tab(shown, titles=("Overview", *(view.title for view in declared)))
         self.tabs.add_class("bf-tabs")
+        self._title, self._remark = title, remark
+        self._top = note("", "bf-top")
         self._error = note("", "bf-complaint")
-        self._stale = set(range(len(views)))
+        self._recent: dict[str, FilteredBook] = {}
+        self._stale = set(range(len(shown)))
         self.panel.state = _period_of(book)
         self.panel.add_class("bf-side")
         main = w.VBox([self._error, self.tabs])
         main.add_class("bf-main")
-        super().__init__([stylesheet(), self.panel, main])
+        super().__init__([stylesheet(), self._top, self.panel, main])
         self.add_class("bf-explore")
         self.panel.before_change = self._mark_stale
         self.panel.on_change(self._filters_changed)
@@ -65,9 +73,13 @@ class Explorer(w.Box):  # type: ignore[misc]
             each.add_class("bf-busy")
 
     def _filters_changed(self, _frame: pd.DataFrame | None = None) -> None:
-        self._filtered = FilteredBook(
-            self._book_filters, read_state(self.panel.state, self._book_filters.filters("time_entries").fields)
-        )
+        state = read_state(self.panel.state, self._book_filters.filters("time_entries").fields)
+        asked = repr(self.panel.state)
+        # What was shown a moment ago is shown again without calculating it again.
+        known = self._recent.pop(asked) if asked in self._recent else None
+        self._filtered = self._recent[asked] = known or FilteredBook(self._book_filters, state)
+        if len(self._recent) > _RECENT:
+            del self._recent[next(iter(self._recent))]
         self._show()
 
     def _show(self) -> None:
@@ -84,11 +96,21 @@ class Explorer(w.Box):  # type: ignore[misc]
             self.tabs.children[place].remove_class("bf-busy")
             self.tabs.children[place].remove_class("bf-failed")
             self._error.value = ""
+            self._top.value = self._heading()
+
+    def _heading(self) -> str:
+        """Return the firm's name, the period and the day of the data."""
+        filtered = self._filtered
+        period = f"{long_date(filtered.start)} to {long_date(filtered.end)}"
+        remark = f'<p class="bf-remark">{text_of(self._remark)}</p>' if self._remark else ""
+        data = f"Data of {long_date(self._book_filters.today)}."
+        head = f"{text_of(self._title)}<span>{text_of(period)}</span>" if self._title else text_of(period)
+        return f"{remark}<h1>{head}</h1><p>{text_of(data)}</p>"
 
 
-def explore(book: Book, *, today: dt.date | None = None) -> Explorer:
+def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark: str = "") -> Explorer:
     """
-    Explore a book with filters, and tabs for utilization, realization, receivables and work in progress.
+    Explore a book with filters, and tabs for utilization, realization, receivables, work in progress and more.
 
     Every table and chart follows the filters. A click on a bar shows the rows behind it. Tables can be downloaded as
     CSV and Excel. The panel starts with the book's period. A period that is not over ends with the data.
@@ -103,6 +125,10 @@ def explore(book: Book, *, today: dt.date | None = None) -> Explorer:
     today : date, optional
         The day from which "last month" is counted, and the last day of the figures. By default the day the time
         entries were loaded, if known, else today.
+    title : str
+        The firm's name, shown on top.
+    remark : str
+        A line in a box above it, such as that the figures are made up.
 
     Returns
     -------
@@ -124,7 +150,7 @@ def explore(book: Book, *, today: dt.date | None = None) -> Explorer:
     if book.period.start and book.period.start > day:
         begins, data = long_date(book.period.start), long_date(day)
         raise ParameterError(f"The period begins on {begins}, after the data of {data}.")
-    return Explorer(book, day)
+    return Explorer(book, day, title, remark)
 
 
 def _period_of(book: Book) -> dict[str, Any]:

@@ -6,21 +6,28 @@ import base64
 import datetime as dt
 import io
 import re
+import warnings
 
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
 import billframes as bf
+from billframes._show import change
 from billframes.analysis.metrics import Measure
+from billframes.widgets import _html as html_module
 from billframes.widgets._filtered_book import BookFilters, FilteredBook
 from billframes.widgets._html import downloads, records, table
+from billframes.widgets._plain_words import meaning
 from billframes.widgets._state import read_state
 from billframes.widgets._tabs import Overview, ViewTab
-from billframes.widgets._views import REALIZATION, RECEIVABLES, UTILIZATION, VIEWS, WIP
+from billframes.widgets._views import views
 from tests.widgets.conftest import MEAN
 
 TODAY = dt.date(2026, 10, 31)
+VIEWS = views()
+VIEW = {view.analysis.name: view for view in VIEWS}
+UTILIZATION, REALIZATION, RECEIVABLES, WIP = (VIEW[name] for name in ("utilization", "realization", "aging", "wip"))
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +45,18 @@ def filtered(book_filters):
     return make
 
 
+def result(filtered, name, by):
+    return filtered.result(VIEW[name].analysis, by)
+
+
+def words_of(widget):
+    return BeautifulSoup(widget.value, "html.parser").get_text()
+
+
+def figures_of(overview):
+    return "".join(figures.value for _view, figures, _chart in overview._parts)
+
+
 def some(book_filters, column, take=2):
     options = book_filters.filters("time_entries").options(column)
     return [options.keys[place] for place in options.order[:take]]
@@ -46,44 +65,44 @@ def some(book_filters, column, take=2):
 def test_without_filters_the_figures_are_the_books(filtered, book_filters):
     for name in ("utilization", "realization"):
         for by in (None, "user", "month"):
-            pd.testing.assert_frame_equal(getattr(filtered(), name)(by), getattr(book_filters.book, name)(by))
+            pd.testing.assert_frame_equal(result(filtered(), name, by), getattr(book_filters.book, name)(by))
     with pytest.warns(bf.IncompleteDataWarning, match="mirror"):
-        pd.testing.assert_frame_equal(filtered().aging("client"), book_filters.book.aging("client"))
+        pd.testing.assert_frame_equal(result(filtered(), "aging", "client"), book_filters.book.aging("client"))
 
 
 @pytest.mark.parametrize("column", ["client_id", "responsible_id", "user_id", "billing_type"])
 def test_realization_under_a_filter_is_the_same_rows_of_the_whole(filtered, book_filters, column):
     chosen = some(book_filters, column)
-    result = filtered(**{column: chosen}).realization(None)
+    mine = result(filtered(**{column: chosen}), "realization", None)
     by = {"client_id": "client", "responsible_id": "responsible", "user_id": "user"}.get(column, column)
     whole = book_filters.book.realization(by)
     whole = whole[whole[whole.columns[0]].isin(chosen)]
     for measure in ("worked_amount", "billed_amount", "settled_amount", "billable_hours"):
-        assert result[measure].sum() == pytest.approx(whole[measure].sum()), measure
+        assert mine[measure].sum() == pytest.approx(whole[measure].sum()), measure
 
 
 @pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
 @pytest.mark.parametrize("column", ["client_id", "responsible_id", "user_id", "matter_type"])
 def test_receivables_under_a_filter_are_the_same_rows_of_the_whole(filtered, book_filters, column):
     chosen = some(book_filters, column)
-    result = filtered(**{column: chosen}).aging(None)
+    mine = result(filtered(**{column: chosen}), "aging", None)
     whole = book_filters.book.aging(column)
     whole = whole[whole[whole.columns[0]].isin(chosen)]
-    assert result["total"].sum() == pytest.approx(whole["total"].sum())
-    assert result["overdue"].sum() == pytest.approx(whole["overdue"].sum())
+    assert mine["total"].sum() == pytest.approx(whole["total"].sum())
+    assert mine["overdue"].sum() == pytest.approx(whole["overdue"].sum())
 
 
 def test_people_filtered_are_the_roster(filtered, book_filters):
     chosen = some(book_filters, "user_id")
-    result = filtered(user_id=chosen).utilization("user")
+    mine = result(filtered(user_id=chosen), "utilization", "user")
     whole = book_filters.book.utilization("user")
     expected = whole[whole["user_id"].isin(chosen)].reset_index(drop=True)
-    pd.testing.assert_frame_equal(result, expected)
+    pd.testing.assert_frame_equal(mine, expected)
 
 
 def test_a_filter_on_clients_leaves_available_hours_whole(filtered, book_filters):
     chosen = some(book_filters, "client_id")
-    row = filtered(client_id=chosen).utilization(None).iloc[0]
+    row = result(filtered(client_id=chosen), "utilization", None).iloc[0]
     entries = book_filters.filters("time_entries").data
     mine = entries[entries["client_id"].isin(chosen) & entries["date"].between("2026-07-01", "2026-09-30")]
     hours = mine[mine["billing_type"].isin(["billable", "fixedFee"]) & (mine["matter_type"] != "internal")]["hours"]
@@ -122,15 +141,110 @@ def test_the_table_ends_with_the_row_of_everything(filtered):
     tab = ViewTab(REALIZATION, "UTC")
     tab.show(filtered())
     page = BeautifulSoup(tab._table.value, "html.parser")
-    cells = [cell.get_text() for cell in page.tfoot.find_all("td")]
-    assert cells[2] == f"{tab.result['billed_amount'].sum():,.0f}"
+    heads = [cell.get_text() for cell in page.thead.find_all("th")]
+    cells = dict(zip(heads, (cell.get_text() for cell in page.tfoot.find_all(["th", "td"])), strict=True))
+    assert cells["Billed"] == f"{tab.result['billed_amount'].sum():,.0f}"
     assert len(page.tbody.find_all("tr")) == len(tab.result)
+
+
+@pytest.mark.parametrize("view", [UTILIZATION, REALIZATION], ids=lambda view: view.title)
+def test_tiles_are_the_figures_of_everything_whatever_was_shown_before(filtered, view):
+    alone = filtered().result(view.analysis, None).iloc[0].to_dict()
+    for key in ("month", view.tab.by[0]):
+        shown = filtered()
+        view.compute(shown, key)
+        total = shown.total(view.analysis)
+        assert len(shown._results) == 1
+        assert {name: total[name] for name in view.tab.tiles} == pytest.approx(
+            {name: alone[name] for name in view.tab.tiles}
+        )
+
+
+def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
+    tab = ViewTab(UTILIZATION, "UTC")
+    tab.show(filtered(date="2026-09"))
+    then = book_filters.book.utilization(None, start="2026-08-01", end="2026-08-31")["client_hours"].iloc[0]
+    now = book_filters.book.utilization(None, start="2026-09-01", end="2026-09-30")["client_hours"].iloc[0]
+    line = BeautifulSoup(tab._tiles.value, "html.parser").select_one(".bf-then").get_text()
+    assert line == f"{change(now, then, 'hours')}, before {then:,.1f}"
+    assert "Compared with 1 August 2026 to 31 August 2026." in words_of(tab._about)
+    # The first month of the data has none before it, and an open period neither.
+    assert filtered(date="2024-01").before is None
+    assert filtered(date=None).before is None
+    # Balances have no history.
+    receivables = ViewTab(RECEIVABLES, "UTC")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        receivables.show(filtered())
+    assert "bf-then" not in receivables._tiles.value
+
+
+def test_a_single_month_has_charts_too(filtered):
+    overview = Overview([UTILIZATION, REALIZATION])
+    overview.show(filtered(date="2026-09"))
+    alts = [BeautifulSoup(chart.value, "html.parser").img["alt"] for _view, _figures, chart in overview._parts]
+    assert [alt.partition(";")[0] for alt in alts] == ["Utilization by timekeeper", "Realization by client"]
+
+
+def test_the_bar_whose_rows_are_shown_is_marked(filtered):
+    tab = ViewTab(UTILIZATION, "UTC")
+    tab.show(filtered())
+    marked = lambda: [row for row, bar in enumerate(tab.bars) if "bf-marked" in bar._dom_classes]  # noqa: E731
+    tab.bars[2].click()
+    assert marked() == [2]
+    tab.bars[0].click()
+    assert marked() == [0]
+    tab.drill.children[-1].click()
+    assert marked() == []
+
+
+def test_clients_of_one_name_have_their_reference_everywhere(client, filtered, book_filters, monkeypatch):
+    clients = book_filters.book.clients
+    shared = set(clients.loc[clients["name"].duplicated(keep=False), "client_id"])
+    assert shared
+    whole = filtered(date="2026")
+    named = REALIZATION.compute(whole, "client").set_index("client_id")["client_name"]
+    references = clients.set_index("client_id")["reference"]
+    there = shared & set(named.index)
+    assert there
+    assert all(named[each].endswith(f"({references[each]})") for each in there)
+    some_id = next(iter(there))
+    rows = REALIZATION.rows_behind(whole, "client", some_id)
+    assert set(rows["client_name"]) == {named[some_id]}
+
+
+def test_the_firm_and_the_period_stand_on_top(client):
+    explorer = bf.explore(bf.book("2026-10", client=client), title="Harrow & <b>", remark="Made up.")
+    page = BeautifulSoup(explorer._top.value, "html.parser")
+    assert page.h1.get_text(" ") == "Harrow & <b> 1 October 2026 to 31 October 2026"
+    assert page.select_one(".bf-remark").get_text() == "Made up."
+    explorer.panel.state = {"date": "2026-09"}
+    assert "1 September 2026 to 30 September 2026" in explorer._top.value
+
+
+def test_each_tab_says_what_is_left_out_in_plain_words():
+    for view in VIEWS:
+        words = " ".join(text for texts in meaning(view.analysis).values() for text in texts)
+        assert "Left out" in meaning(view.analysis)
+        assert "=" not in words
+        assert "_" not in words
+        assert "`" not in words
+
+
+def test_where_excel_is_not_offered_the_reason_is_given(monkeypatch):
+    frame = pd.DataFrame({"hours": [1.0]})
+    assert "Excel</a>" in downloads("hours", frame)
+    monkeypatch.setattr(html_module, "_EXCEL_ROWS", 0)
+    assert "for up to 0 rows; these are 1" in downloads("hours", frame)
+    monkeypatch.undo()
+    monkeypatch.setattr(html_module, "find_spec", lambda _name: None)
+    assert "pip install xlsxwriter" in downloads("hours", frame)
 
 
 def test_only_the_visible_tab_is_computed(client):
     explorer = bf.explore(bf.book("2026-10", client=client))
     overview, first = explorer.tabs.children[:2]
-    assert "bf-tiles" in overview._body.value
+    assert "bf-tiles" in figures_of(overview)
     assert not hasattr(first, "result")
     explorer.tabs.selected_index = 1
     everyone = len(first.result)
@@ -143,9 +257,9 @@ def test_warnings_of_an_analysis_stand_beside_its_figures(filtered):
     tab = ViewTab(RECEIVABLES, "UTC")
     tab.show(filtered())
     assert "Balances are those of 31 October 2026, when they were loaded" in tab._notes.value
-    overview = Overview(VIEWS)
+    overview = Overview([RECEIVABLES])
     overview.show(filtered())
-    section = BeautifulSoup(overview._body.value, "html.parser").find("h3", string="Receivables").parent
+    section = BeautifulSoup(figures_of(overview), "html.parser")
     assert "payments since 30 September 2026 are already taken off" in section.get_text()
 
 
@@ -199,7 +313,7 @@ def test_nothing_under_the_filters_says_so(filtered):
 def test_words_from_data_are_never_html():
     frame = pd.DataFrame({"client_id": ["c1"], "client_name": [MEAN], "amount": [1.0]})
     shown = (
-        table(MEAN, MEAN, [Measure("amount", MEAN, "money", "")], frame, {})
+        table(MEAN, {MEAN: [MEAN]}, [Measure("amount", MEAN, "money", "")], frame, {})
         + records(MEAN, frame)
         + downloads(MEAN, frame)
     )
@@ -215,7 +329,7 @@ def test_words_from_data_are_never_html():
 def test_an_invoice_for_several_matters_is_listed_with_its_share(filtered, book_filters):
     rows = RECEIVABLES.rows_behind(filtered(), "matter", some(book_filters, "matter_id", 1)[0])
     assert (rows["total"].abs() <= rows["balance"].abs() + 0.005).all()
-    by_matter = filtered().aging(["matter", "invoice_id"])
+    by_matter = result(filtered(), "aging", ["matter", "invoice_id"])
     whole = by_matter.groupby("invoice_id")["total"].sum()
     invoices = book_filters.book.invoices.set_index("invoice_id")["balance"]
     pd.testing.assert_series_equal(whole, invoices.loc[whole.index], check_names=False)
@@ -226,5 +340,6 @@ def test_headings_and_values_of_records_are_in_words(filtered):
     tab.show(filtered())
     tab.open_row(0)
     page = BeautifulSoup(tab.drill.children[0].value, "html.parser")
-    assert [cell.get_text() for cell in page.thead.find_all("th")][-2:] == ["Billing type", "Client hours"]
+    # The figure stands beside the date, where it is seen on a narrow screen.
+    assert [cell.get_text() for cell in page.thead.find_all("th")][:3] == ["Date", "Client hours", "Timekeeper"]
     assert {cell.get_text() for cell in page.select("td.bf-enum")} <= {"Billable", "Fixed fee"}

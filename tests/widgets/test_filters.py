@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.widgets._describe import code, sentence
 from billframes.widgets._filters import Filters
+from billframes.widgets._options import fold
 from billframes.widgets._state import FilterState, Range, read_state
 
 
@@ -66,8 +67,16 @@ def test_two_clients_of_one_name_stay_two_options(filters):
     assert let_through(filters, client_id=["c1"]) == [0, 3]
 
 
+def test_options_are_sorted_by_name_and_numbers_by_size(entries):
+    options = Filters(entries).options("client_id")
+    names = [options.labels[place] for place in options.order]
+    assert names[:-1] == sorted(names[:-1], key=fold) or names == sorted(names, key=fold)
+    years = Filters(pd.DataFrame({"cf_year": pd.Categorical([10, 9, 10], [10, 9])}))
+    assert labels(years, "cf_year") == ["10", "9"]
+
+
 def test_missing_values_are_an_option(filters):
-    assert labels(filters, "client_id")[-1] == "Unassigned"
+    assert labels(filters, "client_id")[-1] == "Unassigned (no client)"
     assert let_through(filters, client_id=[None, "c3"]) == [2, 5]
     assert labels(filters, "billing_type") == ["Billable", "Non-billable", "Fixed fee"]
     assert let_through(filters, matter_cf_insured=[None]) == [1, 4]
