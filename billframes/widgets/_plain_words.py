@@ -1,4 +1,4 @@
-"""What an analysis declares of its meaning, in the words of its headings and without what only callers need.
+"""Say what an analysis counts in the words of its headings, without what only callers need.
 
 The declaration names columns and arguments in backticks. Partners know the columns by their headings and have no
 arguments, so clauses about arguments are left out.

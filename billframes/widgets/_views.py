@@ -79,7 +79,7 @@ class View:
         return {title_of_key(key).capitalize(): _texts(result[key]) for key in table.keys}
 
     def compute(self, filtered: FilteredBook, key: By) -> pd.DataFrame:
-        """Return the result by a key, the largest rows first, with names that are shared told apart."""
+        """Return the result by a key, the largest rows first, with the reference beside names that are shared."""
         result = filtered.result(self.analysis, key)
         if key not in TIMES and self.tab.order in result:
             result = result.sort_values(self.tab.order, ascending=False, kind="stable", ignore_index=True)
