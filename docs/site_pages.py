@@ -14,6 +14,8 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from numpydoc.docscrape import NumpyDocString
+
 import billframes as bf
 from billframes.analysis.spec import analyses
 from billframes.cli import COMMANDS
@@ -88,6 +90,7 @@ def _pages() -> dict[str, str]:
     pages["tables.rst"] = _title("Tables") + _tables(tables)
     pages["error-classes.rst"] = _title("Errors and warnings as classes") + "".join(map(_exception, errors))
     pages["command-line.md"] = _command_line()
+    pages["settings-files.md"] = _settings_files()
     for name in COPIED:
         pages[name.lower()] = (ROOT / name).read_text(encoding="utf-8")
     return pages
@@ -132,6 +135,31 @@ def _command_line() -> str:
         parser = argparse.ArgumentParser(f"billframes {name}", description=summary, formatter_class=_narrow)
         importlib.import_module(module).add_arguments(parser)
         parts += [f"## billframes {name}", f"```text\n{parser.format_help().strip()}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _settings_files() -> str:
+    """List the keys of the TOML files, as the classes that read them document them."""
+    parts = [
+        "# Settings files",
+        "Every key of the files that billframes reads. A key that is not listed is refused.",
+        "## config.toml",
+        "Profiles: an address and the options of a connection. [Connecting](../connecting.md#the-profile-file) says "
+        "where the file is, and lists the [options](../connecting.md#options) that a profile can hold.",
+    ]
+    for file, kind, page in (
+        ("firm.toml", bf.FirmSettings, "firm-settings"),
+        ("profile.toml", bf.LedesProfile, "ebilling"),
+    ):
+        rows = [
+            f"| `{each.name}` | {each.type.replace('|', chr(92) + '|')} | {' '.join(each.desc)} |"
+            for each in NumpyDocString(inspect.getdoc(kind) or "")["Parameters"]
+        ]
+        parts += [
+            f"## {file}",
+            f"Read by `bf.{kind.__name__}.load`; [this page](../{page}.md) shows one.",
+            "\n".join(["| key | takes | is |", "| --- | --- | --- |", *rows]),
+        ]
     return "\n\n".join(parts) + "\n"
 
 

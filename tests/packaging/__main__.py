@@ -29,7 +29,9 @@ assert bf.utilization(**frames, start="2026-10-01", end="2026-10-31").df().shape
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
 names = ("time_entries", "users", "matters")
-frames = {name: spark.createDataFrame(getattr(client, name)(to="arrow")) for name in names}
+tables = {name: getattr(client, name)(to="arrow") for name in names}
+tables["time_entries"] = tables["time_entries"].drop_columns(["time"])  # Spark has no time of day
+frames = {name: spark.createDataFrame(table) for name, table in tables.items()}
 assert bf.utilization(**frames, start="2026-10-01", end="2026-10-31").count() > 5
 spark.stop()
 """,
