@@ -51,6 +51,10 @@ from .client import (
 from .config.firm import (
     FirmSettings as FirmSettings,
 )
+from .display import (
+    ShownFrame as ShownFrame,
+    show as show,
+)
 from .ebilling import (
     LedesFile as LedesFile,
     LedesProfile as LedesProfile,

@@ -1,14 +1,27 @@
-"""Format numbers, changes and dates for people, in tables, reports and charts. A missing value is a dash, not 0."""
+"""Format numbers, changes, dates and single records for people. A missing value is a dash, not 0."""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Mapping
+from html import escape
 
 from billframes._names import snake_case
 from billframes.periods import MONTHS
 
-__all__ = ["MINUS", "MISSING", "change", "enum_label", "format_number", "long_date", "month_name", "short_date"]
+__all__ = [
+    "MINUS",
+    "MISSING",
+    "change",
+    "enum_label",
+    "fields_html",
+    "format_number",
+    "label_of",
+    "long_date",
+    "month_name",
+    "short_date",
+]
 
 MISSING = "–"
 MINUS = "−"
@@ -124,3 +137,25 @@ def short_date(day: dt.date) -> str:
     '3 Oct 2026'
     """
     return f"{day.day} {month_name(day, short=True)}"
+
+
+def label_of(name: str) -> str:
+    """
+    Return the name of an attribute in words.
+
+    Examples
+    --------
+    >>> label_of("billing_type"), label_of("matter_id"), label_of("originator_ids")
+    ('Billing type', 'Matter id', 'Originator ids')
+    """
+    return name.replace("_", " ").strip().capitalize()
+
+
+def fields_html(title: str, fields: Mapping[str, str]) -> str:
+    """Return labels and their values as an HTML table of two columns; all text is escaped."""
+    left = ' style="text-align: left"'
+    rows = "".join(
+        f'<tr><th scope="row"{left}>{escape(label)}</th><td{left}>{escape(value or MISSING)}</td></tr>'
+        for label, value in fields.items()
+    )
+    return f"<table><caption{left}>{escape(title)}</caption><tbody>{rows}</tbody></table>"

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._book_methods import methods
+from billframes._book_methods import FRAMES, methods
 from billframes._session import default_client
+from billframes._show import fields_html
 from billframes._suggest import SuggestsNames
 from billframes.analysis.contribution import contribution
 from billframes.client import Client
-from billframes.config.firm import FirmSettings
+from billframes.config.firm import FirmSettings, describe_settings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period, local_day, resolve
 
@@ -49,7 +50,22 @@ class Book(BookAnalyses, SuggestsNames):
         return self._client
 
     def __repr__(self) -> str:
-        return f"<billframes book {self.period.start} to {self.period.end}>"
+        return f"<billframes book {self._days}>"
+
+    def _repr_html_(self) -> str:
+        loaded = [f"{name} ({len(vars(self)[name]):,})" for name in FRAMES if name in vars(self)]
+        fields = {
+            "Period": self._days,
+            "Data": getattr(self._client, "base_url", "") or repr(self._client),
+            "Settings": describe_settings(self.settings),
+            "Loaded": ", ".join(loaded) or "nothing yet; each frame is loaded when it is first needed",
+            "Analyses": ", ".join(methods()),
+        }
+        return fields_html("Book", fields)
+
+    @property
+    def _days(self) -> str:
+        return f"{self.period.start or 'the beginning'} to {self.period.end or 'today'}"
 
     @functools.cached_property
     def time_entries(self) -> pd.DataFrame:

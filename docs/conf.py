@@ -10,6 +10,7 @@ import inspect
 import os
 import re
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -89,5 +90,8 @@ def _source(app: Any, page: str, source: list[str]) -> None:
 
 def _call_docstring(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Document a loader or a chart, which are objects to call, by what a call does."""
-    if what == "function" and not hasattr(obj, "__name__") and obj.__call__.__doc__:
-        lines[:] = inspect.cleandoc(obj.__call__.__doc__).split("\n")
+    if what == "function" and not hasattr(obj, "__name__"):
+        call = obj.__call__.__doc__ or ""
+        # A loader itself has the text of its call, which keeps only Python's own.
+        text = inspect.getdoc(obj) if call == types.FunctionType.__call__.__doc__ else call
+        lines[:] = inspect.cleandoc(text or "").split("\n")

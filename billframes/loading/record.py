@@ -6,13 +6,15 @@ Custom fields are attributes too, under the names their columns have in a frame 
 
 from __future__ import annotations
 
+import datetime as dt
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from html import escape
 from typing import Any, NoReturn
 
 from msgspec import Struct
 
+from billframes._show import fields_html, label_of
 from billframes._suggest import unknown_name
 from billframes.errors import DecodeError
 from billframes.schema.custom_fields import attributes_of
@@ -71,11 +73,21 @@ class Record:
         return "\n".join([f"{self._kind}:", *lines])
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr><th scope="row">{escape(name)}</th><td>{escape(_shown(value))}</td></tr>'
-            for name, value in self._values.items()
-        )
-        return f"<table><caption>{escape(self._kind)}</caption><tbody>{rows}</tbody></table>"
+        return fields_html(self._kind.capitalize(), dict(self._labelled()))
+
+    def _labelled(self) -> Iterator[tuple[str, str]]:
+        """Return labels and texts: what people read first, ids last. Custom fields have their own names."""
+        customs = self._values.get("custom_fields") or {}
+        shown = {name: value for name, value in self._values.items() if not name.startswith("cf_")}
+        shown.pop("custom_fields", None)
+        for name, value in shown.items():
+            if not _is_id(name):
+                yield label_of(name), _read(value)
+        for name, value in customs.items():
+            yield str(name), _read(value)
+        for name, value in shown.items():
+            if _is_id(name):
+                yield label_of(name), _shown(value)
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -151,17 +163,39 @@ def _parsed(parse: Callable[[str], Any], text: str, said: str) -> Any:
 def _shown(value: Any) -> str:
     """Return a value on one line: nested records by their names."""
     if isinstance(value, Record):
-        return ", ".join(filter(None, _facts(value)))
+        return _in_short(value)
     if isinstance(value, list):
         return "; ".join(map(_shown, value))
     if isinstance(value, dict):
         return ", ".join(f"{name}: {_shown(each)}" for name, each in value.items())
+    if isinstance(value, dt.datetime):
+        return f"{value:%Y-%m-%d %H:%M} UTC"
     return "" if value is None else str(value)
 
 
-def _facts(record: Record) -> Iterator[str]:
-    for value in record._values.values():
-        yield _shown(value)
+def _isolated(text: str) -> str:
+    """Mark a text written from right to left, so that what follows it keeps its own direction."""
+    turns = any(unicodedata.bidirectional(letter) in {"R", "AL"} for letter in text)
+    return f"\u2068{text}\u2069" if turns else text
+
+
+def _read(value: Any) -> str:
+    """Return a value as people read it: money and hours have two decimals."""
+    return f"{value:,.2f}" if isinstance(value, float) else _shown(value)
+
+
+def _is_id(name: str) -> bool:
+    return name.endswith(("_id", "_ids"))
+
+
+def _in_short(record: Record) -> str:
+    """Return what a nested record is called, else its fields with their labels."""
+    values = record._values
+    called = next((values[name] for name in ("name", "label", "invoice_number") if values.get(name)), None)
+    if called is not None:
+        return f"{_isolated(str(called))} ({values['reference']})" if values.get("reference") else str(called)
+    labelled = ((label_of(name), _shown(value)) for name, value in values.items() if not _is_id(name))
+    return "; ".join(f"{label}: {text}" for label, text in labelled if text)
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,168 @@
+"""A frame is shown with names and figures first and ids last; the frame itself stays as it is."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+
+import billframes as bf
+
+COLUMNS = ["date", "client_name", "matter_name", "user_name", "hours", "rate", "amount"]
+
+
+@pytest.fixture(scope="module")
+def entries(client):
+    return client.time_entries("2026-10", limit=30)
+
+
+def cells(shown):
+    """The texts of the HTML table, by row."""
+    page = BeautifulSoup(shown._repr_html_(), "html.parser")
+    return [[each.get_text() for each in row.find_all(["th", "td"])] for row in page.find_all("tr")]
+
+
+def test_dates_names_and_figures_come_first_and_ids_last(entries):
+    before = entries.copy()
+    shown = bf.show(entries)
+    assert shown.columns[: len(COLUMNS)] == COLUMNS
+    ids = [name for name in entries.columns if name.endswith("_id")]
+    assert shown.columns[-len(ids) :] == ids
+    assert shown.columns.index("invoice_amount") > shown.columns.index("description")
+    assert sorted(shown.columns) == sorted(entries.columns)
+    pd.testing.assert_frame_equal(entries, before)
+
+
+@pytest.mark.parametrize(
+    ("loader", "first"),
+    [
+        ("matters", ["name", "opened", "client_name", "responsible_name"]),
+        ("invoices", ["invoice_date", "due_date", "invoice_number", "client_name", "matter_name", "amount", "balance"]),
+        ("expenses", ["date", "client_name", "matter_name", "user_name", "amount"]),
+        ("users", ["name"]),
+        ("practice_areas", ["label"]),
+    ],
+)
+def test_each_list_begins_with_what_people_read(client, loader, first):
+    frame = getattr(client, loader)()
+    shown = bf.show(frame, 1)
+    assert shown.columns[: len(first)] == first
+    ids = [name for name in frame.columns if name.endswith(("_id", "_ids"))]
+    assert shown.columns[-len(ids) :] == ids
+
+
+@pytest.mark.parametrize("to", ["pandas", "polars", "arrow"])
+def test_every_kind_of_frame_is_shown_alike(client, entries, to):
+    frame = client.time_entries("2026-10", limit=30, to=to)
+    assert cells(bf.show(frame, 5)) == cells(bf.show(entries, 5))
+
+
+def test_a_lazy_frame_is_not_counted():
+    import polars as pl
+
+    shown = bf.show(pl.LazyFrame({"client_id": ["c1"], "hours": [1.25]}), 5)
+    assert cells(shown) == [["hours", "client_id"], ["1.25", "c1"]]
+    assert repr(shown).endswith("1 row; there may be more")
+
+
+def test_numbers_dates_and_missing_values_are_formatted():
+    frame = pd.DataFrame(
+        {
+            "worked_amount": [1234.5, None],
+            "client_hours": [0.25, -1.0],
+            "billing_realization": [0.834, float("nan")],
+            "my_number": [1234567.125, 2.0],
+            "billed": [True, False],
+            "created_at": pd.to_datetime(["2026-10-31T17:05:00Z", None]),
+            "seen": [dt.date(2026, 10, 1), None],
+            "tags": [["a", "b"], []],
+        }
+    )
+    rows = [dict(zip(cells(bf.show(frame))[0], row, strict=True)) for row in cells(bf.show(frame))[1:]]
+    assert rows[0] == {
+        "worked_amount": "1,234.50",
+        "client_hours": "0.25",
+        "billing_realization": "83.4%",
+        "my_number": "1,234,567.125",
+        "billed": "yes",
+        "created_at": "2026-10-31 17:05 UTC",
+        "seen": "2026-10-01",
+        "tags": "a; b",
+    }
+    assert [rows[1][name] for name in ("worked_amount", "client_hours", "billing_realization")] == ["–", "−1.00", "–"]
+    assert [rows[1][name] for name in ("billed", "created_at", "seen", "tags")] == ["no", "–", "–", "–"]
+
+
+def test_names_in_the_html_run_nothing():
+    frame = pd.DataFrame({"<b>x</b>": ["<script>alert(1)</script>"], "client_name": ['"><img src=x onerror=alert(1)>']})
+    page = BeautifulSoup(bf.show(frame)._repr_html_(), "html.parser")
+    assert page.find_all(["script", "img", "b"]) == []
+    assert "<script>alert(1)</script>" in page.get_text()
+
+
+def test_it_says_how_many_rows_there_are(entries):
+    assert repr(bf.show(entries, 3)).endswith("the first 3 of 30 rows")
+    assert "the first 3 of 30 rows" in bf.show(entries, 3)._repr_html_()
+    assert repr(bf.show(entries.head(1))).endswith("\n1 row")
+    assert cells(bf.show(entries, 0)) == [bf.show(entries).columns]
+
+
+def test_an_index_with_a_name_is_shown_as_a_column(entries):
+    sums = entries.groupby("client_name")[["hours"]].sum()
+    assert bf.show(sums).columns == ["client_name", "hours"]
+    wide = entries.pivot_table(
+        index="user_name", columns="billing_type", values=["hours"], aggfunc="sum", observed=True
+    )
+    assert bf.show(wide).columns[0] == "user_name"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (([1],), "frame is a list; show takes"),
+        ((pd.DataFrame(), -1), "rows=-1"),
+        ((pd.DataFrame(), "5"), "rows='5'"),
+        ((pd.DataFrame([[1, 2]], columns=["a", "a"]),), "Two columns of the frame have the same name"),
+    ],
+)
+def test_what_is_not_a_frame_or_a_number_of_rows_is_refused(given, said):
+    with pytest.raises(bf.ParameterError) as raised:
+        bf.show(*given)
+    assert str(raised.value).startswith(said)
+
+
+def labelled(html):
+    return {row.th.get_text(): row.td.get_text() for row in BeautifulSoup(html, "html.parser").find_all("tr")}
+
+
+def test_a_record_shows_labelled_fields_with_ids_last(client, entries):
+    fields = labelled(client.time_entries.get(entries["time_entry_id"].iloc[0])._repr_html_())
+    row = entries.iloc[0]
+    assert fields["Hours"] == f"{row['hours']:.2f}"
+    assert fields["User"] == row["user_name"]
+    assert fields["Client"].replace("\u2068", "").startswith(row["client_name"])
+    assert row["client_reference"] in fields["Client"]
+    assert list(fields)[-1] == "Fixed fee id"
+    assert all(label.endswith(" id") for label in list(fields)[-6:])
+
+
+def test_a_records_custom_fields_have_the_firms_own_names(client):
+    matters = client.matters()
+    one = matters[matters["cf_court"].notna()].iloc[0]
+    fields = labelled(client.matters.get(one["matter_id"])._repr_html_())
+    assert fields["Court"] == one["cf_court"]
+    assert not [label for label in fields if label.startswith("Cf")]
+
+
+def test_a_book_shows_its_period_settings_and_what_is_loaded_and_loads_nothing_for_it(client):
+    book = bf.book("2026-10", client=client)
+    fields = labelled(book._repr_html_())
+    assert fields["Period"] == "2026-10-01 to 2026-10-31"
+    assert fields["Settings"].startswith("No firm settings: 8 hours a day")
+    assert fields["Loaded"].startswith("nothing yet")
+    assert "realization" in fields["Analyses"]
+    assert set(vars(book)) == {"period", "settings", "_client"}
+    users = len(book.users)
+    assert labelled(book._repr_html_())["Loaded"] == f"users ({users})"
