@@ -138,6 +138,7 @@ def show(frame: Any, rows: int = 20) -> ShownFrame:
 
 def _first_rows(frame: Any, rows: int) -> tuple[pd.DataFrame, int | None]:
     """Return the first rows as pandas with texts as column names, and how many rows there are in all."""
+    total: int | None
     if isinstance(frame, pd.DataFrame):
         few, total = frame.head(rows), len(frame)
         named = [name for name in few.index.names if name is not None]
