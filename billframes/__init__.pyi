@@ -29,6 +29,7 @@ from .analysis.contribution import contribution as contribution
 from .analysis.duplicates import duplicates as duplicates
 from .analysis.effective_rates import effective_rates as effective_rates
 from .analysis.explain import explain as explain
+from .analysis.exposure import exposure as exposure
 from .analysis.fixed_fee_realization import fixed_fee_realization as fixed_fee_realization
 from .analysis.leverage import leverage as leverage
 from .analysis.lockup import lockup as lockup

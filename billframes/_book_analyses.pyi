@@ -86,6 +86,17 @@ class BookAnalyses:
         clients: pd.DataFrame | None = None,
         settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
+    def exposure(
+        self,
+        by: By = "client",
+        *,
+        as_of: DateLike | None = None,
+        buckets: Sequence[int] = (30, 60, 90),
+        matters: pd.DataFrame | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
     def fixed_fee_realization(
         self,
         by: By = None,

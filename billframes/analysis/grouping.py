@@ -159,7 +159,9 @@ class Grouping:
         keys = self.base if names is None else names
         return nw.concat([parts[0], *(_with_types(part, {name: types[name] for name in keys}) for part in parts[1:])])
 
-    def add_up(self, frame: Frame, measures: Sequence[str], least: Sequence[str] = ()) -> Frame:
+    def add_up(
+        self, frame: Frame, measures: Sequence[str], least: Sequence[str] = (), greatest: Sequence[str] = ()
+    ) -> Frame:
         """
         Join what the keys need, and add up over the keys.
 
@@ -169,18 +171,22 @@ class Grouping:
             Sums over at least `base`.
         measures : sequence of str
             Columns that are added up; originators share them.
-        least : sequence of str
-            Columns of which the smallest value is taken, such as dates.
+        least, greatest : sequence of str
+            Columns of which the smallest or the largest value is taken, such as dates.
 
         Returns
         -------
         Frame
             The keys' columns and the others.
         """
-        return self._totals(self._with_columns(frame, measures, least), measures, least)
+        return self._totals(self._with_columns(frame, measures, (*least, *greatest)), measures, least, greatest)
 
-    def combine(self, parts: Sequence[Frame], measures: Sequence[str]) -> Frame:
-        """Add up finished results over the keys; a measure that a part does not have counts as 0."""
+    def combine(self, parts: Sequence[Frame], measures: Sequence[str], dates: Sequence[str] = ()) -> Frame:
+        """
+        Add up finished results over the keys; a measure that a part does not have counts as 0.
+
+        Of `dates`, the latest is taken.
+        """
         rows = []
         for part in parts:
             there = part.collect_schema()
@@ -188,8 +194,9 @@ class Grouping:
             known = [C(name).fill_null(float("nan")) for name in measures if name in there]
             zeros = [nw.lit(0.0).alias(name) for name in measures if name not in there]
             labels = [expr for key in self.keys for expr in _own_labels(key)]
-            rows.append(part.select(*labels, *known, *zeros).select(*self.columns, *measures))
-        return self._totals(self.concat(rows, self.columns), measures)
+            days = [C(name) if name in there else null_column(nw.Datetime("us")).alias(name) for name in dates]
+            rows.append(part.select(*labels, *known, *zeros, *days).select(*self.columns, *measures, *dates))
+        return self._totals(self.concat(rows, self.columns), measures, greatest=dates)
 
     def finish(self, frame: Frame, columns: Sequence[str], *, named: bool = False) -> Frame:
         """
@@ -219,9 +226,12 @@ class Grouping:
         texts = [key for key in self.keys if len(key.columns) == 1 and schema[key.columns[0]] == nw.String]
         return made.with_columns(*[C(*key.columns).fill_null(key.missing) for key in texts]) if texts else made
 
-    def _totals(self, frame: Frame, measures: Sequence[str], least: Sequence[str] = ()) -> Frame:
+    def _totals(
+        self, frame: Frame, measures: Sequence[str], least: Sequence[str] = (), greatest: Sequence[str] = ()
+    ) -> Frame:
         """Add up over ids and values; of an id's names, the last in the alphabet is its label."""
-        totals = [C(*measures).sum(), *([C(*least).min()] if least else [])]
+        totals = [C(name).sum() for name in measures]
+        totals += [C(name).min() for name in least] + [C(name).max() for name in greatest]
         if not self.keys:
             return frame.select(*totals)
         names = [column for key in self.keys for column in key.columns[1:]]

@@ -203,7 +203,7 @@ ANALYSIS = Analysis(
             "hours",
             "Billable hours whose worth no amount shows; no money has them.",
         ),
-        summed("contingent_amount", "On contingency", "money", "The part of the total on contingency matters."),
+        *shared("contingent_amount"),
     ),
     table=TableSpec(
         title="Work in progress by age",

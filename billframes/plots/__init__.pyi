@@ -7,6 +7,7 @@ bridge: Plot
 budget_burn: Plot
 contribution: Plot
 effective_rates: Plot
+exposure: Plot
 fixed_fee_realization: Plot
 leverage: Plot
 lockup: Plot

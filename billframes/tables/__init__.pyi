@@ -7,6 +7,7 @@ bridge: TableOf
 budget_burn: TableOf
 contribution: TableOf
 effective_rates: TableOf
+exposure: TableOf
 fixed_fee_realization: TableOf
 leverage: TableOf
 lockup: TableOf

@@ -19,6 +19,7 @@ from billframes.analysis import (
     contribution,
     duplicates,
     effective_rates,
+    exposure,
     fixed_fee_realization,
     leverage,
     missing_time,
@@ -173,7 +174,7 @@ WORK = (*ITEMS, *PEOPLE)
 # Every analysis that takes keys, by a custom field of clients.
 BY_CLIENT: tuple[tuple[Callable[..., Any], tuple[str, ...], dict[str, Any]], ...] = (
     *((each, WORK, {}) for each in (realization, contribution, effective_rates, origination, profitability)),
-    *((each, WORK, {"as_of": "2026-11-15"}) for each in (aging, wip)),
+    *((each, WORK, {"as_of": "2026-11-15"}) for each in (aging, wip, exposure)),
     *((each, ("time_entries", *PEOPLE), {"start": "2026-10"}) for each in (utilization, leverage)),
     (timekeeping_lag, ("time_entries", *PEOPLE), {}),
     (billing_lag, ("time_entries", "invoices", *PEOPLE), {}),
@@ -227,6 +228,9 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "bridge of realization by client": bridged("billing_realization", "client"),
     "bridge of the fees by user": bridged("billed_amount", "user"),
     "bridge of the firm's rate": bridged("effective_rate", "practice_area", by=[]),
+    "exposure by client": call(exposure, *WORK, as_of="2026-11-15"),
+    "exposure by matter and role": call(exposure, *WORK, as_of="2026-10-31", by=["matter", "role"]),
+    "exposure of the firm": call(exposure, *WORK, as_of="2026-10-31", by=None),
     "billing lag by client": call(billing_lag, "time_entries", "invoices", *PEOPLE, by="client"),
     "timekeeping lag by user": call(timekeeping_lag, "time_entries", *PEOPLE, settings=SETTINGS),
     "timekeeping lag by originator": call(timekeeping_lag, "time_entries", *PEOPLE, by="originator"),
@@ -265,6 +269,7 @@ ON_CLUSTERS = (
     "fixed-fee realization by user",
     "missing time",
     "bridge of the fees by user",
+    "exposure by client",
 )
 
 # How many small queries a call runs on lazy frames, each of one row, as its documentation says; calls that are not here
