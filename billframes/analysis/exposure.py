@@ -25,7 +25,7 @@ from billframes.analysis.guards import already_checked
 from billframes.analysis.keys import TIMES, By
 from billframes.analysis.metrics import Measure, buckets as bucket_measures, shared, summed
 from billframes.analysis.open_balances import by_items, grouping_of, limits_of
-from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec
+from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.wip import wip
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -323,5 +323,22 @@ ANALYSIS = Analysis(
         gives=(["350", "100"], "Work in progress and receivables by client"),
     ),
     book=FromBook(),
-    records=RecordsSpec(frames=("matters",), counted="exposure_amount", date="last_work_date"),
+    records=RecordsSpec(
+        frames=("matters",),
+        counted="exposure_amount",
+        date="last_work_date",
+        shown=(
+            *("name", "exposure_amount", "wip_amount", "receivable_amount", "overdue", "last_work_date"),
+            *("last_invoice_date", "client_name", "responsible_name", "reference"),
+        ),
+    ),
+    tab=TabSpec(
+        place=5,
+        title="Exposure",
+        by=("client", "responsible", "practice_area", "matter"),
+        tiles=("exposure_amount", "wip_amount", "receivable_amount", "overdue"),
+        order="exposure_amount",
+        filters="marked_matters",
+        note="Filters on single entries, such as billing type, do not apply here.",
+    ),
 )
