@@ -286,7 +286,15 @@ ANALYSIS = Analysis(
             *("target_hours", "pace"),
         ),
         where_there=("idle_capacity_hours", "target_hours", "pace"),
-        brief=("client_hours", "non_billable_hours", "total_hours", "capacity_hours", "utilization"),
+        brief=(
+            "client_hours",
+            "non_billable_hours",
+            "total_hours",
+            "capacity_hours",
+            "utilization",
+            "target_hours",
+            "pace",
+        ),
     ),
     chart=ChartSpec(
         kind="bars",

@@ -17,12 +17,13 @@ from billframes.analysis._result import Rows
 from billframes.analysis.spec import measure
 from billframes.plots._axes import DARK, INK, MUTED, PALE, RAMP, SIZE, axes_for, finish, legend
 
-__all__ = ["KINDS", "Drawn", "height_for"]
+__all__ = ["KINDS", "SHORT", "Drawn", "height_for", "shortened"]
 
 # Longer names would leave no room for the bars.
 LONGEST = 34
 # More steps of a waterfall would be too small to see.
 LONGEST_WALK = 12
+SHORT = 22
 _LINE: dict[str, Any] = {"color": "#999999", "linewidth": 0.8}
 
 
@@ -272,12 +273,20 @@ def _write(ax: Axes, words: Sequence[str], spots: Any, offset: tuple[int, int], 
 
 def _label_rows(ax: Axes, labels: Sequence[str]) -> None:
     """Name the rows, the first at the top."""
-    ax.set_yticks(np.arange(len(labels)), [_short(label.replace("\n", " ")) for label in labels])
+    ax.set_yticks(np.arange(len(labels)), [shortened(label.replace("\n", " ")) for label in labels])
     ax.set_ylim(max(len(labels), 1) - 0.4, -0.6)
 
 
-def _short(label: str) -> str:
-    return label if len(label) <= LONGEST else f"{label[: LONGEST - 1].rstrip()}…"
+def shortened(label: str, longest: int = LONGEST) -> str:
+    """
+    Cut a name that is too long to stand beside a bar.
+
+    Examples
+    --------
+    >>> shortened("Stonebridge Development Corp.", 22)
+    'Stonebridge Developme…'
+    """
+    return label if len(label) <= longest else f"{label[: longest - 1].rstrip()}…"
 
 
 def _shades(count: int) -> list[str]:

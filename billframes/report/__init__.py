@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         receivables,
         trends,
         utilization,
+        work_in_progress,
     )
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "receivables",
     "trends",
     "utilization",
+    "work_in_progress",
 ]
 
 _HOMES = {"build": "building", "Month": "month", "Section": "html", "load": "month"}

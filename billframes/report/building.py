@@ -28,6 +28,8 @@ Step = Callable[[str], None]
 _TURN = "billframes_turn"
 # Seconds after which a cell without a result counts as stuck. Loading a big firm takes minutes, not hours.
 PATIENCE = 3600
+_HEADING = re.compile(r'<section[^>]* id="([^"]+)"[^>]*>\s*<h2[^>]*>(.*?)</h2>', re.DOTALL)
+_KEY_POINTS = "key-points"
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -196,4 +198,15 @@ def _page(notebook: Any, title: str) -> str:
             template_name="page", extra_template_basedirs=[str(folder)], template_file="index.html.j2"
         )
         html, _ = exporter.from_notebook_node(notebook, resources={"metadata": {"name": title}})
-    return str(html)
+    return _with_contents(str(html))
+
+
+def _with_contents(html: str) -> str:
+    """Insert a list of the page's sections after the key points, or the cover if there are none."""
+    found = [(id_, title) for id_, title in _HEADING.findall(html) if id_ != _KEY_POINTS]
+    links = "".join(f'<li><a href="#{id_}">{title}</a></li>' for id_, title in found)
+    contents = f'<nav class="contents" aria-label="Contents"><ol>{links}</ol></nav>'
+    points = html.find(f'<section id="{_KEY_POINTS}"')
+    end = "</section>" if points >= 0 else "</header>"
+    place = html.find(end, max(points, 0)) + len(end)
+    return html[:place] + contents + html[place:] if found and place >= len(end) else html

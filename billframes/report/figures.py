@@ -1,14 +1,17 @@
-"""The headline figures of a month, compared with the month before and the same month a year ago."""
+"""The headline figures of a month, compared with the month before, the same month a year ago, and the year to date."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from billframes._show import change, format_number, long_date
+from billframes._show import change, format_number, long_date, month_name
+from billframes.analysis.metrics import Measure
+from billframes.analysis.spec import measure
+from billframes.report.html import Cell, outside, unit_of
 from billframes.report.month import LOOK_BACK, Month
 
-__all__ = ["Figure", "figures"]
+__all__ = ["Figure", "Tile", "figures", "tiles"]
 
 NAN = math.nan
 
@@ -23,12 +26,16 @@ class Figure:
     name : str
     unit : str
         As `billframes._show.format_number` takes it.
-    now, before, year_ago : float
-        The figure of this month, last month and the same month a year ago. NaN if there is none.
+    now, before, year_ago, to_date, year_ago_to_date : float
+        The figure of this month, last month, the same month a year ago, and of the years to date. NaN if there is none.
     mark : str
-        "*" if earlier months are shown as they stand today, "†" if the API keeps no history.
+        "*" if earlier months are shown as they stand today, "†" if no earlier figure is known.
     group : str
         The heading above it.
+    column : str
+        The column of an analysis that it is; empty if there is none.
+    currency : str
+        Empty if the figure is not money.
     """
 
     name: str
@@ -36,23 +43,70 @@ class Figure:
     now: float
     before: float = NAN
     year_ago: float = NAN
+    to_date: float = NAN
+    year_ago_to_date: float = NAN
     mark: str = ""
     group: str = ""
+    column: str = ""
+    currency: str = ""
 
     @property
-    def cells(self) -> list[str]:
-        """The texts: this month, last month, change, a year ago, change, as text; no changes for a marked figure."""
-        cells = [format_number(self.now, self.unit)]
+    def measure(self) -> Measure | None:
+        """The declaration of its column."""
+        return _OVERDUE_SHARE if self.column == _OVERDUE_SHARE.name else measure(self.column)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """Figures of this month, last month, a year ago, the year to date, and last year to the same month."""
+        return (self.now, self.before, self.year_ago, self.to_date, self.year_ago_to_date)
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The texts: this month, last month and change, a year ago and change, both years to date and change."""
+        made = [self._cell(self.now)]
         for then in (self.before, self.year_ago):
-            cells += [format_number(then, self.unit), "" if self.mark else change(self.now, then, self.unit)]
-        return cells
+            made += [self._cell(then), self._change(self.now, then)]
+        return [*made, *map(self._cell, self.values[3:]), self._change(self.to_date, self.year_ago_to_date)]
 
     @property
     def is_part(self) -> bool:
         """Whether the figure is a part of the one above it."""
         return self.name.startswith("of these")
 
+    def why_outside(self) -> list[str]:
+        """Say what a ratio below 0% or above 100% means."""
+        if not self.measure:
+            return []
+        return outside([""] * len(self.values), self.values, self.measure)
 
+    def _cell(self, value: float) -> Cell:
+        found = self.measure
+        strange = bool(found and ((found.above and value >= 1.0005) or (found.below and value <= -0.0005)))
+        return Cell(format_number(value, self.unit), strange)
+
+    def _change(self, now: float, then: float) -> Cell:
+        return Cell("" if self.mark else change(now, then, self.unit))
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A figure on top of the page, with what stands below it."""
+
+    name: str
+    value: str
+    currency: str
+    lines: tuple[str, ...]
+    warning: str = ""
+
+
+_OVERDUE_SHARE = Measure(
+    "overdue_share",
+    "Overdue share",
+    "ratio",
+    "Overdue ÷ receivables.",
+    below="credits exceed what is overdue",
+    above="credits that are not due are taken off the whole",
+)
 # Name, unit, column, mark. Figures marked * change after the month, so earlier months had more time to change.
 _WORK = (
     ("Client hours", "hours", "client_hours", ""),
@@ -71,30 +125,81 @@ _BILLING = (
 
 def figures(month: Month) -> list[Figure]:
     """Compute the headline figures in the order of the report."""
-    return [
+    rows = [
         *_compared(month, _WORK, "Work done in the month"),
         *_compared(month, _BILLING, "Invoices dated in the month"),
-        *_receivables(month),
+        *_open(month),
     ]
+    return [each for each in rows if not (month.scope and each.name == "Utilization")]
+
+
+def tiles(month: Month, rows: list[Figure]) -> list[Tile]:
+    """Choose the figures on top of the page, and what stands below each."""
+    found = {each.name: each for each in rows}
+    compared = ("Client hours", "Utilization", "Fees billed", "Billing realization")
+    made = [_tile(month, found[name]) for name in compared if name in found]
+    owed, overdue, share = (found[name] for name in ("Receivables", "of these overdue", "Overdue share"))
+    lines = (f"{overdue.cells[0].text} overdue ({share.cells[0].text})",)
+    of = month.balances_of and f"balances of {long_date(month.balances_of)}"
+    made.append(Tile(owed.name, owed.cells[0].text, owed.currency, lines, of or ""))
+    locked, of_work, of_owed = (
+        found[name] for name in ("Lock-up", "of these work in progress", "of these receivables")
+    )
+    days = (f"{of_work.cells[0].text} in work, {of_owed.cells[0].text} in receivables",)
+    return [*made, Tile("Lock-up", f"{locked.cells[0].text} days", "", days, of or "")]
+
+
+def _tile(month: Month, each: Figure) -> Tile:
+    earlier = [month_name(month.earlier(back), short=True) for back in (1, LOOK_BACK)]
+    against = zip((each.cells[2].text, each.cells[4].text), earlier, strict=True)
+    lines = [f"{text} on {name}" for text, name in against if text != "–"]
+    floor = month.settings.realization_floor
+    if each.column == "billing_realization" and floor is not None:
+        lines.append(f"floor {format_number(floor, 'ratio')}")
+    return Tile(each.name, each.cells[0].text, each.currency, tuple(lines))
 
 
 def _compared(month: Month, rows: tuple[tuple[str, str, str, str], ...], group: str) -> list[Figure]:
-    table = month.by_month
-    table = table.assign(open_amount=table["unbilled_amount"] + table["prebill_amount"])
     places = [month.earlier(back).strftime("%Y-%m") for back in (0, 1, LOOK_BACK)]
+    columns = [month.by_month.loc[place].to_dict() for place in places] + [month.to_date(), month.to_date(1)]
+    for each in columns:
+        each["open_amount"] = each["unbilled_amount"] + each["prebill_amount"]
     return [
-        Figure(name, unit, *table.loc[places, column].astype(float), mark=mark, group=group)  # type: ignore[misc]
+        Figure(
+            name,
+            unit,
+            *(float(each[column]) for each in columns),  # type: ignore[arg-type]
+            mark=mark,
+            group=group,
+            column=column,
+            currency=unit_of(unit, month.currency),
+        )
         for name, unit, column, mark in rows
     ]
 
 
-def _receivables(month: Month) -> list[Figure]:
-    rows = month.receivables(None)
-    total, overdue = (float(rows[name].sum()) for name in ("total", "overdue"))
+def _open(month: Month) -> list[Figure]:
+    """Return receivables, work in progress and lock-up."""
+    owed, work, locked = month.receivables(None), month.wip(None), month.lockup()
+    total, overdue = (float(owed[name].sum()) for name in ("total", "overdue"))
     of = month.balances_of
-    group = f"Receivables aged to {long_date(month.as_of)}{f', with the balances of {long_date(of)}' if of else ''}"
+    with_balances = f", with the balances of {long_date(of)}" if of else ""
+    day = long_date(month.as_of)
+    oldest = list(work.columns)[[str(name) for name in work.columns].index("total") - 1]
+    receivable = f"Receivables aged to {day}{with_balances}"
+    waiting = f"Work in progress on {day}"
+    tied = f"Lock-up on {day}{with_balances}"
+    rows = (
+        ("Receivables", "money", total, receivable, "total"),
+        ("of these overdue", "money", overdue, receivable, "overdue"),
+        ("Overdue share", "ratio", overdue / total if total > 0 else NAN, receivable, "overdue_share"),
+        ("Work in progress", "money", float(work["total"].sum()), waiting, "total"),
+        ("of these older than 90 days", "money", float(work[oldest].sum()), waiting, str(oldest)),
+        ("Lock-up", "days", float(locked["lockup_days"].iloc[0]), tied, "lockup_days"),
+        ("of these work in progress", "days", float(locked["wip_days"].iloc[0]), tied, "wip_days"),
+        ("of these receivables", "days", float(locked["receivable_days"].iloc[0]), tied, "receivable_days"),
+    )
     return [
-        Figure("Receivables", "money", total, mark="†", group=group),
-        Figure("of these overdue", "money", overdue, mark="†", group=group),
-        Figure("Overdue share", "ratio", overdue / total if total > 0 else NAN, mark="†", group=group),
+        Figure(name, unit, now, mark="†", group=group, column=column, currency=unit_of(unit, month.currency))
+        for name, unit, now, group, column in rows
     ]

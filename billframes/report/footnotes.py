@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -10,7 +11,9 @@ from billframes._show import format_number, long_date
 from billframes.analysis.capacity import working_days
 from billframes.analysis.metrics import title_of_key
 from billframes.config.firm import describe_settings
+from billframes.report.figures import Figure
 from billframes.report.month import Month
+from billframes.report.views import View
 
 __all__ = [
     "BY_MONTH",
@@ -18,6 +21,7 @@ __all__ = [
     "PART_HOURS",
     "as_of",
     "balances",
+    "below_floor",
     "capacity",
     "headlines",
     "later_balances",
@@ -27,6 +31,8 @@ __all__ = [
     "receivables",
     "utilization",
     "warnings_of",
+    "why_outside",
+    "work_in_progress",
 ]
 
 _HEADLINES = (
@@ -34,8 +40,10 @@ _HEADLINES = (
     "billed at on final invoices dated in the month, whenever it was worked: the invoice less its expenses and fixed "
     "fees. They cover different work, so don’t divide one by the other. Billing realization is fees billed ÷ worth of "
     "billed work, which is the worth of the time on the same invoices.",
+    "A year to date is the sum of its months, from January on.",
     "* As of today. Earlier months had more time to be invoiced and settled, so no change is shown.",
-    "† The billing system has only today’s balances, so there are no earlier ones to compare with.",
+    "The billing system has only today’s balances, so there are none of earlier months. Lock-up is work in progress "
+    "and receivables in days of the fees billed in the last 365 days.",
 )
 BY_MONTH = (
     "Client and available hours belong to the month the work was done in; fees billed, the worth of that work and "
@@ -46,6 +54,11 @@ _RECEIVABLES = (
     "Open balances of final invoices, by days past their due date; one due on the day itself is current. "
     "Credits are taken off, in the column of their own date, so a figure can be negative. Balances include expenses "
     "and fixed fees. Overdue is everything past due, whatever its column."
+)
+_WIP = (
+    "Work in progress is the worth of time, expenses and fixed fees that are on no final invoice, by days since the "
+    "work. Lock-up is work in progress and receivables in days of fees: ÷ the fees billed in the last 365 days × 365. "
+    "Work on contingency matters is work in progress, and is left out of lock-up."
 )
 PART_HOURS = (
     "Hours on these matters. Client hours are billable and fixed-fee time, except on internal matters. Available hours "
@@ -94,6 +107,29 @@ def part(month: Month) -> list[str]:
     shares = [] if key == "client" else [_SHARES.format(key=title_of_key(key))]
     unassigned = f"This report covers only items without a {title_of_key(key)}."
     return [_PARTS[key] if month.scope.id else unassigned, *shares]
+
+
+def why_outside(rows: Sequence[Figure]) -> list[str]:
+    """Say what the ratios mean that are below 0% or above 100%."""
+    return [f"‡ {note}" for each in rows for note in each.why_outside()]
+
+
+def below_floor(month: Month, view: View) -> list[str]:
+    """Say which rows are below the realization floor of the firm's settings."""
+    floor = month.settings.realization_floor
+    if floor is None:
+        return []
+    rows = view.rows[view.rows["billing_realization"] < floor]
+    names = [
+        f"{row[view.label]} ({format_number(row['billing_realization'], 'ratio')})" for row in rows.to_dict("records")
+    ]
+    told = ", ".join(names) or f"no {view.what}"
+    return [f"Below the firm’s floor of {format_number(floor, 'ratio')}: {told}."]
+
+
+def work_in_progress(month: Month) -> list[str]:
+    """Say what work in progress and lock-up mean."""
+    return [_WIP, *(f"Of receivables: {each}" for each in balances(month))]
 
 
 def realization(total: pd.DataFrame, what: str, *, brief: bool = False) -> list[str]:

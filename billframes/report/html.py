@@ -1,31 +1,19 @@
-"""Sections, tables and charts as HTML. The page needs nothing from elsewhere: a chart is an SVG inside its `img`."""
+"""Sections and tables as HTML. The page needs nothing from elsewhere."""
 
 from __future__ import annotations
 
-import base64
-import io
-import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
-import matplotlib as mpl
 import pandas as pd
-from markupsafe import Markup
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from billframes._show import format_number
-from billframes.analysis.metrics import Measure
+from billframes._show import format_number, short_date
+from billframes.analysis.metrics import PRICED, Measure
 
-__all__ = ["WIDTH", "Section", "Table", "picture", "table"]
-
-# Inches, slightly wider than the text on paper, so that text in charts has the size of text in tables.
-WIDTH = 8.2
-# The SVG keeps text as text in the page's typeface. Matplotlib measures with DejaVu Sans, which is wider.
-_TYPEFACE = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
+__all__ = ["Cell", "Section", "Table", "anchor", "outside", "table", "unit_of"]
 
 
 class Section:
@@ -41,25 +29,51 @@ class Section:
         return self._html
 
 
+class Cell(NamedTuple):
+    """A cell's text, and whether a note says why it is outside 0% to 100%."""
+
+    text: str
+    outside: bool = False
+
+
 @dataclass(frozen=True)
 class Table:
-    """A table's texts, ready for the page."""
+    """
+    A table's texts, ready for the page.
+
+    Parameters
+    ----------
+    caption : str
+        Empty if the section's heading says it all.
+    headings : sequence of (str, str)
+        Titles and currencies.
+    rows : sequence of (str, sequence of Cell)
+        The rows' names and cells.
+    total : sequence of Cell
+        Empty for a table without a total.
+    """
 
     caption: str
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    total: Sequence[str]
+    headings: Sequence[tuple[str, str]]
+    rows: Sequence[tuple[str, Sequence[Cell]]]
+    total: Sequence[Cell] = ()
 
 
 def table(
-    caption: str, heading: str, label: str, columns: Sequence[Measure], rows: pd.DataFrame, total: pd.DataFrame
+    heading: str,
+    label: str,
+    columns: Sequence[Measure],
+    rows: pd.DataFrame,
+    total: pd.DataFrame,
+    *,
+    caption: str = "",
+    currency: str = "",
 ) -> Table:
     """
     Format a result as a table.
 
     Parameters
     ----------
-    caption : str
     heading : str
         Heading of the first column.
     label : str
@@ -67,46 +81,78 @@ def table(
     columns : sequence of Measure
     rows : DataFrame
     total : DataFrame
-        The same analysis of everything, in one row; empty for a table without a total.
+        The same analysis of everything, in one row; empty for a table without a total. One row needs none.
+    caption : str
+    currency : str
     """
+    below = total.to_dict("records") if len(rows) > 1 else []
     return Table(
         caption,
-        [heading, *(column.title for column in columns)],
-        [[str(row[label]), *_cells(row, columns)] for row in rows.to_dict("records")],
-        ["Total", *itertools.chain.from_iterable(_cells(row, columns) for row in total.to_dict("records"))],
+        [(heading[:1].upper() + heading[1:], ""), *((each.title, unit_of(each.unit, currency)) for each in columns)],
+        [(str(row[label]), [_cell(row, each) for each in columns]) for row in rows.to_dict("records")],
+        [_cell(row, each) for row in below for each in columns],
     )
 
 
-def _cells(row: Mapping[object, float], columns: Sequence[Measure]) -> list[str]:
-    return [format_number(row[column.name], column.unit) for column in columns]
+def unit_of(unit: str, currency: str) -> str:
+    """Return the currency if it belongs to the unit."""
+    return currency if unit in PRICED else ""
 
 
-def picture(draw: Callable[[Any, Axes], Axes], rows: pd.DataFrame, alt: str, *, height: float) -> Markup:
+def outside(names: Iterable[str], values: Iterable[float], column: Measure) -> list[str]:
     """
-    Draw a result and return it as an `img` element that contains the picture.
+    Say whose ratio is below 0% or above 100%, and what that means.
 
-    Parameters
-    ----------
-    draw : callable
-        A function of `billframes.plots`.
-    rows : DataFrame
-    alt : str
-        Text for screen readers.
-    height : float
-        In inches.
+    Examples
+    --------
+    >>> pace = Measure("pace", "Pace", "ratio", "", above="more than the target")
+    >>> outside(["Ada", "Ben", "Cleo"], [1.1, 0.4, 1.2], pace)
+    ['Pace above 100%: Ada, Cleo (more than the target).']
+    >>> outside([""], [1.1], pace)
+    ['Pace above 100%: more than the target.']
     """
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    ax = draw(rows, figure.add_subplot())
-    # The section's heading or caption is the title.
-    ax.set_title("", loc="left")
-    buffer = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "billframes"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    svg = re.sub(r"'DejaVu Sans',[^;\"]*sans-serif", _TYPEFACE, buffer.getvalue())
-    data = base64.b64encode(svg.encode()).decode()
-    return Markup('<img class="chart" src="data:image/svg+xml;base64,{}" alt="{}">').format(data, alt)
+    rows = [(name, value) for name, value in zip(names, values, strict=True) if pd.notna(value)]
+    above = [name for name, value in rows if _is_above(value)]
+    below = [name for name, value in rows if _is_below(value)]
+    told = (("above 100%", column.above, above), ("below 0%", column.below, below))
+    return [
+        f"{column.title} {where}: {', '.join(found)} ({why})." if any(found) else f"{column.title} {where}: {why}."
+        for where, why, found in told
+        if found and why
+    ]
+
+
+def anchor(title: str) -> str:
+    """
+    Return the id of a section with that title.
+
+    Examples
+    --------
+    >>> anchor("Work in progress and lock-up")
+    'work-in-progress-and-lock-up'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def _cell(row: Mapping[Any, Any], column: Measure) -> Cell:
+    value = row.get(column.name)
+    if column.unit == "date":
+        return Cell("–" if pd.isna(value) else short_date(value))
+    known = value is not None and pd.notna(value)
+    strange = known and bool((column.above and _is_above(value)) or (column.below and _is_below(value)))
+    return Cell(format_number(value if known else None, column.unit), bool(strange))
+
+
+def _is_above(value: float) -> bool:
+    return bool(value >= 1.0005)
+
+
+def _is_below(value: float) -> bool:
+    return bool(value <= -0.0005)
 
 
 def _templates() -> jinja2.Environment:
     loader = jinja2.PackageLoader("billframes.report", "templates")
-    return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    made = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    made.filters["anchor"] = anchor
+    return made

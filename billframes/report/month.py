@@ -20,6 +20,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes._show import enum_label, long_date, month_name
+from billframes.analysis.totals import total_of
 from billframes.book import Book, book
 from billframes.book_slice import BookSlice, SlicedBook, SliceKey
 from billframes.client import Client
@@ -32,7 +33,7 @@ from billframes.report.tables import named_apart
 __all__ = ["Month", "collect_warnings", "load", "read_month"]
 
 FRAMES = ("time_entries", "invoices", "matters", "expenses", "fixed_fees", "users", "clients")
-# The month itself, the eleven before it, and the same month a year ago.
+# The same month a year ago.
 LOOK_BACK = 12
 
 
@@ -93,6 +94,11 @@ class Month:
         return self.book.settings or FirmSettings()
 
     @property
+    def currency(self) -> str:
+        """The currency's code; empty if the settings do not name it."""
+        return self.settings.currency
+
+    @property
     def loaded_at(self) -> dt.datetime | None:
         """When the invoices were loaded, by the server's clock."""
         load = self.book.invoices.attrs.get("load", {})
@@ -122,18 +128,33 @@ class Month:
         index = self.first.year * 12 + self.first.month - 1 - months
         return dt.date(index // 12, index % 12 + 1, 1)
 
+    @property
+    def months_back(self) -> int:
+        """How many months are compared with: back to January of last year, so that both years to date are known."""
+        return LOOK_BACK + self.first.month - 1
+
+    def to_date(self, years_back: int = 0) -> dict[str, float]:
+        """Return the year to date: `by_month` from January to this month, added up; or that of an earlier year."""
+        ends = (dt.date(self.first.year - years_back, month, 1).strftime("%Y-%m") for month in (1, self.first.month))
+        return total_of(self.by_month.loc[slice(*ends)])
+
+    def to_date_name(self, years_back: int = 0) -> str:
+        """Return the year to date in words, such as "Jan–Oct 2026"."""
+        name = month_name(dt.date(self.first.year - years_back, self.first.month, 1), short=True)
+        return name if self.first.month == 1 else f"Jan–{name}"
+
     @functools.cached_property
     def by_month(self) -> pd.DataFrame:
         """
-        Figures of this month and the twelve before it, one row per month, indexed by month ("2026-10").
+        Figures of this month and of `months_back` before it, one row per month, indexed by month ("2026-10").
 
         Utilization is computed month by month, because each month's work decides who counts as a timekeeper.
         """
         with collect_warnings(self.notes):
             billed = self._realization_by_month("invoice_date")
             cohort = self._realization_by_month("work_date")
-            hours = pd.DataFrame([self._utilization_of(back) for back in range(LOOK_BACK, -1, -1)])
-        hours.index = pd.Index([self.earlier(back).strftime("%Y-%m") for back in range(LOOK_BACK, -1, -1)])
+            hours = pd.DataFrame([self._utilization_of(back) for back in range(self.months_back, -1, -1)])
+        hours.index = pd.Index(self._month_names())
         left_out = {name: f"{name}_of_work" for name in ("left_out_hours", "left_out_amount")}
         work = cohort[["cohort_amount", "unbilled_amount", "prebill_amount", *left_out]].rename(columns=left_out)
         return hours.join(billed).join(work)
@@ -165,10 +186,20 @@ class Month:
         with collect_warnings(self.notes):
             return self.book.wip(by, as_of=self.as_of)
 
-    def lockup(self) -> pd.DataFrame:
-        """Lock-up with the fees of a year, one row."""
+    def lockup(self, by: str | None = None) -> pd.DataFrame:
+        """Lock-up with the fees of a year, by a key or in one row."""
         with collect_warnings(self.notes):
-            return self.book.lockup(as_of=self.as_of)
+            return self.book.lockup(by, as_of=self.as_of)
+
+    def budgets(self) -> pd.DataFrame:
+        """Budgets of matters and what is used of them."""
+        with collect_warnings(self.notes):
+            return self.whole.budget_burn()
+
+    def divided_by(self, key: str) -> str:
+        """Return `key`, or what the month's own part is divided by if that is this key."""
+        other = {"client": "matter", "practice_area": "responsible", "responsible": "client"}
+        return other[key] if self.scope and self.scope.key == key else key
 
     def reconcile(self) -> pd.DataFrame:
         """Invoices dated in the month beside their items."""
@@ -191,13 +222,16 @@ class Month:
         return named_apart(rows, dict(zip(clients["client_id"], clients["reference"].fillna(""), strict=True)))
 
     def _realization_by_month(self, basis: Literal["invoice_date", "work_date"]) -> pd.DataFrame:
-        rows = self.book.realization("month", start=self.earlier(LOOK_BACK), end=self.last, basis=basis)
+        rows = self.book.realization("month", start=self.earlier(self.months_back), end=self.last, basis=basis)
         rows = rows.set_index("month")
         # A month without a row had no work or invoices, so its amounts are 0 and not missing.
         amounts = [name for name in rows.columns if name.endswith(("_amount", "_hours"))]
-        names = [self.earlier(back).strftime("%Y-%m") for back in range(LOOK_BACK, -1, -1)]
-        absent = pd.DataFrame(0.0, index=[name for name in names if name not in rows.index], columns=amounts)
+        names = [name for name in self._month_names() if name not in rows.index]
+        absent = pd.DataFrame(0.0, index=names, columns=amounts)
         return pd.concat([rows, absent]) if len(absent) else rows
+
+    def _month_names(self) -> list[str]:
+        return [self.earlier(back).strftime("%Y-%m") for back in range(self.months_back, -1, -1)]
 
     def _utilization_of(self, back: int) -> Mapping[Any, Any]:
         first = self.earlier(back)

@@ -8,23 +8,16 @@ from typing import Any
 import pandas as pd
 
 from billframes import plots
-from billframes._show import format_number, long_date, month_name
-from billframes.analysis.metrics import Measure, title_of_key
+from billframes._show import format_number, long_date, month_name, short_date
+from billframes.analysis.metrics import title_of_key
 from billframes.config.firm import describe_settings
-from billframes.report import footnotes
-from billframes.report.figures import figures
-from billframes.report.html import Section, picture, table
+from billframes.report import footnotes, views
+from billframes.report.figures import figures, tiles
+from billframes.report.html import Section, Table, outside, table
 from billframes.report.month import LOOK_BACK, Month
-from billframes.report.tables import (
-    AGING,
-    FEES_TREND,
-    HOURS_TREND,
-    NARRATIVES,
-    REALIZATION,
-    TARGETS,
-    UTILIZATION,
-    top_and_rest,
-)
+from billframes.report.pictures import picture, side_by_side, tall
+from billframes.report.tables import NARRATIVES, TRENDS, top_and_rest, trend_columns
+from billframes.report.views import View
 
 __all__ = [
     "Section",
@@ -36,9 +29,8 @@ __all__ = [
     "receivables",
     "trends",
     "utilization",
+    "work_in_progress",
 ]
-
-_KEY_FIGURES = {"Client hours", "Utilization", "Fees billed", "Billing realization", "Receivables"}
 
 
 def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "") -> Section:
@@ -56,65 +48,36 @@ def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "
         When the report was made, as text.
     """
     as_of = f"{footnotes.as_of(month)} {describe_settings(month.book.settings)}"
-    return Section(
-        "cover.html",
-        month=month,
-        title=title,
-        remark=remark,
-        generated=generated,
-        as_of=as_of,
-    )
+    return Section("cover.html", month=month, title=title, remark=remark, generated=generated, as_of=as_of)
 
 
 def headlines(month: Month) -> Section:
-    """Show the headline figures beside those of last month and of the same month a year ago."""
-    rows = [each for each in figures(month) if not (month.scope and each.name == "Utilization")]
-    key = [each for each in rows if each.name in _KEY_FIGURES]
+    """Show the headline figures beside last month, the same month a year ago, and the years to date."""
+    rows = figures(month)
     columns = [month_name(month.earlier(back), short=True) for back in (0, 1, LOOK_BACK)]
-    of = month.balances_of and f"balances of {long_date(month.balances_of)}"
-    notes = footnotes.headlines(month)
-    return Section("headlines.html", key=key, figures=rows, columns=columns, balances=of, notes=notes)
+    columns += [month.to_date_name(), month.to_date_name(1)]
+    notes = [*footnotes.headlines(month), *footnotes.why_outside(rows)]
+    return Section(
+        "headlines.html",
+        title="The month in figures",
+        key=tiles(month, rows),
+        figures=rows,
+        columns=columns,
+        notes=notes,
+    )
 
 
 def utilization(month: Month) -> Section:
-    """Show client hours, available hours and utilization by timekeeper."""
-    frames = [month.utilization, month.utilization_total]
-    rows, total = (frame.assign(other_hours=frame["total_hours"] - frame["client_hours"]) for frame in frames)
-    absent = (rows["total_hours"] == 0) & ~(rows["capacity_hours"] > 0)
-    gone = rows.loc[absent, "user_name"].tolist()
-    rows = (
-        rows.iloc[:0]
-        if month.is_empty
-        else rows[~absent].sort_values("utilization", ascending=False, kind="stable", ignore_index=True)
-    )
-    if month.scope:
-        return _hours(month, rows, total)
-    columns = (*UTILIZATION, *(TARGETS if "pace" in rows else ()))
-    notes = footnotes.utilization(month)
+    """Show client hours, available hours and utilization by timekeeper; of a part of the firm, hours."""
+    view, gone = views.timekeepers(month)
+    words = "Client hours" if month.scope else "Client hours on available hours"
+    chart = _chart(side_by_side, plots.utilization, view.rows, f"{words} of each timekeeper", month)
+    notes = [footnotes.PART_HOURS] if month.scope else footnotes.utilization(month)
+    if "pace" in view.rows and not month.scope:
+        notes.append("Pace is the client hours of those who have a target ÷ their target, prorated by working days.")
     if gone:
         notes.append(f"Not listed, with neither hours nor available hours in the month: {', '.join(gone)}.")
-    if "pace" in rows:
-        notes.append("Pace is the client hours of those who have a target ÷ their target, prorated by working days.")
-    return _section(
-        "Utilization by timekeeper",
-        tables=[table("Hours and utilization", "Timekeeper", "user_name", columns, rows, total)] if len(rows) else [],
-        chart=_chart(plots.utilization, rows, "Client hours on available hours of each timekeeper", _tall(rows)),
-        notes=notes,
-        empty=f"No time is recorded in {month.name}.",
-    )
-
-
-def _hours(month: Month, rows: pd.DataFrame, total: pd.DataFrame) -> Section:
-    """Show the hours of a part of the firm. Available hours are not divided by matter, so there is no utilization."""
-    columns = [each for each in UTILIZATION if each.name.endswith("_hours") and each.name != "capacity_hours"]
-    rows = rows[rows["total_hours"] > 0].sort_values("client_hours", ascending=False, kind="stable", ignore_index=True)
-    return _section(
-        "Hours by timekeeper",
-        tables=[table("Hours", "Timekeeper", "user_name", columns, rows, total)] if len(rows) else [],
-        chart=_chart(plots.utilization, rows, "Client hours of each timekeeper", _tall(rows)),
-        notes=[footnotes.PART_HOURS],
-        empty=f"No time is recorded in {month.name}.",
-    )
+    return _section(month, view, [chart], notes, f"No time is recorded in {month.name}.")
 
 
 def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart: bool = True) -> Section:
@@ -125,38 +88,51 @@ def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart
     ----------
     month : Month
     by : str
-        "practice_area", "client", "user", "responsible", "originator" or "matter".
+        "practice_area", "client", "user", "responsible", "originator" or "matter". A report of one client has matters
+        in place of clients.
     top : int
         How many rows are named: those with the most worth of work, or most billed if rates are hidden. All others
         are one row.
     chart : bool
         Whether to show a chart above the table.
     """
-    rows, total = month.realization(by), month.realization(None)
-    order = "worked_amount" if total["worked_amount"].notna().all() else "billed_amount"
-    label, what = str(rows.columns[1]), title_of_key(by)
-    rows = top_and_rest(month.named(rows), label, order, top=top, rest=f"All other {what}s")
-    return _section(
-        f"Realization by {what}",
-        tables=[_table(f"Fees by {what}", what, label, REALIZATION, rows, total)] if len(rows) else [],
-        chart=_chart(plots.realization, rows, f"Worth of billed work and fees billed by {what}", _tall(rows))
-        if chart
-        else "",
-        notes=footnotes.realization(total, what, brief=not chart),
-        empty=f"No final invoice is dated in {month.name}.",
+    view = views.realization(month, by)
+    rows = _top(view, top)
+    alt = f"Worth of billed work and fees billed by {view.what}"
+    made = [_chart(picture, plots.realization, rows, alt, month)] if chart else []
+    notes = footnotes.realization(view.total, view.what, brief=not chart)
+    notes += footnotes.below_floor(month, view)
+    return _section(month, view, made, notes, f"No final invoice is dated in {month.name}.", rows)
+
+
+def work_in_progress(month: Month, by: str = "responsible", *, top: int = 10) -> Section:
+    """Show work in progress by age, and the days of fees that it and receivables tie up."""
+    made = [views.wip(month, by), views.lockup(month, by)]
+    total = made[0].total
+    chart = _chart(picture, plots.wip, total, "Work in progress by days since the work", month, height=2.1)
+    blocks = [chart, *(_table(month, each, _top(each, top), each.title) for each in made)]
+    empty = "There is no work in progress: all work is on final invoices."
+    return Section(
+        "section.html",
+        title="Work in progress and lock-up",
+        blocks=blocks if len(made[0].rows) else [],
+        notes=footnotes.work_in_progress(month),
+        empty=empty,
     )
 
 
 def receivables(month: Month, *, top: int = 10) -> Section:
     """Show open balances by days past due, for the firm and for the clients that owe most."""
-    rows, total = month.receivables("client"), month.receivables(None)
-    rows = top_and_rest(month.named(rows), "client_name", "total", top=top, rest="All other clients")
+    view = views.receivables(month)
+    rows = _top(view, top)
     of = month.balances_of and long_date(month.balances_of)
-    return _section(
-        f"Receivables by age, with the balances of {of}" if of else "Receivables by age",
-        tables=[_table("Receivables by client", "client", "client_name", AGING, rows, total)] if len(rows) else [],
-        chart=_chart(plots.aging, total if len(rows) else rows, "Receivables by days past due", 2.1),
-        second=_chart(plots.aging, rows, "Receivables of the same clients, cut into the same days", _tall(rows)),
+    whole = _chart(picture, plots.aging, view.total, "Receivables by days past due", month, height=2.1)
+    each = _chart(picture, plots.aging, rows, f"Receivables by {view.what}, cut into the same days", month)
+    blocks = [whole, _table(month, view, rows), each]
+    return Section(
+        "section.html",
+        title=f"{view.title}, with the balances of {of}" if of else view.title,
+        blocks=blocks if len(rows) else [],
         notes=footnotes.receivables(month),
         empty="Nothing is owed: no final invoice has an open balance.",
     )
@@ -164,21 +140,21 @@ def receivables(month: Month, *, top: int = 10) -> Section:
 
 def trends(month: Month) -> Section:
     """Show hours, utilization, fees billed, the worth of that work and realization for twelve months."""
-    rows = month.by_month.iloc[1:].rename_axis("month").reset_index()
-    hours = tuple(each for each in HOURS_TREND if not month.scope or each.name == "client_hours")
+    rows = month.by_month.iloc[-LOOK_BACK:].rename_axis("month").reset_index()
     named = rows.assign(month=[month_name(pd.Timestamp(f"{each}-01"), short=True) for each in rows["month"]])
-    charts = [("Worth of billed work, fees billed and billing realization", plots.realization, FEES_TREND)]
-    if not month.scope:
-        charts.insert(0, ("Client hours, available hours and utilization", plots.utilization, HOURS_TREND))
-    return Section(
-        "trends.html",
-        charts=[
-            (title, _chart(draw, _only(rows, measures), f"{title}, twelve months to {month.name}", 2.15))
-            for title, draw, measures in charts
-        ],
-        table=_table("Twelve months in figures", "month", "month", (*hours, *FEES_TREND), named, rows.iloc[:0]),
-        notes=[footnotes.BY_MONTH],
-    )
+    columns = [each for name in TRENDS for each in trend_columns(name)]
+    charts = [("realization", plots.realization, "Worth of billed work, fees billed and billing realization")]
+    if month.scope:
+        columns = [each for each in columns if each.name not in {"capacity_hours", "utilization"}]
+    else:
+        charts.insert(0, ("utilization", plots.utilization, "Client hours, available hours and utilization"))
+    pictures = [
+        _chart(picture, draw, rows[["month", *TRENDS[name]]], f"{words}, twelve months to {month.name}", month, 2.1)
+        for name, draw, words in charts
+    ]
+    figures_ = table("month", "month", columns, named, rows.iloc[:0], currency=month.currency)
+    notes = [footnotes.BY_MONTH]
+    return Section("section.html", title="Twelve months", blocks=[*pictures, figures_], notes=notes, empty="")
 
 
 def narratives(month: Month) -> Section:
@@ -192,7 +168,7 @@ def narrative_rows(month: Month) -> list[list[str]]:
     """Format the time entries, with the columns of `NARRATIVES`."""
     entries = month.narratives()[list(NARRATIVES)]
     return [
-        [f"{day:%Y-%m-%d}", *("" if pd.isna(each) else str(each) for each in texts), format_number(hours, "hours")]
+        [short_date(day), *("" if pd.isna(each) else str(each) for each in texts), format_number(hours, "hours")]
         for day, *texts, hours in entries.itertuples(index=False, name=None)
     ]
 
@@ -203,24 +179,30 @@ def notes(month: Month) -> Section:
 
 
 def _section(
-    title: str, *, tables: Sequence[Any], chart: Any, notes: Sequence[str], empty: str, second: Any = ""
+    month: Month, view: View, charts: Sequence[Any], notes: Sequence[str], empty: str, rows: Any = None
 ) -> Section:
-    return Section("section.html", title=title, tables=tables, chart=chart, second=second, notes=notes, empty=empty)
+    """Show one view: charts, table, and notes on what it means."""
+    rows = view.rows if rows is None else rows
+    strange = [note for each in view.columns(brief=True) for note in outside(rows[view.label], rows[each.name], each)]
+    blocks = [*charts, _table(month, view, rows)] if len(rows) else []
+    told = [*notes, *(f"‡ {note}" for note in strange)]
+    return Section("section.html", title=view.title, blocks=blocks, notes=told, empty=empty)
 
 
-def _table(
-    caption: str, what: str, label: str, columns: Sequence[Measure], rows: pd.DataFrame, total: pd.DataFrame
-) -> Any:
-    return table(caption, what.capitalize(), label, columns, rows, total)
+def _table(month: Month, view: View, rows: pd.DataFrame, caption: str = "") -> Table:
+    columns = view.columns(brief=True)
+    currency = month.currency
+    return table(view.what, view.label, columns, rows, view.total, caption=caption, currency=currency)
 
 
-def _chart(draw: Any, rows: pd.DataFrame, alt: str, height: float) -> Any:
-    return picture(draw, rows, f"Chart: {alt}. The table has the numbers.", height=height) if len(rows) else ""
+def _top(view: View, top: int) -> pd.DataFrame:
+    return top_and_rest(view.rows, view.label, view.order, top=top, rest=f"All other {view.what}s")
 
 
-def _only(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
-    return rows[["month", *(column.name for column in measures)]]
-
-
-def _tall(rows: pd.DataFrame) -> float:
-    return 0.6 + 0.175 * len(rows)
+def _chart(how: Any, draw: Any, rows: pd.DataFrame, alt: str, month: Month, height: float | None = None) -> Any:
+    """Draw a chart of two rows or more; one row is shown by its table. A result of everything is one row of ages."""
+    if len(rows) < 2 and height is None:
+        return ""
+    words = f"Chart: {alt}. The table has the numbers."
+    given = {} if how is side_by_side else {"height": height or tall(rows)}
+    return how(draw, rows, words, currency=month.currency, **given) if len(rows) else ""

@@ -1,6 +1,7 @@
-"""The sheets of the month's workbook: one per analysis, with its columns, total and meaning.
+"""The sheets of the month's workbook: one per table of the report, with all its rows and columns.
 
-Columns and definitions are those of `billframes.tables`. Nothing here depends on Excel.
+Rows, order and titles are those of the page (`views`). Columns and definitions are those of `billframes.tables`.
+Nothing here depends on Excel.
 """
 
 from __future__ import annotations
@@ -11,23 +12,15 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from billframes import tables
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import Analysis, analyses, measure
-from billframes.report import footnotes
-from billframes.report.month import Month
-from billframes.report.tables import FEES_TREND, HOURS_TREND, NARRATIVES
-from billframes.tables import TableOf
+from billframes.report import footnotes, views
+from billframes.report.month import LOOK_BACK, Month
+from billframes.report.tables import NARRATIVES, TRENDS, trend_columns
+from billframes.report.views import View
 from billframes.tables.declaration import in_words
 
 __all__ = ["Sheet", "sheets"]
-
-_REALIZATION = {
-    "practice_area": "Realization by practice area",
-    "client": "Realization by client",
-    "user": "Realization by timekeeper",
-    "responsible": "Realization by responsible",
-}
 
 
 @dataclass(frozen=True)
@@ -81,38 +74,37 @@ def sheets(month: Month, *, narratives: bool = False) -> list[Sheet]:
 
 
 def _figures(month: Month) -> Iterator[Sheet]:
-    hours = _of(tables.utilization, "Utilization", month, month.utilization, month.utilization_total)
-    yield _hours(hours) if month.scope else hours
-    total = month.realization(None)
-    for key, name in _REALIZATION.items():
-        if month.scope is None or month.scope.key != key:
-            yield _of(tables.realization, name, month, month.realization(key), total)
+    hours = _of(views.timekeepers(month)[0])
+    yield replace(hours, meaning=(_PART_HOURS,)) if month.scope else hours
+    for key in _keys(month, "practice_area", "client", "user", "responsible"):
+        yield _of(views.realization(month, key))
     note = " ".join(footnotes.balances(month))
-    owed = _of(tables.aging, "Receivables by client", month, month.receivables("client"), month.receivables(None))
-    yield replace(owed, note=note)
-    work = month.wip(None)
-    for key in ("client", "user"):
-        yield _of(tables.wip, f"Work in progress by {title_of_key(key)}", month, month.wip(key), work)
-    yield replace(_of(tables.lockup, "Lock-up", month, month.lockup(), None), note=note)
-    # A total of drafts and final invoices would mean nothing. A part of the firm has only a share of some invoices.
+    for key in _keys(month, "responsible", "client", "user"):
+        yield _of(views.wip(month, key))
+    yield replace(_of(views.lockup(month)), note=note)
+    yield replace(_of(views.receivables(month)), note=note)
+    if month.scope is None and month.settings.budgets:
+        yield _of(views.budgets(month))
+    # A part of the firm has only a share of some invoices.
     if month.scope is None or month.scope.key == "client":
-        yield _of(tables.reconcile, "Invoices", month, month.reconcile(), None)
+        yield _of(views.invoices(month))
     yield _twelve_months(month)
 
 
-def _of(table: TableOf, name: str, month: Month, rows: pd.DataFrame, total: pd.DataFrame | None) -> Sheet:
-    said = analyses()[table.analysis]
-    rows = month.named(rows)
-    measures = table.measures(rows)
-    labels = table.keys or tuple(column for column in map(str, rows.columns) if _is_label(column))
-    return Sheet(
-        name,
-        (said.question, *_parts(said)),
-        labels,
-        tuple(measures),
-        rows,
-        rows.iloc[:0] if total is None else total,
-    )
+_PART_HOURS = "Hours on these matters. Available hours are not divided by matter, so there is no utilization."
+
+
+def _keys(month: Month, *keys: str) -> list[str]:
+    """Replace the key of the month's own part, as on the page."""
+    return list(dict.fromkeys(month.divided_by(key) for key in keys))
+
+
+def _of(view: View) -> Sheet:
+    said = analyses()[view.analysis]
+    measures = view.columns(brief=False)
+    (name,) = views.shortened([view.title])
+    labels = view.declared.keys or tuple(column for column in map(str, view.rows.columns) if _is_label(column))
+    return Sheet(name, (said.question, *_parts(said)), labels, tuple(measures), view.rows, view.total)
 
 
 def _parts(said: Analysis) -> Iterator[str]:
@@ -154,20 +146,12 @@ def _is_label(column: str) -> bool:
     return measure(column) is None and not column.endswith("_id")
 
 
-def _hours(sheet: Sheet) -> Sheet:
-    """Keep only the hours: for a part of the firm, available hours are not divided."""
-    meaning = "Hours on these matters; available hours are nobody’s part, so there is no utilization."
-    shown = tuple(
-        each for each in sheet.measures if each.name.endswith("_hours") and sheet.total[each.name].notna().all()
-    )
-    return Sheet("Hours", (meaning,), sheet.labels, shown, sheet.rows, sheet.total)
-
-
 def _twelve_months(month: Month) -> Sheet:
-    rows = month.by_month.iloc[1:].rename_axis("month").reset_index()
-    measures = tuple(each for each in (*HOURS_TREND, *FEES_TREND) if rows[each.name].notna().any())
-    meaning = "Hours belong to the month of the work; billed fees, their worth and settled fees to the invoice’s."
-    return Sheet("Twelve months", (meaning,), ("month",), measures, rows, rows.iloc[:0])
+    rows = month.by_month.iloc[-LOOK_BACK:].rename_axis("month").reset_index()
+    rows = rows.assign(month=pd.to_datetime(rows["month"]))
+    columns = [each for name in TRENDS for each in trend_columns(name)]
+    measures = tuple(each for each in columns if rows[each.name].notna().any())
+    return Sheet("Twelve months", (footnotes.BY_MONTH,), ("month",), measures, rows, rows.iloc[:0])
 
 
 def _narratives(month: Month) -> Sheet:

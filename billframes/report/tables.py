@@ -1,4 +1,4 @@
-"""The columns of the report's tables, and rows that add up: the largest by name and all others in one row."""
+"""Rows that add up: the largest by name and all others in one row; and different names for two clients of one name."""
 
 from __future__ import annotations
 
@@ -7,53 +7,30 @@ from collections.abc import Mapping
 import pandas as pd
 
 from billframes.analysis.metrics import Measure
-from billframes.analysis.spec import measure, measures
+from billframes.analysis.spec import measures
 from billframes.analysis.totals import total_of
 
-__all__ = [
-    "AGING",
-    "FEES_TREND",
-    "HOURS_TREND",
-    "NARRATIVES",
-    "REALIZATION",
-    "TARGETS",
-    "UTILIZATION",
-    "named_apart",
-    "top_and_rest",
-]
+__all__ = ["NARRATIVES", "TRENDS", "named_apart", "top_and_rest", "trend_columns"]
 
+NARRATIVES = ("date", "user_name", "client_name", "matter_name", "billing_type", "description", "hours")
+"""The columns of time entries with their narratives."""
 
-UTILIZATION = (
-    measures()["client_hours"],
-    Measure("other_hours", "Other hours", "hours", "All hours less client hours.", adds_up=True),
-    *(measures()[name] for name in ("total_hours", "capacity_hours", "utilization")),
-)
-TARGETS = tuple(measures()[name] for name in ("target_hours", "pace"))
-REALIZATION = tuple(
-    measures()[name]
-    for name in (
-        "billable_hours",
+TRENDS = {
+    "utilization": ("client_hours", "capacity_hours", "utilization"),
+    "realization": (
         "worked_amount",
         "write_down_amount",
         "billed_amount",
         "billing_realization",
-        "effective_rate",
-        "settled_amount",
         "settlement_ratio",
-    )
-)
-HOURS_TREND = tuple(each for each in UTILIZATION if each.name in {"client_hours", "capacity_hours", "utilization"})
-_FEES_TREND = {"worked_amount", "billed_amount", "billing_realization", "write_down_amount", "settlement_ratio"}
-FEES_TREND = tuple(each for each in REALIZATION if each.name in _FEES_TREND)
-AGING = tuple(
-    found
-    for name in ("current", "1-30", "31-60", "61-90", "91+", "total", "overdue")
-    if (found := measure(name)) is not None
-)
+    ),
+}
+"""The columns of the twelve months, by the analysis whose chart shows them."""
 
 
-NARRATIVES = ("date", "user_name", "client_name", "matter_name", "billing_type", "description", "hours")
-"""The columns of time entries with their narratives."""
+def trend_columns(analysis: str) -> list[Measure]:
+    """Return the declarations of the columns of the twelve months."""
+    return [measures()[name] for name in TRENDS[analysis]]
 
 
 def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest: str) -> pd.DataFrame:

@@ -36,7 +36,8 @@ FORMS = {
     "multiple": "0.00",
     "days": "#,##0.0",
     "count": "#,##0",
-    "date": "yyyy-mm-dd",
+    "date": "[$-409]d mmm yyyy",
+    "month": "[$-409]mmm yyyy",
     "text": "General",
 }
 """Each unit's number format."""

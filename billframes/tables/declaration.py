@@ -101,6 +101,13 @@ class TableOf(TableSpec):
         names = [each for name in self.columns for each in (buckets if name == BUCKETS else [name])]
         return [found for name in names if name in frame.columns and (found := measure(name))]
 
+    def page_columns(self, frame: pd.DataFrame) -> list[str]:
+        """Return the columns that a page in portrait has room for, of those shown of a result."""
+        shown = [each.name for each in self.measures(frame)]
+        buckets = [name for name in shown if BUCKET.fullmatch(name)]
+        brief = [each for name in self.brief for each in (buckets if name == BUCKETS else [name])]
+        return [name for name in shown if not brief or name in brief]
+
     def _total(self, frame: pd.DataFrame, total: Any) -> dict[str, Any] | None:
         if total is False:
             return None

@@ -41,7 +41,7 @@ def test_a_month_without_data_says_so_in_every_section(october):
     assert "No final invoice is dated in March 2019." in client
     assert "No time is recorded in March 2019." in utilization
     billed = next(each for each in figures(march) if each.name == "Fees billed")
-    assert billed.cells == ["0", "0", "–", "0", "–"]
+    assert [cell.text for cell in billed.cells] == ["0", "0", "–", "0", "–", "0", "0", "–"]
     assert ">nan<" not in headlines
 
 
@@ -55,7 +55,7 @@ def test_the_headline_hours_of_earlier_months_are_those_months_own(october):
 def test_what_depends_on_time_passed_shows_no_change(october):
     for each in figures(october):
         if each.mark:
-            assert each.cells[2] == each.cells[4] == ""
+            assert {each.cells[place].text for place in (2, 4, 7)} == {""}
 
 
 def test_named_rows_and_the_rest_add_up_to_the_total(october):
@@ -80,7 +80,7 @@ def test_balances_of_a_later_day_are_said_to_be_such(october):
     # Balances are of the day of loading; the day asked for lies before it.
     early = other(october, dt.date(2026, 8, 1), dt.date(2026, 8, 31))
     _, headlines, *_, receivables, _, notes = sections(early)
-    assert "<h2>Receivables by age, with the balances of 31 October 2026</h2>" in receivables
+    assert "Receivables by client, with the balances of 31 October 2026</h2>" in receivables
     assert "Balances are those of 31 October 2026, when they were loaded" in receivables
     assert '<dd class="against warn">balances of 31 October 2026</dd>' in headlines
     assert "Receivables aged to 31 August 2026, with the balances of 31 October 2026" in headlines
@@ -131,6 +131,6 @@ def test_hidden_rates_leave_dashes_and_a_note(without_rates):
     month = report.load("2026-10")
     _, headlines, *_, notes = sections(month)
     worked = next(each for each in figures(month) if each.name == "Fees worked")
-    assert worked.cells[0] == "–"
-    assert notes.count("read.rates") == 2
+    assert worked.cells[0].text == "–"
+    assert notes.count("read.rates") == 4
     assert "nan" not in headlines

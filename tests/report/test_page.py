@@ -52,13 +52,14 @@ def test_client_hours_and_utilization_are_the_databases(ask, rows):
 
 
 def test_a_timekeepers_hours_are_the_databases(ask, rows):
-    client, total = ask(
-        f"""SELECT SUM(hours) FILTER (WHERE billing_type <> 'nonBillable' AND matter_type <> 'internal'), SUM(hours)
+    client, unbilled, total = ask(
+        f"""SELECT SUM(hours) FILTER (WHERE billing_type <> 'nonBillable' AND matter_type <> 'internal'),
+            SUM(hours) FILTER (WHERE billing_type = 'nonBillable'), SUM(hours)
         FROM time_entry JOIN matter USING (matter_id) JOIN user USING (user_id)
         WHERE date {OCTOBER} AND last_name = 'Whitfield'"""
     )
     cells = rows["Utilization by timekeeper", "Thomas Whitfield"]
-    assert cells == [f"{client:.1f}", f"{total - client:.1f}", f"{total:.1f}", "176.0", f"{client / 176:.1%}"]
+    assert cells == [f"{client:.1f}", f"{unbilled:.1f}", f"{total:.1f}", "176.0", f"{client / 176:.1%}"]
 
 
 def test_fees_worked_are_the_months_billable_time(ask, rows):
@@ -126,7 +127,7 @@ def test_receivables_by_age_are_the_databases(ask, rows):
     ages = ["<= 0", "BETWEEN 1 AND 30", "BETWEEN 31 AND 60", "BETWEEN 61 AND 90", "> 90", "> -9999", "> 0"]
     sums = ", ".join(f"COALESCE(SUM(balance) FILTER (WHERE {late} {age}), 0)" for age in ages)
     owed = ask(f"SELECT {sums} FROM invoice WHERE invoice_state = 'final' AND invoice_date <= '2026-10-31'")
-    assert rows["Receivables by age", "Total"] == [money(value) for value in owed]
+    assert rows["Receivables by client", "Total"] == [money(value) for value in owed]
     assert figure(rows, "Receivables") == money(owed[5])
     assert figure(rows, "of these overdue") == money(owed[6])
 
@@ -140,7 +141,8 @@ def test_the_twelve_months_end_with_the_headline_figures(rows):
 
 
 def test_receivables_are_not_given_a_past(rows):
-    assert rows["The month in figures", "Receivables"][1:] == ["no earlier balances are known"]
+    assert rows["The month in figures", "Receivables"][1:] == [""]
+    assert any("no earlier balances are known" in key for _, key in rows)
 
 
 def test_the_page_asks_for_nothing_from_elsewhere(html):
@@ -150,13 +152,13 @@ def test_the_page_asks_for_nothing_from_elsewhere(html):
 
 def test_charts_are_pictures_on_the_page_and_ask_for_nothing_either(page):
     charts = page.select("img")
-    assert len(charts) == 6
-    for chart in charts:
-        kind, _, data = chart["src"].partition(",")
+    assert len(charts) == 8
+    assert all(chart["alt"].startswith("Chart: ") for chart in charts)
+    for source in [*(chart["src"] for chart in charts), *(each["srcset"] for each in page.select("source"))]:
+        kind, _, data = source.partition(",")
         assert kind == "data:image/svg+xml;base64"
         svg = base64.b64decode(data).decode()
         assert not re.search(r"href=\"[^#]|<image|<script|dc:date", svg)
-        assert chart["alt"].startswith("Chart: ")
 
 
 def test_names_are_shown_as_text(html, page):
@@ -183,7 +185,8 @@ def test_headings_and_tables_can_be_found_by_a_screen_reader(page):
     assert [heading.get_text(" ", strip=True) for heading in page.select("h1")] == [
         "Monthly billing report October 2026"
     ]
-    assert all(table.caption for table in page.select("table"))
+    for table in page.select("table"):
+        assert table.caption or page.find(id=table["aria-labelledby"]).get_text()
     assert all(head.get("scope") for head in page.select("th"))
     assert page.html["lang"] == "en"
 

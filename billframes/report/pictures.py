@@ -1,0 +1,131 @@
+"""Charts as pictures on the page: an SVG inside its `img`, and another one, drawn for the width of a phone."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from billframes.plots.drawing import SHORT, shortened
+
+__all__ = ["NARROW", "WIDTH", "picture", "side_by_side", "tall"]
+
+# Inches, slightly wider than the text on paper, so that text in charts has the size of text in tables.
+WIDTH = 8.2
+NARROW = 4.4
+# Pixels; a page this wide is a phone's. Paper is wider.
+PHONE = 640
+# What does not fit on a page goes to the next one, so a chart is lower than a quarter of a page.
+MOST_ROWS = 11
+# The SVG keeps text as text in the page's typeface. Matplotlib measures with DejaVu Sans, which is wider.
+_TYPEFACE = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
+
+Draw = Callable[..., Axes]
+
+
+def tall(rows: pd.DataFrame) -> float:
+    """Inches for that many lying bars, with legend and axis."""
+    return 0.78 + 0.16 * max(len(rows), 2)
+
+
+def picture(draw: Draw, rows: pd.DataFrame, alt: str, *, height: float, currency: str = "") -> Markup:
+    """
+    Draw a result and return the picture, with another one for phones.
+
+    Parameters
+    ----------
+    draw : callable
+        A function of `billframes.plots`.
+    rows : DataFrame
+    alt : str
+        Text for screen readers.
+    height : float
+        In inches.
+    currency : str
+        Named on axes of money.
+    """
+    wide = _svg(_drawn(draw, rows, WIDTH, height, currency))
+    narrow = _drawn(draw, rows, NARROW, height + 0.5, currency)
+    _fit(narrow)
+    return Markup(
+        '<picture><source media="(max-width: {}px)" srcset="{}"><img class="chart" src="{}" alt="{}"></picture>'
+    ).format(PHONE, _svg(narrow), wide, alt)
+
+
+def side_by_side(draw: Draw, rows: pd.DataFrame, alt: str, *, currency: str = "") -> Markup:
+    """
+    Draw the first and the last rows of a long result side by side; a short one is one picture.
+
+    On a phone they stand below each other. Rows between the two halves are only in the table.
+    """
+    if len(rows) <= MOST_ROWS:
+        return picture(draw, rows, alt, height=tall(rows), currency=currency)
+    count = min(MOST_ROWS, (len(rows) + 1) // 2)
+    halves = [rows.iloc[:count], rows.iloc[max(count, len(rows) - count) :]]
+    axes = [_drawn(draw, half, WIDTH / 2, tall(halves[0]), currency) for half in halves]
+    left, right = (f(each.get_xlim()[end] for each in axes) for f, end in ((min, 0), (max, 1)))
+    for each in axes:
+        each.set_xlim(left, right)
+        # Bars are of one height in both halves, if the second one is a row shorter, too.
+        each.set_ylim(len(halves[0]) - 0.4, -0.6)
+        _cut_labels(each)
+    images = Markup("").join(Markup('<img class="chart" src="{}" alt="{}">').format(_svg(ax), alt) for ax in axes)
+    return Markup('<div class="halves">{}</div>').format(images)
+
+
+def _drawn(draw: Draw, rows: pd.DataFrame, width: float, height: float, currency: str) -> Axes:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    ax = draw(rows, figure.add_subplot(), currency=currency)
+    # The section's heading or caption is the title.
+    ax.set_title("", loc="left")
+    return ax
+
+
+def _svg(ax: Axes) -> str:
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "billframes"}):
+        figure: Any = ax.figure
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    svg = re.sub(r"'DejaVu Sans',[^;\"]*sans-serif", _TYPEFACE, buffer.getvalue())
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+def _fit(ax: Axes) -> None:
+    """Make what was drawn fit a phone: names are cut, months and what stands above them are turned."""
+    if (legend := ax.get_legend()) is not None:
+        texts = [each.get_text() for each in legend.get_texts()]
+        handles = legend.legend_handles
+        size = legend.get_texts()[0].get_fontsize()
+        ax.legend(
+            handles,
+            texts,
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            ncols=3,
+            frameon=False,
+            fontsize=size,
+            handlelength=1.0,
+            columnspacing=0.9,
+            borderpad=0.0,
+        )
+    months = [label.get_text() for label in ax.get_xticklabels()]
+    if any("\n" in each for each in months):
+        ax.set_xticks(ax.get_xticks(), [each.replace("\n", " ") for each in months], rotation=90)
+        for text in ax.texts:
+            text.set(rotation=90, va="bottom")
+        ax.margins(y=0.22)
+    _cut_labels(ax)
+
+
+def _cut_labels(ax: Axes) -> None:
+    labels: Sequence[str] = [label.get_text() for label in ax.get_yticklabels()]
+    if ax.yaxis_inverted():
+        ax.set_yticks(ax.get_yticks(), [shortened(each, SHORT) for each in labels])

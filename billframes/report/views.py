@@ -1,0 +1,168 @@
+"""What each table of the report shows, once for the page and the workbook: its rows in order, total and columns.
+
+The page names the largest rows and adds the others up; the workbook has them all, in the same order and with the same
+title. Columns are those that the analysis declares: its `brief` ones on the page, all of them in the workbook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from billframes import tables
+from billframes.analysis.metrics import Measure, title_of_key
+from billframes.report.month import Month
+from billframes.tables import TableOf
+
+__all__ = [
+    "View",
+    "budgets",
+    "invoices",
+    "lockup",
+    "realization",
+    "receivables",
+    "shortened",
+    "timekeepers",
+    "wip",
+]
+
+# Fewer hours are shown as 0.0.
+_LEAST_HOURS = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """
+    What one table of the report shows.
+
+    Parameters
+    ----------
+    title : str
+        The heading of its section, and the name of its sheet.
+    analysis : str
+    label : str
+        The column that names the rows; empty for the columns that the analysis declares.
+    rows : DataFrame
+        All rows, in the order of the report.
+    total : DataFrame
+        One row, or none.
+    order : str
+        The column that the largest rows are chosen by.
+    units : tuple of str
+        The units of the columns that are shown; all of them if empty.
+    without : tuple of str
+        Columns that are not shown.
+    """
+
+    title: str
+    analysis: str
+    label: str
+    rows: pd.DataFrame
+    total: pd.DataFrame
+    order: str = ""
+    units: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    @property
+    def what(self) -> str:
+        """What a row is of, such as "client"."""
+        return title_of_key(self.label)
+
+    @property
+    def declared(self) -> TableOf:
+        """The table that the analysis declares."""
+        table: TableOf = getattr(tables, self.analysis)
+        return table
+
+    def columns(self, *, brief: bool) -> list[Measure]:
+        """Return the columns of the page (brief) or of the workbook. Targets are there if the firm has some."""
+        found = [each for each in self.declared.measures(self.rows) if each.name not in self.without]
+        found = [each for each in found if not self.units or each.unit in self.units]
+        chosen = self.declared.page_columns(self.rows) if brief else [each.name for each in found]
+        return [each for each in found if each.name in chosen]
+
+
+def timekeepers(month: Month) -> tuple[View, list[str]]:
+    """Return utilization by timekeeper, and the names of people with neither hours nor available hours."""
+    rows, total = month.utilization, month.utilization_total
+    idle = rows["total_hours"] < _LEAST_HOURS
+    left = idle if month.scope else idle & ~(rows["capacity_hours"] > 0)
+    gone = [] if month.scope else rows.loc[left, "user_name"].tolist()
+    order = "client_hours" if month.scope else "utilization"
+    rows = rows[~left].sort_values(order, ascending=False, kind="stable", ignore_index=True)
+    view = View(
+        title="Utilization by timekeeper",
+        analysis="utilization",
+        label="user_name",
+        rows=rows.iloc[:0] if month.is_empty else rows,
+        total=total,
+        order="client_hours",
+    )
+    if not month.scope:
+        return view, gone
+    # Available hours are not divided by matter.
+    unknown = ("capacity_hours", "idle_capacity_hours", "target_hours")
+    return replace(view, title="Hours by timekeeper", units=("hours",), without=unknown), gone
+
+
+def realization(month: Month, by: str) -> View:
+    """Return realization of the month's invoices by a key. A report of one client shows matters for clients."""
+    by = month.divided_by(by)
+    rows, total = month.realization(by), month.realization(None)
+    order = "worked_amount" if total["worked_amount"].notna().all() else "billed_amount"
+    return _by("realization", f"Realization by {title_of_key(by)}", month, rows, total, order)
+
+
+def receivables(month: Month) -> View:
+    """Return receivables by client, or of one client by matter."""
+    by = month.divided_by("client")
+    title = f"Receivables by {title_of_key(by)}"
+    return _by("aging", title, month, month.receivables(by), month.receivables(None), "total")
+
+
+def wip(month: Month, by: str) -> View:
+    """Return work in progress by a key."""
+    by = month.divided_by(by)
+    title = f"Work in progress by {title_of_key(by)}"
+    return _by("wip", title, month, month.wip(by), month.wip(None), "total")
+
+
+def lockup(month: Month, by: str = "responsible") -> View:
+    """Return lock-up by a key."""
+    by = month.divided_by(by)
+    title = f"Lock-up by {title_of_key(by)}"
+    return _by("lockup", title, month, month.lockup(by), month.lockup(), "wip_amount")
+
+
+def budgets(month: Month) -> View:
+    """Return the matters that have a budget, the most used first."""
+    rows = month.budgets()
+    rows = rows[rows["budget_amount"].notna()]
+    rows = rows.sort_values("budget_burn", ascending=False, kind="stable", ignore_index=True)
+    return View(title="Budgets", analysis="budget_burn", label="matter_name", rows=rows, total=rows.iloc[:0])
+
+
+def invoices(month: Month) -> View:
+    """Return the month's invoices beside their items. A total of drafts and final invoices would mean nothing."""
+    rows = month.named(month.reconcile())
+    return View(title="Invoices", analysis="reconcile", label="invoice_number", rows=rows, total=rows.iloc[:0])
+
+
+def _by(analysis: str, title: str, month: Month, rows: pd.DataFrame, total: pd.DataFrame, order: str) -> View:
+    label = next(name for name in map(str, rows.columns) if name.endswith(("_name", "_label")))
+    rows = month.named(rows).sort_values(order, ascending=False, kind="stable", ignore_index=True)
+    return View(title=title, analysis=analysis, label=label, rows=rows, total=total, order=order)
+
+
+def shortened(titles: Sequence[str], longest: int = 31) -> list[str]:
+    """
+    Shorten titles to names of sheets, which Excel limits to 31 characters.
+
+    Examples
+    --------
+    >>> shortened(["Work in progress by responsible lawyer", "Utilization by timekeeper"])
+    ['Work in progress by responsible', 'Utilization by timekeeper']
+    """
+    return [title if len(title) <= longest else title[: longest + 1].rpartition(" ")[0] for title in titles]
