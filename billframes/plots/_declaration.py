@@ -20,9 +20,9 @@ from billframes.analysis.spec import ChartSpec, measure
 from billframes.analysis.totals import total_of
 from billframes.errors import MissingColumnError
 from billframes.plots._axes import hours, money, percent
-from billframes.plots.drawing import KINDS, Drawn
+from billframes.plots.drawing import KINDS, Drawn, axis_title
 
-__all__ = ["Chart", "Plot", "axis_title"]
+__all__ = ["Chart", "Plot"]
 
 _FIELD = re.compile(r"\{(\w+)(:axis)?\}")
 _AXES = {"money": money, "rate": money, "hours": hours, "days": hours, "ratio": percent, "points": percent}
@@ -175,20 +175,6 @@ class Chart(ChartSpec):
         told = (text for text in self.words if any(row[each[1]] == row[each[1]] for each in _FIELD.finditer(text)))
         text = next(told, None)
         return _FIELD.sub(figure, text) if text else MISSING
-
-
-def axis_title(unit: str, currency: str = "") -> str:
-    """
-    Name an axis by the unit of its values.
-
-    Examples
-    --------
-    >>> axis_title("money", "USD"), axis_title("rate", "USD"), axis_title("money"), axis_title("hours")
-    ('Amount (USD)', 'Rate (USD an hour)', 'Amount', 'Hours')
-    """
-    title = {"money": "Amount", "rate": "Rate", "hours": "Hours", "days": "Days"}.get(unit, "")
-    of = {"money": currency, "rate": f"{currency} an hour"}.get(unit, "") if currency else ""
-    return f"{title} ({of})" if of else title
 
 
 def _unit(column: str) -> str:

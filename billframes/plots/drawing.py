@@ -17,7 +17,7 @@ from billframes.analysis._result import Rows
 from billframes.analysis.spec import measure
 from billframes.plots._axes import DARK, INK, MUTED, PALE, RAMP, SIZE, axes_for, finish, legend
 
-__all__ = ["KINDS", "SHORT", "Drawn", "height_for", "shortened"]
+__all__ = ["KINDS", "SHORT", "Drawn", "axis_title", "height_for", "shortened"]
 
 # Longer names would leave no room for the bars.
 LONGEST = 34
@@ -78,6 +78,20 @@ class Drawn:
     def finish(self, ax: Axes, values: str = "x", end: str = "") -> Axes:
         """Give the axes their title and frame."""
         return finish(ax, f"{self.title}{self.rows.by}{end}", values=values, unit=self.unit, name=self.axis)
+
+
+def axis_title(unit: str, currency: str = "") -> str:
+    """
+    Name an axis by the unit of its values.
+
+    Examples
+    --------
+    >>> axis_title("money", "USD"), axis_title("rate", "USD"), axis_title("money"), axis_title("hours")
+    ('Amount (USD)', 'Rate (USD an hour)', 'Amount', 'Hours')
+    """
+    title = {"money": "Amount", "rate": "Rate", "hours": "Hours", "days": "Days"}.get(unit, "")
+    of = {"money": currency, "rate": f"{currency} an hour"}.get(unit, "") if currency else ""
+    return f"{title} ({of})" if of else title
 
 
 def height_for(rows: int) -> float:

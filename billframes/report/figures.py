@@ -56,7 +56,7 @@ class Figure:
         return _OVERDUE_SHARE if self.column == _OVERDUE_SHARE.name else measure(self.column)
 
     @property
-    def values(self) -> tuple[float, ...]:
+    def by_period(self) -> tuple[float, ...]:
         """Figures of this month, last month, a year ago, the year to date, and last year to the same month."""
         return (self.now, self.before, self.year_ago, self.to_date, self.year_ago_to_date)
 
@@ -66,7 +66,7 @@ class Figure:
         made = [self._cell(self.now)]
         for then in (self.before, self.year_ago):
             made += [self._cell(then), self._change(self.now, then)]
-        return [*made, *map(self._cell, self.values[3:]), self._change(self.to_date, self.year_ago_to_date)]
+        return [*made, *map(self._cell, self.by_period[3:]), self._change(self.to_date, self.year_ago_to_date)]
 
     @property
     def is_part(self) -> bool:
@@ -77,7 +77,7 @@ class Figure:
         """Say what a ratio below 0% or above 100% means."""
         if not self.measure:
             return []
-        return outside([""] * len(self.values), self.values, self.measure)
+        return outside([""] * len(self.by_period), self.by_period, self.measure)
 
     def _cell(self, value: float) -> Cell:
         found = self.measure

@@ -112,8 +112,31 @@ def _parts(said: Analysis) -> Iterator[str]:
         # Readers could take an example's figures for the firm's.
         if heading == "Example":
             continue
-        plain = (without_arguments(text) for text in texts)
-        yield from (f"{heading}: {in_words(text)}" for text in plain if text)
+        plain = (in_words(without_arguments(text)) for text in texts)
+        yield from (_sentence(_OPENINGS.get(heading, ""), text) for text in plain if text)
+
+
+_OPENINGS = {
+    "Formula": "The formula is ",
+    "Numerator": "Above the line of the formula: ",
+    "Denominator": "Below the line of the formula: ",
+    "Counted": "What counts: ",
+    "Left out": "What is left out: ",
+    "The billing system can’t tell": "The billing system can’t tell: ",
+}
+
+
+def _sentence(opening: str, text: str) -> str:
+    """
+    Begin a text with an opening, and end it with a period.
+
+    Examples
+    --------
+    >>> _sentence("The formula is ", "billed ÷ worth of billed work")
+    'The formula is billed ÷ worth of billed work.'
+    """
+    first = text[:1].lower() if opening and not text[1:2].isupper() else text[:1].upper()
+    return f"{opening}{first}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
 def without_arguments(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Write a month as an Excel workbook: first the definitions, then one sheet per analysis.
+"""Write a month as an Excel workbook: the headline figures with charts, the definitions, and a sheet per analysis.
 
 Each sheet has a frozen heading row with filters. The total is below an empty row, so that filters and sorts leave it
 in place. The same data give the same bytes, except for the cell that says when the report was made.
@@ -18,14 +18,15 @@ import pandas as pd
 
 from billframes._export import neutral
 from billframes._version import __version__
-from billframes.analysis.metrics import UNITS, Measure
+from billframes.analysis.metrics import PRICED, UNITS, Measure
 from billframes.config.firm import describe_settings
 from billframes.errors import ConfigError
 from billframes.report import footnotes
+from billframes.report.headline_sheet import headline_sheet
 from billframes.report.month import Month
 from billframes.report.sheets import Sheet, sheets
 
-__all__ = ["check_writer", "workbook"]
+__all__ = ["check_writer", "number_formats", "workbook"]
 
 FORMS = {
     "money": "#,##0.00",
@@ -40,7 +41,7 @@ FORMS = {
     "month": "[$-409]mmm yyyy",
     "text": "General",
 }
-"""Each unit's number format."""
+"""Each unit's number format. English names of months, in whatever language Excel runs."""
 
 _OPTIONS = {
     "in_memory": True,
@@ -49,6 +50,8 @@ _OPTIONS = {
     "strings_to_numbers": False,
 }
 _WIDEST, _NARROWEST = 60, 10
+# A line's height in points, and the characters on a line of the definitions.
+_LINE, _ON_A_LINE = 15, 105
 # Excel's limit for one cell is 32,767 characters.
 _LONGEST = 32_000
 # XML can't contain control characters.
@@ -97,26 +100,32 @@ def workbook(
         # A fixed date, so that the same data give the same file.
         created = dt.datetime.combine(month.as_of, dt.time())
         book.set_properties({"title": f"Billing report {month.name}", "created": created})
-        pen = _Pen(book)
+        pen = _Pen(book, month.currency)
         about = _about(month, title=title, remark=remark, generated=generated)
+        first = book.add_worksheet("Headlines")
         pen.definitions(book.add_worksheet("Definitions"), about, made)
         for each in made:
             pen.sheet(book.add_worksheet(each.name), each)
+        headline_sheet(book, first, month, {each.name: each for each in made}, title=title, remark=remark)
     return buffer.getvalue()
 
 
 class _Pen:
     """Writes sheets in one book's formats."""
 
-    def __init__(self, book: Any) -> None:
+    def __init__(self, book: Any, currency: str) -> None:
+        forms = number_formats(currency)
         self._heading = book.add_format({"bold": True, "text_wrap": True, "valign": "top", "bottom": 1})
         self._bold = book.add_format({"bold": True, "valign": "top"})
         self._wrapped = book.add_format({"text_wrap": True, "valign": "top"})
         self._top = book.add_format({"valign": "top"})
-        self._day = book.add_format({"num_format": FORMS["date"], "valign": "top"})
-        self._cells = {unit: book.add_format({"num_format": form, "valign": "top"}) for unit, form in FORMS.items()}
+        self._days = {
+            unit: book.add_format({"num_format": forms[unit], "valign": "top", "align": "left"})
+            for unit in ("date", "month")
+        }
+        self._cells = {unit: book.add_format({"num_format": form, "valign": "top"}) for unit, form in forms.items()}
         self._sums = {
-            unit: book.add_format({"num_format": form, "bold": True, "top": 1}) for unit, form in FORMS.items()
+            unit: book.add_format({"num_format": form, "bold": True, "top": 1}) for unit, form in forms.items()
         }
         self._total = book.add_format({"bold": True, "top": 1})
 
@@ -128,6 +137,7 @@ class _Pen:
         rows += [("", "", ""), ("Column", "What it means", "Unit")]
         rows += [(each.title, each.meaning, UNITS[each.unit]) for each in _measures(made)]
         for place, row in enumerate(rows):
+            page.set_row(place, _LINE * max(1, math.ceil(len(row[1]) / _ON_A_LINE)))
             for column, (text, form) in enumerate(zip(row, (self._bold, self._wrapped, self._top), strict=True)):
                 _write(page, place, column, text, self._bold if row[0] in {"Sheet", "Column"} else form)
         page.set_column(0, 0, 30)
@@ -144,7 +154,7 @@ class _Pen:
         for place, heading in enumerate(sheet.headings):
             _write(page, top, place, heading, self._heading)
         for place, name in enumerate(columns):
-            self._column(page, (top + 1, place), sheet.rows[name], self._forms(sheet)[place])
+            self._column(page, (top + 1, place), sheet.rows[name], self._forms(sheet)[place], name)
         last = top + len(sheet.rows)
         page.freeze_panes(top + 1, min(1, len(sheet.labels)))
         page.autofilter(top, 0, last, len(columns) - 1)
@@ -161,9 +171,10 @@ class _Pen:
         texts = [self._wrapped if name == "description" else self._top for name in sheet.labels]
         return [*texts, *(self._cells[each.unit] for each in sheet.measures)]
 
-    def _column(self, page: Any, start: tuple[int, int], values: pd.Series[Any], form: Any) -> None:
+    def _column(self, page: Any, start: tuple[int, int], values: pd.Series[Any], form: Any, name: str) -> None:
+        day = self._days["month" if name == "month" else "date"]
         for row, value in enumerate(values, start=start[0]):
-            _write(page, row, start[1], value, self._day if isinstance(value, pd.Timestamp) else form)
+            _write(page, row, start[1], value, day if isinstance(value, pd.Timestamp) else form)
 
     def _below(self, page: Any, row: int, sheet: Sheet) -> None:
         if sheet.total.empty or not sheet.labels:
@@ -183,13 +194,26 @@ def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator
     yield "Settings", describe_settings(month.book.settings)
     yield "Made on", generated
     yield "", remark
-    yield (
-        "",
-        "Money is in the firm’s currency, which the billing system does not name. Unknown figures are empty cells.",
-    )
+    money = f"Amounts are in {month.currency}" if month.currency else _NO_CURRENCY
+    yield "", f"{money}. Unknown figures are empty cells."
     for text in (*footnotes.part(month), *footnotes.balances(month), footnotes.LIMITS, *footnotes.warnings_of(month)):
         yield "", text
     yield "Made by", f"billframes {__version__}"
+
+
+_NO_CURRENCY = "Amounts are in the firm’s currency, which the billing system and the firm’s settings do not name"
+
+
+def number_formats(currency: str) -> dict[str, str]:
+    """
+    Return each unit's number format; those of money and rates name the currency.
+
+    Examples
+    --------
+    >>> number_formats("USD")["money"], number_formats("")["money"], number_formats("USD")["hours"]
+    ('#,##0.00 [$USD]', '#,##0.00', '#,##0.00')
+    """
+    return {unit: f"{form} [${currency}]" if currency and unit in PRICED else form for unit, form in FORMS.items()}
 
 
 def _measures(made: Sequence[Sheet]) -> list[Measure]:
@@ -228,7 +252,7 @@ def _widths(sheet: Sheet, columns: Sequence[str]) -> Iterator[float]:
     """Return column widths: that of the longest text, and enough for millions in columns of figures."""
     for place, name in enumerate(columns):
         if place >= len(sheet.labels):
-            yield 15
+            yield 18
             continue
         longest = int(sheet.rows[name].astype("str").str.len().max()) if len(sheet.rows) else 0
         yield min(_WIDEST, max(_NARROWEST, longest + 2))

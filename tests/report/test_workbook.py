@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 
 from billframes.analysis.spec import measures
-from billframes.report import workbook as writing
+from billframes.report import views, workbook as writing
+from billframes.report.figures import figures
 from billframes.report.sheets import Sheet
-from billframes.report.workbook import workbook
+from billframes.report.workbook import number_formats, workbook
 from tests.report.conftest import MEAN
 
 
@@ -31,18 +32,20 @@ def book(october):
     return opened(workbook(october, title="Sons & Sons", generated="1 November 2026, 08:00"))
 
 
-def test_definitions_come_first_and_then_a_sheet_an_analysis(book):
+def test_headlines_and_definitions_come_first_and_then_a_sheet_a_table(book):
     assert book.sheetnames == [
+        "Headlines",
         "Definitions",
-        "Utilization",
+        "Utilization by timekeeper",
         "Realization by practice area",
         "Realization by client",
         "Realization by timekeeper",
         "Realization by responsible",
-        "Receivables by client",
+        "Work in progress by responsible",
         "Work in progress by client",
         "Work in progress by timekeeper",
-        "Lock-up",
+        "Lock-up by responsible lawyer",
+        "Receivables by client",
         "Invoices",
         "Twelve months",
     ]
@@ -53,8 +56,24 @@ def test_definitions_come_first_and_then_a_sheet_an_analysis(book):
     assert not [text for text in texts(book) if "`" in text or "_amount" in text]
 
 
+def test_the_first_sheet_has_the_pages_figures_as_numbers_and_charts_of_the_sheets(book, october):
+    shown = {row[0].strip(): row[1:] for row in book["Headlines"].iter_rows(values_only=True) if row[0]}
+    for each in figures(october):
+        numbers = [shown[each.name][place] for place in (0, 1, 3, 5, 6)]
+        assert numbers == [pytest.approx(value) if value == value else None for value in each.by_period], each.name
+    hours = shown["Client hours"]
+    assert hours[2] == pytest.approx(hours[0] / hours[1] - 1)
+    charts = book["Headlines"]._charts
+    assert len(charts) == 4
+    ranges = [series.val.numRef.f for chart in charts for series in chart.series]
+    assert "'Twelve months'!" in ranges[0]
+    owed = october.receivables(None).iloc[0]
+    (cells,) = book["Receivables by client"][ranges[4].partition("!")[2].replace("$", "")]
+    assert [cell.value for cell in cells] == pytest.approx(owed[["current", "1-30", "31-60", "61-90", "91+"]].tolist())
+
+
 def test_a_sheet_holds_the_analysis_with_its_total_apart_from_the_filters(book, october):
-    rows, total = october.realization("client"), october.realization(None).iloc[0]
+    rows, total = views.realization(october, "client").rows, october.realization(None).iloc[0]
     sheet = book["Realization by client"]
     headings, *cells = sheet.iter_rows(values_only=True)
     read = pd.DataFrame(cells[: len(rows)], columns=headings)
@@ -73,10 +92,11 @@ def test_units_are_number_formats_days_are_dates_and_what_is_missing_is_empty(bo
         cell.value: below.number_format for cell, below in zip(*book["Realization by client"]["A1:I2"], strict=True)
     }
     assert forms["Billed"] == "#,##0.00"
+    assert number_formats("USD")["money"] == "#,##0.00 [$USD]"
     assert forms["Billing realization"] == "0.0%"
     work = book["Work in progress by client"]
     assert isinstance(work["M2"].value, dt.datetime)
-    assert work["M2"].number_format == "yyyy-mm-dd"
+    assert work["M2"].number_format == "[$-409]d mmm yyyy"
     overdue = [cell.value for cell in book["Receivables by client"]["I"][1:-2]]
     assert None in overdue
     assert all(value is None or isinstance(value, int | float) for value in overdue)
@@ -123,7 +143,7 @@ def test_balances_of_a_later_day_are_said_above_the_figures(book, october):
         workbook(replace(october, first=dt.date(2026, 8, 1), last=dt.date(2026, 8, 31), as_of=dt.date(2026, 8, 31)))
     )
     assert not [text for text in texts(early) if "as_of=" in text]
-    for name in ("Lock-up", "Receivables by client"):
+    for name in ("Lock-up by responsible lawyer", "Receivables by client"):
         assert early[name]["A1"].value.startswith("Balances are those of 31 October 2026, when they were loaded")
         assert early[name]["A2"].value == book[name]["A1"].value
         assert early[name].print_title_rows == "$1:$2"
@@ -138,4 +158,4 @@ def test_the_workbook_says_which_settings_count(book):
 def test_definitions_speak_neither_of_arguments_nor_of_an_api(book):
     said = texts(book)
     assert [text for text in said if "API" in text or "True" in text or "=False" in text] == []
-    assert "Left out: Non-billable time (non-billable hours)." in said
+    assert "What is left out: non-billable time (non-billable hours)." in said

@@ -1,0 +1,185 @@
+"""The first sheet of the workbook: the headline figures beside earlier ones, and charts of the other sheets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from billframes._show import month_name
+from billframes.plots.drawing import axis_title
+from billframes.report import footnotes
+from billframes.report.figures import Figure, figures
+from billframes.report.month import LOOK_BACK, Month
+from billframes.report.sheets import Sheet
+
+__all__ = ["headline_sheet"]
+
+_FORMS = {"money": "#,##0", "hours": "#,##0.0", "ratio": "0.0%", "days": "#,##0.0"}
+_PERCENT, _POINTS = "+0.0%;−0.0%;0.0%", '+0.0" pts";−0.0" pts";0.0" pts"'
+_DARK, _PALE = "#1F4E79", "#C9D7E4"
+# Columns and rows that a chart covers, and its size in pixels.
+_ROWS, _WIDTH, _HEIGHT = 15, 560, 280
+
+
+def headline_sheet(
+    book: Any, page: Any, month: Month, made: Mapping[str, Sheet], *, title: str = "", remark: str = ""
+) -> None:
+    """
+    Write the headline figures, and draw charts of the sheets.
+
+    Parameters
+    ----------
+    book, page
+        The workbook and the sheet to write on.
+    month : Month
+    made : mapping of str to Sheet
+        The other sheets, by name.
+    title, remark : str
+        The firm's name, and a line under the heading.
+    """
+    heading = f"Monthly billing report {month.name}"
+    lines = [title, month.scope.title if month.scope else "", footnotes.as_of(month), remark]
+    page.write_string(0, 0, heading, book.add_format({"bold": True, "font_size": 16, "font_color": _DARK}))
+    row = 1
+    for text in filter(None, lines):
+        page.write_string(row, 0, text)
+        row += 1
+    row = _figures(book, page, month, row + 1)
+    _charts(book, page, month, made, row + 1)
+    page.set_column(0, 0, 36)
+    page.set_column(1, 8, 14)
+    page.hide_gridlines(2)
+    page.set_landscape()
+    page.set_paper(9)
+    page.fit_to_pages(1, 1)
+
+
+def _figures(book: Any, page: Any, month: Month, row: int) -> int:
+    """Write the table, and return the row below it."""
+    names = [month_name(month.earlier(back), short=True) for back in (0, 1, LOOK_BACK)]
+    names = [names[0], names[1], "Change", names[2], "Change", month.to_date_name(), month.to_date_name(1), "Change"]
+    head = book.add_format({"bold": True, "bottom": 1, "align": "right"})
+    page.write_string(row, 0, "Figure", book.add_format({"bold": True, "bottom": 1}))
+    for place, name in enumerate(names, start=1):
+        page.write_string(row, place, name, head)
+    group = ""
+    for each in figures(month):
+        if each.group != group:
+            group, row = each.group, row + 1
+            page.write_string(row, 0, group, book.add_format({"bold": True, "font_color": _DARK, "top": 4}))
+        row += 1
+        page.write_string(row, 0, f"{'   ' if each.is_part else ''}{each.name}")
+        _row(book, page, row, each)
+    return row + 1
+
+
+def _row(book: Any, page: Any, row: int, each: Figure) -> None:
+    form = _FORMS[each.unit] + (f" [${each.currency}]" if each.currency else "")
+    cell = book.add_format({"num_format": form})
+    now, before, year_ago, to_date, year_ago_to_date = each.by_period
+    pairs = ((now, before, 3), (now, year_ago, 5), (to_date, year_ago_to_date, 8))
+    for place, value in zip((1, 2, 4, 6, 7), each.by_period, strict=True):
+        if math.isfinite(value):
+            page.write_number(row, place, round(value, 8), cell)
+    for value, then, place in pairs:
+        changed = _change(each, value, then)
+        if changed is not None:
+            changes = book.add_format({"num_format": _POINTS if each.unit == "ratio" else _PERCENT})
+            page.write_number(row, place, changed, changes)
+
+
+def _change(each: Figure, now: float, then: float) -> float | None:
+    """Return the change as on the page: points of a ratio, else a share of what was before."""
+    if each.mark or not (math.isfinite(now) and math.isfinite(then)):
+        return None
+    if each.unit == "ratio":
+        return round((now - then) * 100, 8)
+    return round((now - then) / then, 8) if then > 0 else None
+
+
+def _charts(book: Any, page: Any, month: Month, made: Mapping[str, Sheet], row: int) -> None:
+    trend = made.get("Twelve months")
+    charts = []
+    if trend is not None and len(trend.rows):
+        charts.append(_columns(book, month, trend, ("worked_amount", "billed_amount"), "Fees by month"))
+        charts.append(_columns(book, month, trend, ("capacity_hours", "client_hours"), "Hours by month"))
+    for name, title in (("Receivables by", "Receivables by days past due"), ("Work in progress by", _WAITING)):
+        aged = next((each for each in made.values() if each.name.startswith(name)), None)
+        if aged is not None and len(aged.rows) and len(aged.total):
+            charts.append(_ages(book, month, aged, title))
+    for place, chart in enumerate(filter(None, charts)):
+        chart.set_size({"width": _WIDTH, "height": _HEIGHT})
+        offset = {"x_offset": 0 if place % 2 == 0 else _WIDTH + 10, "object_position": 1}
+        page.insert_chart(row + place // 2 * _ROWS, 0, chart, offset)
+
+
+_WAITING = "Work in progress by days since the work"
+
+
+def _columns(book: Any, month: Month, sheet: Sheet, names: Sequence[str], title: str) -> Any:
+    """Draw columns by month; a whole is pale, and what is part of it dark on it."""
+    there = {each.name: place for place, each in enumerate(sheet.measures, start=len(sheet.labels))}
+    names = [name for name in names if name in there]
+    if not names:
+        return None
+    top = 1 if sheet.note else 0
+    first, last = top + 1, top + len(sheet.rows)
+    chart = book.add_chart({"type": "column"})
+    for name in names:
+        colour = _PALE if name == names[0] and len(names) > 1 else _DARK
+        chart.add_series(
+            {
+                "name": [sheet.name, top, there[name]],
+                "categories": [sheet.name, first, 0, last, 0],
+                "values": [sheet.name, first, there[name], last, there[name]],
+                "fill": {"color": colour},
+                "overlap": 60,
+                "gap": 60,
+            }
+        )
+    unit = next(each.unit for each in sheet.measures if each.name == names[0])
+    _finish(chart, title, axis_title(unit, month.currency))
+    chart.set_x_axis({"text_axis": True, "num_format": "[$-409]mmm yyyy", "num_font": {"size": 8, "rotation": -45}})
+    return chart
+
+
+def _ages(book: Any, month: Month, sheet: Sheet, title: str) -> Any:
+    """Draw the total of each bucket of days."""
+    buckets = [
+        place
+        for place, each in enumerate(sheet.measures, start=len(sheet.labels))
+        if each.name == "current" or each.name[0].isdigit()
+    ]
+    top = 1 if sheet.note else 0
+    total = top + len(sheet.rows) + 2
+    chart = book.add_chart({"type": "column"})
+    chart.add_series(
+        {
+            "name": title,
+            "categories": [sheet.name, top, buckets[0], top, buckets[-1]],
+            "values": [sheet.name, total, buckets[0], total, buckets[-1]],
+            "fill": {"color": _DARK},
+            "gap": 60,
+            "data_labels": {"value": True, "num_format": "#,##0", "font": {"size": 8}},
+        }
+    )
+    _finish(chart, title, axis_title("money", month.currency))
+    chart.set_legend({"none": True})
+    return chart
+
+
+def _finish(chart: Any, title: str, axis: str) -> None:
+    chart.set_title({"name": title, "name_font": {"size": 11}, "overlay": False})
+    quiet = {"visible": True, "line": {"color": "#E4E4E4"}}
+    font = {"size": 8}
+    chart.set_y_axis(
+        {
+            "name": axis,
+            "name_font": {"size": 8, "bold": False},
+            "num_font": font,
+            "num_format": "#,##0",
+            "major_gridlines": quiet,
+        }
+    )
+    chart.set_legend({"position": "top", "font": {"size": 8}})
