@@ -14,6 +14,7 @@ from billframes.report.month import LOOK_BACK, Month
 __all__ = ["Figure", "Tile", "figures", "tiles"]
 
 NAN = math.nan
+_PERIODS = ("now", "before", "year_ago", "to_date", "year_ago_to_date")
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ def _compared(month: Month, rows: tuple[tuple[str, str, str, str], ...], group: 
         Figure(
             name,
             unit,
-            *(float(each[column]) for each in columns),  # type: ignore[arg-type]
+            **dict(zip(_PERIODS, (float(each[column]) for each in columns), strict=True)),
             mark=mark,
             group=group,
             column=column,

@@ -138,9 +138,10 @@ def _cell(row: Mapping[Any, Any], column: Measure) -> Cell:
     value = row.get(column.name)
     if column.unit == "date":
         return Cell("–" if pd.isna(value) else short_date(value))
-    known = value is not None and pd.notna(value)
-    strange = known and bool((column.above and _is_above(value)) or (column.below and _is_below(value)))
-    return Cell(format_number(value if known else None, column.unit), bool(strange))
+    if value is None or pd.isna(value):
+        return Cell(format_number(None, column.unit))
+    strange = (column.above and _is_above(value)) or (column.below and _is_below(value))
+    return Cell(format_number(value, column.unit), bool(strange))
 
 
 def _is_above(value: float) -> bool:

@@ -102,7 +102,7 @@ def _fit(ax: Axes) -> None:
     """Make what was drawn fit a phone: names are cut, months and what stands above them are turned."""
     if (legend := ax.get_legend()) is not None:
         texts = [each.get_text() for each in legend.get_texts()]
-        handles = legend.legend_handles
+        handles: Any = legend.legend_handles
         size = legend.get_texts()[0].get_fontsize()
         ax.legend(
             handles,
