@@ -1,4 +1,4 @@
-"""What each table of the report shows, once for the page and the workbook: its rows in order, total and columns.
+"""The tables of the report, declared once for the page and the workbook: rows in order, total and columns.
 
 The page names the largest rows and adds the others up; the workbook has them all, in the same order and with the same
 title. Columns are those that the analysis declares: its `brief` ones on the page, all of them in the workbook.
@@ -35,7 +35,7 @@ _LEAST_HOURS = 0.05
 @dataclass(frozen=True, kw_only=True)
 class View:
     """
-    What one table of the report shows.
+    One table of the report.
 
     Parameters
     ----------
