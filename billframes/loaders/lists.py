@@ -16,7 +16,7 @@ from billframes.loaders.loader import Frame, Id, ListLoader, PagedLoader
 from billframes.loaders.methods import declared
 from billframes.loaders.single_records import Creates, Deletes, SingleRecords, Updates
 from billframes.loading.convert import convert
-from billframes.loading.dictionary_encoder import EnumEncoder
+from billframes.loading.dictionaries import encode, enum_column
 from billframes.loading.ids import identifier
 from billframes.loading.progress import Progress
 from billframes.loading.query_args import ListRequest
@@ -241,7 +241,6 @@ def _together(parts: list[pa.Table]) -> pa.Table:
     table = pa.concat_tables(parts)
     for place, source in enumerate(sources_of(CUSTOM_FIELDS.record)):
         if source.column.kind == "enum":
-            codes = EnumEncoder(source.column.values)
-            encoded = codes.column(codes.encode(plain(table.column(place)).to_pylist()))
+            encoded = enum_column(encode(plain(table.column(place)).to_pylist()), source.column.values)
             table = table.set_column(place, source.column.field, encoded)
     return table

@@ -23,7 +23,6 @@ __all__ = ["Naming", "See", "SelectNames", "comes"]
 
 T = TypeVar("T")
 See = Callable[[ListBody[Any]], ListBody[Any]]
-_NOTHING = (b"", b"null", b"{}")
 
 
 class SelectNames(Mapping[str, tuple[str, ...]]):
@@ -213,4 +212,5 @@ def _words(request: ListRequest) -> tuple[str, ...]:
 def comes(reference: str, records: list[Any]) -> bool | None:
     """Tell whether a reference comes where its id does; None if no id came."""
     with_id = [record for record in records if getattr(record, f"{reference}_id", None)]
-    return any(bytes(getattr(record, reference)) not in _NOTHING for record in with_id) if with_id else None
+    came = (getattr(record, reference) for record in with_id)
+    return any(each is not None and each != type(each)() for each in came) if with_id else None

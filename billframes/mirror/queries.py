@@ -19,7 +19,7 @@ import pyarrow.dataset as ds
 
 from billframes._names import snake_case
 from billframes.errors import ParameterError
-from billframes.loading.dictionary_encoder import EnumEncoder
+from billframes.loading.dictionaries import ENCODED, enum_column, joined
 from billframes.loading.ordering import order_of, orderable
 from billframes.loading.query_args import ListRequest
 from billframes.mirror.snapshot import Snapshot
@@ -85,10 +85,7 @@ def _typed(rows: pa.Table, column: Column) -> pa.Array | pa.ChunkedArray:
 
 
 def _enum(values: pa.ChunkedArray, column: Column) -> pa.DictionaryArray:
-    codes = EnumEncoder(column.values)
-    found = pc.unique(values)
-    numbers = codes.encode(found.to_pylist())
-    return codes.column(numbers.take(pc.index_in(values, value_set=found).combine_chunks()))
+    return enum_column(joined(values.dictionary_encode().cast(ENCODED)), column.values)
 
 
 def _check(request: ListRequest) -> None:

@@ -8,9 +8,12 @@ read from the record, else from its metadata.
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, count, repeat
+from types import NoneType
 from typing import Any
 
 from billframes._names import snake_case
@@ -86,24 +89,37 @@ def read_values(
     DecodeError
         A value is not of its field's type.
     """
-    by_id = {each.definition.id: each for each in columns}
-    values: dict[str, list[Any]] = {each.column.name: [None] * len(records) for each in columns}
-    undefined: set[str] = set()
-    for row, record in enumerate(records):
-        place, came = _values_of(record)
-        for at, value in enumerate(came):
-            custom = by_id.get(value.id)
-            if custom is None:
-                undefined.add(value.id)
-                continue
-            try:
-                values[custom.column.name][row] = _typed(value, custom)
-            except ValueError as error:
-                raise DecodeError(
-                    f"{resource}: record {getattr(record, id_attribute)} breaks the API's description at "
-                    f"$.data[{row}].{place}[{at}].value: {error}, in custom field {value.id}."
-                ) from None
-    return values, undefined
+    held = [_values_of(record)[1] for record in records]
+    came = list(chain.from_iterable(held))
+    rows = list(chain.from_iterable(map(repeat, count(), map(len, held))))
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, value in enumerate(came):
+        places[value.id].append(place)
+    columns_of: dict[str, list[Any]] = {}
+    for each in columns:
+        found = places.pop(each.definition.id, [])
+        try:
+            values = _typed([came[place] for place in found], each)
+        except _MistypedError as error:
+            row = rows[found[error.place]]
+            at = found[error.place] - sum(map(len, held[:row]))
+            raise DecodeError(
+                f"{resource}: record {getattr(records[row], id_attribute)} breaks the API's description at "
+                f"$.data[{row}].{_values_of(records[row])[0]}[{at}].value: {error}, in custom field "
+                f"{each.definition.id}."
+            ) from None
+        columns_of[each.column.name] = _spread(values, [rows[place] for place in found], len(records))
+    return columns_of, set(places)
+
+
+def _spread(values: list[Any], rows: list[int], size: int) -> list[Any]:
+    """Return a column from the values of some of its rows; of several values of a row the last counts."""
+    if rows == list(range(size)):
+        return values
+    column: list[Any] = [None] * size
+    for row, value in zip(rows, values, strict=True):
+        column[row] = value
+    return column
 
 
 def warn_of_undefined(ids: Iterable[str], resource: str) -> None:
@@ -140,24 +156,40 @@ def _values_of(record: Any) -> tuple[str, Sequence[CustomFieldValue]]:
     return "meta.customFields", (meta.custom_fields if meta else None) or ()
 
 
-def _typed(value: CustomFieldValue, custom: CustomColumn) -> Any:
+class _MistypedError(ValueError):
+    """A value is not of its field's type; never leaves this module."""
+
+    def __init__(self, place: int, said: str) -> None:
+        super().__init__(said)
+        self.place = place
+
+
+def _typed(found: Sequence[CustomFieldValue], custom: CustomColumn) -> list[Any]:
+    """Return one field's values as its column holds them."""
     kind = custom.definition.value_type.lower()
-    raw: Any = value.value
-    if kind == "enum":
-        raw = raw if raw is not None else custom.labels.get(value.option_id or "")
-    if raw is None:
-        return None
+    values: list[Any] = [each.value for each in found]
+    if kind == "enum" and None in values:
+        labels = custom.labels
+        values = [labels.get(each.option_id or "") if each.value is None else each.value for each in found]
     expected = _TYPES.get(kind)
     if expected is None:
-        return str(raw)
-    if type(raw) is not expected:
-        raise ValueError(f"{kind} expected, got {type(raw).__name__}")
-    return _date(str(raw)) if kind == "date" else raw
+        return [None if value is None else str(value) for value in values]
+    if not {*map(type, values)} <= {expected, NoneType}:
+        place = next(place for place, value in enumerate(values) if type(value) not in {expected, NoneType})
+        raise _MistypedError(place, f"{kind} expected, got {type(values[place]).__name__}")
+    return _dates(values) if kind == "date" else values
 
 
-def _date(text: str) -> dt.date:
-    try:
-        return parse_day(text)
-    except ValueError:
-        # Python's own words quote the text, which may be anything.
-        raise ValueError("what came is not a date") from None
+def _dates(texts: list[str | None]) -> list[dt.date | None]:
+    days: list[dt.date | None] = []
+    for text in texts:
+        try:
+            days.append(None if text is None else _date(text))
+        except ValueError:
+            # Python's own words quote the text, which may be anything.
+            raise _MistypedError(len(days), "what came is not a date") from None
+    return days
+
+
+# A field's values are some of a few hundred days.
+_date = lru_cache(maxsize=4096)(parse_day)

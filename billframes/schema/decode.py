@@ -3,9 +3,6 @@
 One path for every resource: a typed msgspec decoder checks types and required fields while it parses. An answer that
 breaks the API's description raises `DecodeError` with resource, record and JSON path. What becomes of the records is
 `billframes.loading.table_builder`'s.
-
-In lists, references to other records stay the bytes they are: thousands of entries name the same few matters, and
-each different one is decoded once, when its column is built.
 """
 
 from __future__ import annotations
@@ -21,20 +18,17 @@ import msgspec
 
 from billframes.errors import DecodeError
 from billframes.schema.json_text import TOO_DEEP, midnights_cut, not_json
-from billframes.schema.records import Pagination, Reference
+from billframes.schema.records import Pagination
 from billframes.schema.resources import MAX_OFFSET, Resource
-from billframes.schema.sources import fields_of
 
 __all__ = [
     "decode_page",
     "decode_single",
     "decoder",
     "earlier",
-    "listed",
     "microseconds",
     "parse_instant",
     "parse_time",
-    "references_of",
     "same_id",
     "stated_total",
 ]
@@ -79,23 +73,6 @@ def decoder(shape: Any) -> msgspec.json.Decoder[Any]:
         return msgspec.json.Decoder(shape)
 
 
-@functools.cache
-def references_of(record: type[msgspec.Struct]) -> dict[str, type[msgspec.Struct]]:
-    """Return the declarations of the references a record holds one of, by field."""
-    return {
-        each.name: each.type
-        for each in fields_of(record)
-        if isinstance(each.type, type) and issubclass(each.type, Reference) and not each.is_list
-    }
-
-
-@functools.cache
-def listed(record: type[msgspec.Struct]) -> type[msgspec.Struct]:
-    """Return a record as lists are decoded into: its references are `msgspec.Raw`, empty where there is none."""
-    raw = [(name, msgspec.Raw, msgspec.Raw()) for name in references_of(record)]
-    return msgspec.defstruct(record.__name__, raw, bases=(record,), gc=False, kw_only=True) if raw else record
-
-
 def decode_page(body: bytes, resource: Resource) -> ListBody[Any]:
     """
     Decode a list answer.
@@ -108,7 +85,7 @@ def decode_page(body: bytes, resource: Resource) -> ListBody[Any]:
     DecodeError
         The body is not JSON, or breaks the API's description.
     """
-    record: Any = listed(resource.record)
+    record: Any = resource.record
     if body.lstrip()[:1] == b"[":
         return ListBody(data=_decode(body, list[record], resource.name, resource.id))
     try:

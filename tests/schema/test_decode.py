@@ -407,8 +407,7 @@ def test_unseen_values_of_several_loads_put_together_are_in_one_order(fake, conn
 
 _FIRST_LOADS_AT_ONCE = """
 import sys, threading, msgspec
-from billframes.loading.dictionary_encoder import ReferenceEncoder
-from billframes.schema.decode import decode_single
+from billframes.schema.decode import decode_single, decoder
 
 sys.setswitchinterval(1e-6)
 LEAVES = ["L1: a: str | None = None", "L2: a: L1 | None = None; b: list[L1] | None = None",
@@ -424,7 +423,7 @@ for _ in range(60):
         if number % 2:
             decode_single(b'{"data": {"x": {"a": {"a": {"a": "q"}}, "b": {}}}}', kind, "things")
         else:
-            ReferenceEncoder(kind)
+            decoder(kind)
     threads = [threading.Thread(target=load, args=(number, names[f"T{number}"])) for number in range(8)]
     [each.start() for each in threads]
     [each.join() for each in threads]
