@@ -108,6 +108,7 @@ def no_settings_of_the_machine(tmp_path_factory) -> Iterator[None]:
     for name in ("BILLFRAMES_BASE_URL", "BILLFRAMES_TOKEN", "BILLFRAMES_PROFILE"):
         patch.delenv(name, raising=False)
     patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
     patch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
     yield
     patch.undo()

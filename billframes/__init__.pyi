@@ -46,6 +46,15 @@ from .book import (
     Book as Book,
     book as book,
 )
+from .bulk.apply import (
+    Outcomes as Outcomes,
+)
+from .bulk.plan import (
+    Plan as Plan,
+)
+from .bulk.resume import (
+    resume as resume,
+)
 from .client import (
     Client as Client,
 )

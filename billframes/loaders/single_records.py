@@ -15,6 +15,7 @@ from msgspec import UNSET
 from billframes._names import snake_case
 from billframes.errors import DecodeError, ParameterError
 from billframes.loaders.arguments import create_arguments, update_arguments
+from billframes.loaders.bulk_edits import Plans
 from billframes.loaders.loader import Id, Loader
 from billframes.loaders.methods import declared
 from billframes.loading.ids import identifier, segment
@@ -205,5 +206,5 @@ class Reads(RecordMethods):
         return self._record(self._read_back(self._path(id)).body, str(id))
 
 
-class SingleRecords(Creates, Reads, Updates, Deletes):
-    """Records can be created, read, updated and deleted."""
+class SingleRecords(Creates, Reads, Updates, Deletes, Plans):
+    """Records can be created, read, updated and deleted, one by one and in bulk."""

@@ -32,6 +32,7 @@ import polars as pl
 import pyarrow as pa
 from msgspec import UNSET, UnsetType
 
+from billframes.bulk.plan import Plan
 from billframes.loaders.loader import Id, Ids, Loader, Names, Parameters, Progress
 from billframes.loading.merge import Merge
 from billframes.loading.record import Record

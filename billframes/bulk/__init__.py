@@ -1,0 +1,20 @@
+"""Bulk edits: a plan of what would change, an apply that keeps a journal, and the way back.
+
+`bf.time_entries.plan(edited)` compares an edited frame with the server's present state and writes nothing. `.apply()`
+sends what the plan marks as `will change`. Every change is in a journal on disk before it is sent and after it is
+answered, so that `bf.resume(journal)` finishes an apply that was killed without doing anything twice.
+
+=============== ==============================================================================
+`columns`       the columns that can be edited, and the comparison of two cells
+`edited`        an edited frame of any engine, read and checked
+`present`       the server's present state, in few requests
+`creations`     find the records on the server that are the same as new rows
+`rules`         the API's refusals, and the matter's LEDES requirements, before anything is sent
+`plan`          `Plan`: every cell that differs, with its status
+`journal`       the file that remembers each change and its outcome
+`writing`       send one change, and find out what became of it
+`apply`         send all changes side by side; `Outcomes`
+`resume`        finish what a journal says is unfinished
+`workbook`      read an edited workbook
+=============== ==============================================================================
+"""

@@ -1,0 +1,162 @@
+"""A change of one record: its cells before and after, each with a status, and the request that makes it.
+
+Only cells with the status `will change` are sent, and all of a record's in one request. If a cell of a record is
+invalid, none of its cells is sent, because half of an edit can be worse than none.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+from msgspec import UNSET
+
+from billframes.bulk.columns import EditColumn
+from billframes.bulk.present import Record
+from billframes.loading.request_bodies import body_of, custom_updates
+from billframes.schema.resources import Resource
+
+__all__ = ["ACTIONS", "STATUSES", "TEXT", "Cell", "Change", "body_for", "series_of"]
+
+TEXT = "text"
+ACTIONS = ("update", "create", "delete")
+STATUSES = ("will change", "no change", "billed", "changed since loaded", "read-only column", "invalid", "gone")
+
+
+@dataclass(slots=True)
+class Cell:
+    """A cell that differs: its column, the server's value, the edited value, and whether it will be sent."""
+
+    column: str
+    before: Any
+    after: Any
+    status: str = "will change"
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Change:
+    """
+    What a plan does to one record.
+
+    Parameters
+    ----------
+    action : {"update", "create", "delete"}
+    place : int, optional
+        The row in the edited frame, from 0; None for a deletion.
+    id : str, optional
+        The record; None if it is to be created.
+    cells : list of Cell
+    present : mapping
+        The record as the server has it.
+    status, reason : str
+        Of a deletion, and of a record without cells that differ.
+    twins : list of str
+        Ids of the records that are the same as this new one already.
+    """
+
+    action: str
+    place: int | None
+    id: str | None
+    cells: list[Cell] = field(default_factory=list)
+    present: Record = field(default_factory=dict)
+    status: str = ""
+    reason: str = ""
+    twins: list[str] = field(default_factory=list)
+
+    @property
+    def base(self) -> dt.datetime | None:
+        """When the record was last changed, as the plan saw it."""
+        base: dt.datetime | None = self.present.get("modified_at")
+        return base
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether applying the plan sends it."""
+        if self.action == "delete":
+            return self.status == "will change"
+        return any(cell.status == "will change" for cell in self.cells)
+
+    def sent_cells(self) -> list[Cell]:
+        """Return the cells that are sent."""
+        return [cell for cell in self.cells if cell.status == "will change"]
+
+    def after(self, column: str) -> Any:
+        """Return the value that a column of the record has once the change is made."""
+        for cell in self.cells:
+            if cell.column == column and cell.status == "will change":
+                return cell.after
+        return self.present.get(column)
+
+    def changes(self, column: str) -> bool:
+        """Tell whether the change is of this column."""
+        return any(cell.column == column and cell.status == "will change" for cell in self.cells)
+
+    def mark(self, status: str, reason: str = "") -> None:
+        """Give every cell that would be sent another status."""
+        for cell in self.sent_cells():
+            cell.status, cell.reason = status, reason
+
+    def refuse(self, column: str, reason: str) -> None:
+        """Mark a cell as invalid; one that the change does not have is added, because it is what is missing."""
+        for cell in self.cells:
+            if cell.column == column and cell.status in {"will change", "invalid"}:
+                cell.status, cell.reason = "invalid", cell.reason or reason
+                return
+        value = self.present.get(column)
+        self.cells.append(Cell(column, value, value, "invalid", reason))
+
+    def hold_back(self) -> None:
+        """Send nothing of a record with an invalid cell."""
+        wrong = [cell.column for cell in self.cells if cell.status == "invalid"]
+        if wrong:
+            self.mark("invalid", f"not sent, because {', '.join(dict.fromkeys(wrong))} of this row is invalid")
+
+
+def body_for(change: Change, resource: Resource, columns: Mapping[str, EditColumn]) -> bytes:
+    """Return the body of the request that makes an update or a create, with nothing but the changed fields."""
+    creating = change.action == "create"
+    request = resource.creates if creating else resource.updates
+    assert request is not None  # noqa: S101 - only such resources have plans
+    values: dict[str, Any] = {}
+    custom: dict[str, Any] = {}
+    for cell in change.sent_cells():
+        column = columns[cell.column]
+        path = column.create if creating else column.update
+        assert path is not None  # noqa: S101 - cells of other columns are read-only
+        if column.custom:
+            custom[column.custom.definition.id] = cell.after
+        elif len(path) == 2:
+            values.setdefault(path[0], {})[path[1]] = cell.after
+        else:
+            values[path[0]] = cell.after if creating else column.sent(cell.after)
+    if custom:
+        values["custom_fields"] = custom_updates(custom, _customs(columns.values()))
+    return body_of(request, {name: UNSET if creating and value is None else value for name, value in values.items()})
+
+
+def _customs(columns: Iterable[EditColumn]) -> list[Any]:
+    return [column.custom for column in columns if column.custom]
+
+
+def series_of(rows: Iterable[Sequence[Any]], types: Mapping[str, Sequence[str]]) -> dict[str, pd.Series[Any]]:
+    """
+    Return the columns of a frame, whose dtypes do not depend on the rows.
+
+    Parameters
+    ----------
+    rows : iterable of sequence
+    types : mapping
+        A column's type by name: `TEXT`, the categories, or a dtype.
+    """
+    lists = list(zip(*rows, strict=True)) or [()] * len(types)
+    return {name: pd.Series(list(each), dtype=_dtype(types[name])) for name, each in zip(types, lists, strict=True)}
+
+
+def _dtype(kind: Sequence[str]) -> Any:
+    if isinstance(kind, tuple):
+        return pd.CategoricalDtype(list(kind))
+    return pd.StringDtype(na_value=float("nan")) if kind == TEXT else kind

@@ -1,0 +1,360 @@
+"""The columns of a bulk edit: where a record has their values, which can be written, and when two cells are equal.
+
+Everything is derived from the declarations: columns from the record, what can be written from `creates` and `updates`
+of the resource. A cell is compared as a plain Python value: text, float, bool, date, time, datetime in UTC, or a tuple
+of texts; None is missing.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from msgspec import Struct
+
+from billframes._export import neutral
+from billframes.schema.columns import Column
+from billframes.schema.custom_fields import CustomColumn, read_values
+from billframes.schema.decode import parse_instant, parse_time, same_id
+from billframes.schema.json_text import parse_day
+from billframes.schema.resources import ALL_ZERO_ID, Resource
+from billframes.schema.sources import Source, fields_of, sources_of
+
+__all__ = ["EditColumn", "UnreadableError", "columns_of", "read_cell", "same", "text_of_cell", "values_of"]
+
+# Two amounts or hours that differ by less are equal: Excel and the server round differently.
+CENT = 0.005
+# Excel keeps milliseconds of a time.
+_INSTANT = dt.timedelta(milliseconds=2)
+_NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
+# Fields that null leaves as they are; the all-zero UUID takes their value away.
+_REMOVED_BY_ZERO = frozenset({"fixed_fee_id", "practice_area_id"})
+
+
+class UnreadableError(ValueError):
+    """A cell that can't be read as a value of its column; the text says what is expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditColumn:
+    """
+    A column of a bulk edit.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        As for `billframes.schema.columns.Column`.
+    required : bool
+        Whether every record has a value.
+    values : tuple of str
+        The values of an enum.
+    source : Source, optional
+        Where a record has the value; None if only a create takes it.
+    select : str, optional
+        The `select` name that brings it in a list.
+    listed : bool
+        Whether lists bring it. Otherwise it needs the single record.
+    scope : str, optional
+        The scope without which it is hidden.
+    update, create : tuple of str, optional
+        The argument that writes it, and the field within a nested object; None if it can't be written.
+    custom : CustomColumn, optional
+        The definition of a custom field.
+    """
+
+    name: str
+    kind: str
+    required: bool = False
+    values: tuple[str, ...] = ()
+    source: Source | None = None
+    select: str | None = None
+    listed: bool = True
+    scope: str | None = None
+    update: tuple[str, ...] | None = None
+    create: tuple[str, ...] | None = None
+    custom: CustomColumn | None = None
+
+    @property
+    def may_hide(self) -> bool:
+        """Whether the value can be missing from a load although the record has one."""
+        return self.select is not None or self.scope is not None
+
+    def sent(self, value: Any) -> Any:
+        """Return the value as an update sends it."""
+        return ALL_ZERO_ID if value is None and self.name in _REMOVED_BY_ZERO else value
+
+
+def columns_of(resource: Resource, custom: Iterable[CustomColumn] = ()) -> dict[str, EditColumn]:
+    """
+    Return the columns of a resource by name.
+
+    Parameters
+    ----------
+    resource : Resource
+        One whose records can be read, created and updated.
+    custom : iterable of CustomColumn
+        The custom fields of its records.
+    """
+    assert resource.detail is not None  # noqa: S101 - only resources with all three have plans
+    assert resource.creates is not None  # noqa: S101
+    assert resource.updates is not None  # noqa: S101
+    listed = {source.column.name: source.column for source in sources_of(resource.record)}
+    columns = {
+        source.column.name: _of_column(source.column, source, listed.get(source.column.name))
+        for source in sources_of(resource.detail)
+    }
+    for body, name in ((resource.updates, "update"), (resource.creates, "create")):
+        for column, path in _written(body, columns).items():
+            known = columns.get(column) or EditColumn(column, _kind_of(body, column))
+            columns[column] = replace(known, update=path) if name == "update" else replace(known, create=path)
+    for each in custom:
+        path = ("custom_fields", each.definition.id)
+        made = _of_column(each.column, None, each.column)
+        columns[each.column.name] = replace(made, update=path, create=path, custom=each)
+    return columns
+
+
+def _of_column(column: Column, source: Source | None, listed: Column | None) -> EditColumn:
+    # A list may leave out what a single record always has.
+    required = listed.required if listed is not None else column.required
+    return EditColumn(
+        column.name,
+        column.kind,
+        required,
+        column.values,
+        source,
+        listed.select if listed else None,
+        listed is not None,
+        column.scope,
+    )
+
+
+def _written(body: type[Struct], columns: Mapping[str, EditColumn]) -> dict[str, tuple[str, ...]]:
+    """Return the columns that a request body takes, each with its argument and the field within it."""
+    paths: dict[str, tuple[str, ...]] = {}
+    for field in fields_of(body):
+        if field.is_list:
+            continue
+        if isinstance(field.type, type) and issubclass(field.type, Struct):
+            within = (each for each in columns.values() if each.source and each.source.parent == field.name)
+            paths |= {each.name: (field.name, each.source.attribute) for each in within if each.source}
+        else:
+            paths[field.name] = (field.name,)
+    return paths
+
+
+def _kind_of(body: type[Struct], name: str) -> str:
+    return str(next(field.notes.get("kind", "text") for field in fields_of(body) if field.name == name))
+
+
+def values_of(struct: Any, columns: Iterable[EditColumn], resource: Resource) -> dict[str, Any]:
+    """Return the cells of a decoded record, by column."""
+    columns = list(columns)
+    custom = [each.custom for each in columns if each.custom]
+    found: dict[str, list[Any]] = {}
+    if custom:
+        found, _ = read_values(
+            [struct], custom, resource=resource.name, id_attribute=resource.record.__struct_fields__[0]
+        )
+    return {
+        each.name: found[each.name][0] if each.custom else read_cell(each, _raw(struct, each))
+        for each in columns
+        if each.custom or each.source
+    }
+
+
+def _raw(struct: Any, column: EditColumn) -> Any:
+    assert column.source is not None  # noqa: S101 - checked by the caller
+    parent = struct if column.source.parent is None else getattr(struct, column.source.parent)
+    if isinstance(parent, list):
+        return [getattr(each, column.source.attribute) for each in parent]
+    return None if parent is None else getattr(parent, column.source.attribute)
+
+
+def read_cell(column: EditColumn, value: Any) -> Any:
+    """
+    Read a cell of a frame, a workbook or a record as the value it holds.
+
+    Raises
+    ------
+    UnreadableError
+        It is not a value of the column's kind; says what is expected.
+
+    Examples
+    --------
+    >>> read_cell(EditColumn("task_code", "text"), 110.0), read_cell(EditColumn("date", "date"), "2026-10-31")
+    ('110', datetime.date(2026, 10, 31))
+    >>> read_cell(EditColumn("hours", "hours"), float("nan")) is None
+    True
+    """
+    if _is_missing(value):
+        return None
+    return _READERS[column.kind](column, value)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, str) and not value):
+        return True
+    return isinstance(value, float | np.floating) and math.isnan(value)
+
+
+def _text(_column: EditColumn, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    # A code typed into a spreadsheet can become a number.
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    raise UnreadableError("is not a text")
+
+
+def _id(_column: EditColumn, value: Any) -> str:
+    return str(value).strip()
+
+
+def _enum(column: EditColumn, value: Any) -> str:
+    text, known = str(value), column.values  # noqa: PD011 - not a frame's
+    return {each.casefold(): each for each in known}.get(text.strip().casefold(), text)
+
+
+def _date(_column: EditColumn, value: Any) -> dt.date:
+    if isinstance(value, np.datetime64):
+        value = pd.Timestamp(value)
+    if isinstance(value, dt.datetime):
+        if value.time() == dt.time():
+            return value.date()
+    elif isinstance(value, dt.date):
+        return value
+    elif isinstance(value, str):
+        try:
+            return parse_day(value.strip())
+        except ValueError:
+            pass
+    raise UnreadableError("is not a date such as '2026-10-31'")
+
+
+def _instant(_column: EditColumn, value: Any) -> dt.datetime:
+    try:
+        if isinstance(value, str):
+            return parse_instant(value)
+        instant = pd.Timestamp(value).to_pydatetime(warn=False)
+        return instant.replace(tzinfo=dt.UTC) if instant.tzinfo is None else instant.astimezone(dt.UTC)
+    except (ValueError, TypeError, OverflowError):
+        raise UnreadableError("is not a date and time") from None
+
+
+def _time(_column: EditColumn, value: Any) -> dt.time:
+    if isinstance(value, dt.datetime):
+        value = value.time()
+    if isinstance(value, dt.time):
+        return value.replace(tzinfo=None)
+    if isinstance(value, dt.timedelta):
+        value = value / dt.timedelta(days=1)
+    # A spreadsheet's time is a share of the day.
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1:
+        return (dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=round(value * 86_400))).time()
+    try:
+        return parse_time(value.strip())
+    except (AttributeError, ValueError):
+        raise UnreadableError("is not a time such as '09:30'") from None
+
+
+def _flag(_column: EditColumn, value: Any) -> bool:
+    if isinstance(value, bool | np.bool_) or (isinstance(value, int | float) and value in {0, 1}):
+        return bool(value)
+    known = {"true": True, "false": False, "wahr": True, "falsch": False, "vrai": True, "faux": False}
+    found = known.get(value.strip().casefold()) if isinstance(value, str) else None
+    if found is None:
+        raise UnreadableError("is not True or False")
+    return found
+
+
+def _number(_column: EditColumn, value: Any) -> float:
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = float(value)
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | Decimal | np.number):
+        raise UnreadableError("is not a number")
+    number = float(value)
+    if not math.isfinite(number):
+        raise UnreadableError("is not a number")
+    return number
+
+
+def _texts(_column: EditColumn, value: Any) -> tuple[str, ...] | None:
+    if isinstance(value, str):
+        value = value.split("; ")
+    return tuple(map(str, value)) or None
+
+
+_READERS = {
+    "id": _id,
+    "text": _text,
+    "enum": _enum,
+    "date": _date,
+    "instant": _instant,
+    "time": _time,
+    "flag": _flag,
+    "texts": _texts,
+    **dict.fromkeys(("money", "hours", "rate", "number"), _number),
+}
+
+
+def same(column: EditColumn, before: Any, after: Any) -> bool:
+    """
+    Tell whether two cells hold the same value.
+
+    Money, hours and rates are compared at the cent; a text with the apostrophe that marks it in a spreadsheet is the
+    text without it; missing text and empty text are one.
+
+    Examples
+    --------
+    >>> same(EditColumn("hours", "hours"), 0.1 + 0.2, 0.3), same(EditColumn("description", "text"), "=1", "'=1")
+    (True, True)
+    >>> same(EditColumn("task_code", "text"), None, "L110")
+    False
+    """
+    if before is None or after is None:
+        return (before or None) is None and (after or None) is None if column.kind == "text" else before is after
+    if column.kind == "id":
+        return same_id(str(before), str(after))
+    if column.kind in {"money", "hours", "rate"}:
+        return bool(abs(before - after) < CENT)
+    if column.kind == "number":
+        return math.isclose(before, after, rel_tol=1e-9, abs_tol=1e-9)
+    if column.kind == "instant":
+        return bool(abs(before - after) < _INSTANT)
+    if column.kind == "text":
+        return _lines(before) == _lines(after) or _lines(str(neutral(before))) == _lines(after)
+    return bool(before == after)
+
+
+def _lines(text: str) -> str:
+    """Return a text with the line ends that spreadsheets keep."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def text_of_cell(value: Any) -> str | None:
+    """
+    Return a cell as text; None if it is missing.
+
+    Examples
+    --------
+    >>> text_of_cell(1.50), text_of_cell(dt.date(2026, 10, 31)), text_of_cell(True)
+    ('1.5', '2026-10-31', 'True')
+    """
+    if value is None:
+        return None
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return "; ".join(value)
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

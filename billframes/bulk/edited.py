@@ -1,0 +1,191 @@
+"""Read an edited frame of any engine: which column is which, which rows are new, and what says when it was loaded.
+
+Everything that makes a frame unusable as a whole is refused here, before any request: no id column, an id twice, a
+frame of another resource.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+from narwhals.exceptions import DuplicateError
+
+from billframes._names import closest, snake_case
+from billframes.bulk.columns import EditColumn, UnreadableError, read_cell
+from billframes.errors import ParameterError
+from billframes.loading.load_info import LoadInfo, load_info, told_of
+from billframes.loading.query_args import segment
+from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, INVOICES, MATTERS, TIME_ENTRIES, Resource
+
+__all__ = ["EditedRow", "EditedRows", "Unreadable", "ids_given", "read_edited"]
+
+# Rows converted to Python values at once.
+_CHUNK = 5_000
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A cell that can't be read: what it shows, and what is expected."""
+
+    shown: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditedRow:
+    """A row of the edited frame: its place from 0, its id (None for a new record), and its cells by column."""
+
+    place: int
+    id: str | None
+    cells: Mapping[str, Any]
+
+
+class EditedRows:
+    """
+    The rows of an edited frame.
+
+    Parameters
+    ----------
+    frame : narwhals DataFrame
+    resource : Resource
+    columns : mapping of str to EditColumn
+        Every column the resource has.
+    info : LoadInfo, optional
+        How the frame was loaded.
+    """
+
+    def __init__(
+        self,
+        frame: nw.DataFrame[Any],
+        resource: Resource,
+        columns: Mapping[str, EditColumn],
+        info: LoadInfo | None,
+    ) -> None:
+        self._frame = frame
+        self._id = snake_case(resource.id)
+        self.info = info
+        self.known = [name for name in frame.columns if name in columns]
+        self.unknown = [name for name in frame.columns if name not in columns]
+        self._columns = columns
+        self.ids: list[str | None] = [_id_of(value, resource) for value in frame[self._id].to_list()]
+        _check_twice(self.ids, resource)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def values(self, column: str) -> list[Any]:
+        """Return a column's cells; none if the frame lacks it."""
+        if column not in self._frame.columns:
+            return []
+        return [_cell(self._columns[column], value) for value in self._frame[column].to_list()]
+
+    def is_empty(self, column: str) -> bool:
+        """Tell whether a column has no value in any row that is not new."""
+        rows = zip(self.ids, self._frame[column].to_list(), strict=True)
+        return all(_cell(self._columns[column], value) is None for id_, value in rows if id_ is not None)
+
+    def __iter__(self) -> Iterator[EditedRow]:
+        names = [name for name in self.known if name != self._id]
+        for start in range(0, len(self.ids), _CHUNK):
+            part = self._frame[start : start + _CHUNK]
+            lists = [part[name].to_list() for name in names]
+            for place in range(len(part)):
+                cells = {name: _cell(self._columns[name], each[place]) for name, each in zip(names, lists, strict=True)}
+                yield EditedRow(start + place, self.ids[start + place], cells)
+
+
+def read_edited(edited: Any, resource: Resource, columns: Mapping[str, EditColumn]) -> EditedRows:
+    """
+    Check an edited frame, and return its rows.
+
+    Raises
+    ------
+    ParameterError
+        It is not a frame, has no id column, an id twice, an id that can't be one, or is a frame of another resource.
+    """
+    try:
+        frame = nw.from_native(edited, eager_only=True)
+    except DuplicateError as error:
+        raise ParameterError(f"The frame has a column more than once; rename or drop one. {error}") from None
+    except TypeError:
+        raise ParameterError(
+            f"{resource.name}.plan takes a frame of pandas, Polars or Arrow, not {type(edited).__name__}."
+        ) from None
+    _check_resource([str(name) for name in frame.columns], edited, resource)
+    return EditedRows(frame, resource, columns, load_info(edited))
+
+
+def ids_given(ids: Any, resource: Resource) -> list[str]:
+    """Return the ids given as `delete=`, each once."""
+    several = [ids] if isinstance(ids, str) or not hasattr(ids, "__iter__") else list(ids)
+    for each in several:
+        segment(each, "delete")
+    given = [str(each).strip() for each in several]
+    _check_twice(list(given), resource)
+    return given
+
+
+def _check_resource(names: Sequence[str], edited: Any, resource: Resource) -> None:
+    told = told_of(edited)
+    loaded = told.get("resource") if isinstance(told, Mapping) else None
+    if loaded is not None and loaded != resource.name:
+        raise ParameterError(
+            f"This frame was loaded as {loaded}, so {resource.name}.plan can't take it; use {loaded}.plan."
+        )
+    id_ = snake_case(resource.id)
+    others = {
+        snake_case(each.id): each.name for each in (TIME_ENTRIES, EXPENSES, FIXED_FEES, INVOICES, MATTERS, CLIENTS)
+    }
+    own = [name for name, each in others.items() if name in names and each not in _NAMED_BY[resource.name]]
+    if own:
+        other = own[0]
+        raise ParameterError(
+            f"The frame has the column {other!r}, so its rows are {others[other].replace('_', ' ')}, not "
+            f"{resource.name.replace('_', ' ')}. Use bf.{others[other]}, or drop the column if it is your own."
+        )
+    if id_ not in names:
+        raise ParameterError(
+            f"The frame has no column {id_!r}, so it does not say which {resource.name.replace('_', ' ')} to change."
+            f"{closest(id_, names)} Add it; it is empty in rows that are to be created."
+        )
+
+
+# Records that a record of each resource names by id, and itself.
+_NAMED_BY = {
+    "time_entries": {"time_entries", "fixed_fees", "invoices", "matters", "clients"},
+    "expenses": {"expenses", "invoices", "matters", "clients"},
+    "fixed_fees": {"fixed_fees", "invoices", "matters", "clients"},
+    "matters": {"matters", "clients"},
+    "clients": {"clients"},
+}
+
+
+def _cell(column: EditColumn, value: Any) -> Any:
+    try:
+        return read_cell(column, value)
+    except UnreadableError as error:
+        return Unreadable(str(value), str(error))
+
+
+def _id_of(value: Any, resource: Resource) -> str | None:
+    text = read_cell(EditColumn("id", "id"), value)
+    if text is None or not text:
+        return None
+    segment(text, snake_case(resource.id))
+    return str(text)
+
+
+def _check_twice(ids: Sequence[str | None], resource: Resource) -> None:
+    uses = Counter(each.casefold() for each in ids if each is not None)
+    twice = [each for each, number in uses.items() if number > 1]
+    if twice:
+        named = ", ".join(twice[:_NAMED]) + (f" and {len(twice) - _NAMED:,} more" if len(twice) > _NAMED else "")
+        raise ParameterError(
+            f"{snake_case(resource.id)} {named} stands in more than one row, so it is not clear what the record is to "
+            "become. Keep one row for each id."
+        )

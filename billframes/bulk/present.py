@@ -1,0 +1,161 @@
+"""Read the server's present state of some records, in as few requests as possible.
+
+A list takes one request for a thousand records and can be narrowed by date, matter and user, but not by id; a single
+record takes one request each, and only it has the codes of expenses and fixed fees and the notes of matters and
+clients. The cheaper way is taken. Records that a list does not bring (their date was changed, or they are gone) are
+read one by one, so the result never depends on how well the list was narrowed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from billframes._names import snake_case
+from billframes.bulk.columns import EditColumn, read_cell, values_of
+from billframes.errors import DecodeError, NotFoundError
+from billframes.loading.connection import ApiConnection
+from billframes.loading.load import count_records, load
+from billframes.loading.load_info import told_of
+from billframes.loading.query_args import build_request, segment
+from billframes.schema.decode import decode_single, same_id
+from billframes.schema.resources import Resource
+
+__all__ = ["ListHint", "Record", "Server", "cells_of"]
+
+Record = dict[str, Any]
+# Up to this many records are read one by one without looking for a cheaper way.
+FEW = 6
+# A list takes this many requests more than its pages, to be proved whole.
+_PROOF = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ListHint:
+    """
+    How a list can be narrowed to the records that are wanted.
+
+    Parameters
+    ----------
+    arguments : mapping
+        Arguments of the loader: `start`, `end`, and filters.
+    rows : int, optional
+        How many records it has, if that is known; else they are counted first.
+    """
+
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    rows: int | None = None
+
+
+class Server:
+    """
+    Reads records, and counts the requests.
+
+    Parameters
+    ----------
+    connection : ApiConnection
+    """
+
+    def __init__(self, connection: ApiConnection) -> None:
+        self.connection = connection
+        self.requests = 0
+
+    def records(
+        self, resource: Resource, ids: Iterable[str], columns: Sequence[EditColumn], hint: ListHint | None = None
+    ) -> dict[str, Record]:
+        """
+        Return the cells of the records that exist, by id in lower case.
+
+        Parameters
+        ----------
+        resource : Resource
+        ids : iterable of str
+        columns : sequence of EditColumn
+            The columns to read.
+        hint : ListHint, optional
+            How to narrow the list; the whole list if not given.
+        """
+        wanted = {each.casefold(): each for each in ids}
+        found: dict[str, Record] = {}
+        if all(each.listed for each in columns) and self._list_is_cheaper(resource, len(wanted), hint or ListHint()):
+            rows = self.listed(resource, columns, (hint or ListHint()).arguments)
+            found = {key: row for key, row in rows.items() if key in wanted}
+        missing = [id_ for key, id_ in wanted.items() if key not in found]
+        return found | self._singles(resource, missing, columns)
+
+    def listed(
+        self, resource: Resource, columns: Sequence[EditColumn], arguments: Mapping[str, Any]
+    ) -> dict[str, Record]:
+        """Return the cells of all records of a list, by id in lower case."""
+        names = ("start", "end", "modified_since")
+        request = build_request(
+            resource,
+            {name: value for name, value in arguments.items() if name not in names},
+            **{name: arguments[name] for name in names if name in arguments},
+            select=sorted({each.select for each in columns if each.select}),
+        )
+        table = load(self.connection, request, to="arrow", progress=False)
+        told = told_of(table) or {}
+        self.requests += told.get("requests") or 0
+        id_ = snake_case(resource.id)
+        own = [each for each in columns if each.name in table.column_names]
+        lists = [[read_cell(each, value) for value in table.column(each.name).to_pylist()] for each in own]
+        keys = table.column(id_).to_pylist()
+        return {
+            key.casefold(): {id_: key} | {each.name: value for each, value in zip(own, row, strict=True)}
+            for key, row in zip(keys, zip(*lists, strict=True) if lists else [()] * len(keys), strict=True)
+        }
+
+    def count(self, resource: Resource, arguments: Mapping[str, Any]) -> int:
+        """Return how many records a list has."""
+        filters = {name: value for name, value in arguments.items() if name not in {"start", "end"}}
+        period = {name: arguments[name] for name in ("start", "end") if name in arguments}
+        self.requests += 1
+        return count_records(self.connection, build_request(resource, filters, **period, select=()))
+
+    def _list_is_cheaper(self, resource: Resource, wanted: int, hint: ListHint) -> bool:
+        if wanted <= FEW:
+            return False
+        rows = self.count(resource, hint.arguments) if hint.rows is None else hint.rows
+        return math.ceil(rows / self.connection.page_size) + _PROOF < wanted
+
+    def _singles(self, resource: Resource, ids: Sequence[str], columns: Sequence[EditColumn]) -> dict[str, Record]:
+        if not ids:
+            return {}
+        self.requests += len(ids)
+        with ThreadPoolExecutor(self.connection.concurrency) as pool:
+            records = pool.map(lambda id_: self.single(resource, id_, columns), ids)
+            try:
+                return {id_.casefold(): each for id_, each in zip(ids, records, strict=True) if each is not None}
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def single(self, resource: Resource, id_: str, columns: Sequence[EditColumn]) -> Record | None:
+        """Return the cells of one record; None if it does not exist."""
+        path = f"{resource.path}/{segment(id_, 'id')}"
+        try:
+            body = self.connection.fetch(path, resource=resource.name).body
+        except NotFoundError:
+            return None
+        return cells_of(body, resource, id_, columns)
+
+
+def cells_of(body: bytes, resource: Resource, id_: str, columns: Sequence[EditColumn]) -> Record:
+    """
+    Return the cells of a single record's answer.
+
+    Raises
+    ------
+    DecodeError
+        The answer breaks the API's description, or is of another record.
+    """
+    struct = decode_single(body, resource.detail, resource.name, id_name=resource.id, id=id_)
+    name = snake_case(resource.id)
+    came = getattr(struct, name)
+    if not same_id(str(came), id_):
+        raise DecodeError(f"{resource.name}: asked for record {id_}, the server answered with another one.")
+    return {name: came, **values_of(struct, columns, resource)}

@@ -1,0 +1,324 @@
+"""Applying a plan does each change once, whatever the server, the network and colleagues do."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import sqlite3
+import stat
+from collections import Counter
+
+import pandas as pd
+import pytest
+
+import billframes as bf
+from billframes.bulk import apply as applying
+from billframes.bulk.journal import Journal
+from billframes.sandbox import Sandbox
+from billframes.sandbox.background_writer import BackgroundWriter
+from billframes.sandbox.fault_injection import Trouble
+from billframes.sandbox.throttle import Throttle
+from billframes.transport import http
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch):
+    monkeypatch.setattr(http, "backoff", lambda _attempt: 0.01)
+    monkeypatch.setattr(applying, "SETTLED", 0.0)
+
+
+def new_rows(entries: pd.DataFrame, number: int, text: str = "New work") -> pd.DataFrame:
+    one = entries.iloc[0]
+    return pd.DataFrame(
+        {
+            "time_entry_id": None,
+            "matter_id": one["matter_id"],
+            "user_id": one["user_id"],
+            "date": dt.date(2026, 10, 12),
+            "hours": 0.3,
+            "description": [f"{text} {place}" for place in range(number)],
+        }
+    )
+
+
+def outcomes_of(outcomes: pd.DataFrame) -> dict[str, int]:
+    return dict(Counter(outcomes["outcome"].astype(str)))
+
+
+def test_every_change_is_made_once_and_the_way_back_gives_the_same_frame(firm, entries, journal):
+    client, before = firm.client, firm.client.time_entries("2026-10-20", "2026-10-31", billed=False)
+    edited = before.assign(description=before["description"] + " (checked)", hours=before["hours"] + 0.1)
+    plan = client.time_entries.plan(pd.concat([edited, new_rows(before, 3)]))
+    at = firm.position()
+    outcomes = plan.apply(journal)
+    assert outcomes_of(outcomes) == {"done": len(before) + 3}
+    assert outcomes["id"].notna().all()
+    assert outcomes.journal == journal
+    written = Counter(id_ for id_, _ in firm.changes(at))
+    assert len(written) == len(before) + 3
+    assert set(written.values()) == {1}
+    after = client.time_entries("2026-10-20", "2026-10-31", billed=False).set_index("time_entry_id")
+    assert (after.loc[before["time_entry_id"], "description"].to_numpy() == edited["description"].to_numpy()).all()
+    back = plan.reverse()
+    assert (back.counts["update"], back.counts["delete"]) == (len(before), 3)
+    assert outcomes_of(back.apply()) == {"done": len(before) + 3}
+    again = client.time_entries("2026-10-20", "2026-10-31", billed=False)
+    pd.testing.assert_frame_equal(again.drop(columns="modified_at"), before.drop(columns="modified_at"))
+
+
+def test_only_changed_fields_are_sent(firm, entries, monkeypatch):
+    bodies = []
+    send = type(firm.client).send
+    monkeypatch.setattr(type(firm.client), "send", lambda *a, **k: (bodies.append(a[3]), send(*a, **k))[1])
+    loaded = firm.client.time_entries("2026-10", billed=False).head(2)
+    firm.client.time_entries.plan(loaded.assign(hours=[9.1, 9.2])).apply()
+    assert [json.loads(each) for each in sorted(bodies)] == [{"hours": 9.1}, {"hours": 9.2}]
+
+
+def test_a_record_that_moved_after_the_plan_is_skipped(firm):
+    loaded = firm.client.time_entries("2026-10", billed=False).head(3)
+    plan = firm.client.time_entries.plan(loaded.assign(description="Mine"))
+    firm.client.time_entries.update(loaded["time_entry_id"].iloc[1], hours=3.3)
+    outcomes = plan.apply()
+    assert outcomes["outcome"].tolist() == ["done", "changed since planned", "done"]
+    assert firm.client.time_entries.get(loaded["time_entry_id"].iloc[1]).description != "Mine"
+    again = outcomes.failed
+    assert (again.counts["update"], again.frame["column"].tolist()) == (1, ["description"])
+    assert outcomes_of(again.apply()) == {"done": 1}
+
+
+def test_a_record_that_was_deleted_or_billed_after_the_plan_does_not_stop_the_rest(firm):
+    loaded = firm.client.time_entries("2026-10", billed=False).tail(3)
+    plan = firm.client.time_entries.plan(loaded.assign(description="Still there"))
+    ids = loaded["time_entry_id"].tolist()
+    firm.client.time_entries.delete(ids[0])
+    with sqlite3.connect(firm.sandbox.database) as database:
+        database.execute(
+            "UPDATE time_entry SET invoice_id = (SELECT invoice_id FROM invoice LIMIT 1) WHERE time_entry_id = ?",
+            [ids[1]],
+        )
+    assert sorted(plan.apply()["outcome"].astype(str)) == ["billed", "done", "gone"]
+
+
+def test_one_refusal_does_not_stop_the_rest_and_says_the_servers_words(firm, monkeypatch):
+    loaded = firm.client.time_entries("2026-10", billed=False).head(4)
+    plan = firm.client.time_entries.plan(loaded.assign(description="Refused once", hours=[1.1, 2_000_000.0, 1.3, 1.4]))
+    outcomes = plan.apply()
+    assert outcomes["outcome"].tolist() == ["done", "refused", "done", "done"]
+    assert "expected a number from" in outcomes["reason"].iloc[1]
+
+
+def test_records_created_without_an_answers_body_get_their_ids(firm):
+    expenses = firm.client.expenses("2026-10", limit=1)
+    row = {"expense_id": None, "matter_id": expenses["matter_id"].iloc[0], "date": "2026-10-08", "amount": 12.5}
+    frame = pd.DataFrame([{**row, "description": text} for text in ("Taxi", "Courier", "Courier")])
+    plan = firm.client.expenses.plan(frame)
+    outcomes = plan.apply()
+    assert outcomes_of(outcomes) == {"done": 3}
+    assert outcomes["id"].nunique() == 3
+    assert firm.client.expenses.get(outcomes["id"].iloc[0]).description == "Taxi"
+    # Applied by mistake once more, nothing is created.
+    assert firm.client.expenses.plan(frame).sent == []
+    assert outcomes_of(plan.reverse().apply()) == {"done": 3}
+
+
+def test_undo_lists_what_cannot_be_undone(firm):
+    loaded = firm.client.time_entries("2026-10", billed=False).iloc[10:13]
+    ids = loaded["time_entry_id"].tolist()
+    plan = firm.client.time_entries.plan(loaded.iloc[:2].assign(description="To be undone"), delete=[ids[2]])
+    with pytest.raises(bf.ParameterError, match="has not been applied"):
+        plan.reverse()
+    plan.apply()
+    firm.client.time_entries.update(ids[0], description="A colleague's correction")
+    back = plan.reverse()
+    shown = back.frame.set_index("id")["status"].astype(str).to_dict()
+    assert shown == {ids[0]: "changed since loaded", ids[1]: "will change", ids[2]: "gone"}
+    assert back.apply()["id"].tolist() == [ids[1]]
+
+
+def test_a_plan_is_applied_once(firm):
+    loaded = firm.client.time_entries("2026-10", billed=False).head(1)
+    plan = firm.client.time_entries.plan(loaded.assign(description="Once"))
+    plan.apply()
+    with pytest.raises(bf.ParameterError, match="has been applied"):
+        plan.apply()
+
+
+def test_the_journal_is_private_and_holds_no_credential(firm, journal):
+    loaded = firm.client.time_entries("2026-10", billed=False).head(1)
+    firm.client.time_entries.plan(loaded.assign(description="A private narrative")).apply(journal)
+    assert stat.S_IMODE(journal.stat().st_mode) == 0o600
+    content = journal.read_bytes()
+    assert b"A private narrative" in content
+    assert all(token.encode() not in content for token in firm.sandbox.tokens.values())
+
+
+# Writes whose answers are lost, that fail before or after they were done, and reads that fail.
+@pytest.mark.parametrize("seed", [1, 2])
+def test_with_faults_every_change_is_still_made_once(entries, journal, seed):
+    trouble = Trouble(faults=0.25, seed=seed)
+    with Sandbox(audit=True, trouble=trouble) as sandbox:
+        client = bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False, retries=12)
+        loaded = client.time_entries("2026-10", billed=False).head(60)
+        edited = loaded.assign(description=loaded["description"] + "!")
+        outcomes = client.time_entries.plan(pd.concat([edited, new_rows(loaded, 25)])).apply(journal)
+        with sqlite3.connect(sandbox.database) as database:
+            written = database.execute("SELECT id, count(*) FROM audit GROUP BY id").fetchall()
+            created = database.execute(
+                "SELECT description, count(*) FROM time_entry WHERE description LIKE 'New work %' GROUP BY 1"
+            ).fetchall()
+        database.close()
+    assert outcomes_of(outcomes) == {"done": 85}
+    assert all(number == 1 for _, number in written)
+    assert len(written) == 85
+    assert len(created) == 25
+    assert all(number == 1 for _, number in created)
+
+
+def test_a_colleague_who_writes_throughout_loses_nothing(firm, journal):
+    loaded = firm.client.time_entries("2026-10", billed=False)
+    plan = firm.client.time_entries.plan(loaded.assign(description="Edited in bulk"))
+    at = firm.position()
+    # A colleague writes everywhere, and to records of this plan among others.
+    colleague = BackgroundWriter(firm.sandbox._store, Trouble(writes_per_second=40, seed=3)).start()
+    with sqlite3.connect(firm.sandbox.database) as database:
+        ids = loaded["time_entry_id"].iloc[-40:].tolist()
+        now = "2026-12-01T00:00:00.000000Z"
+        for id_ in ids:
+            database.execute("UPDATE time_entry SET hours = 5000, modified_at = ? WHERE time_entry_id = ?", [now, id_])
+    database.close()
+    outcomes = plan.apply(journal)
+    colleague.stop()
+    by_id = dict(zip(outcomes["id"], outcomes["outcome"].astype(str), strict=True))
+    assert {by_id[id_] for id_ in ids} == {"changed since planned"}
+    edited = Counter(id_ for id_, record in firm.changes(at) if record and record["description"] == "Edited in bulk")
+    for id_, outcome in by_id.items():
+        assert (edited[id_] >= 1) == (outcome == "done")
+
+
+def test_rate_limits_hold(journal, monkeypatch):
+    with Sandbox(throttle=Throttle(at_once=3)) as sandbox:
+        client = bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False)
+        loaded = client.time_entries("2026-10", billed=False).head(40)
+        outcomes = client.time_entries.plan(loaded.assign(description="Slowly")).apply(journal)
+    assert outcomes_of(outcomes) == {"done": 40}
+
+
+def interrupted(client: bf.Client, plan: bf.Plan, journal, after: int, monkeypatch) -> None:
+    """Apply a plan whose process ends after so many writes: what follows is not even noted."""
+    send, sent = type(client).send, []
+
+    def counted(*args, **kwargs):
+        if len(sent) >= after:
+            raise SystemExit
+        sent.append(args[1])
+        return send(*args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(client), "send", counted)
+        patch.setattr(Journal, "note", lambda *_: None)
+        with pytest.raises(SystemExit):
+            plan.apply(journal)
+
+
+def test_resume_finishes_without_doing_anything_twice(firm, journal, monkeypatch):
+    loaded = firm.client.time_entries("2026-10", billed=False).head(30)
+    edited = pd.concat([loaded.assign(description="Resumed"), new_rows(loaded, 20, "Resumed new")])
+    plan = firm.client.time_entries.plan(edited)
+    at = firm.position()
+    interrupted(firm.client, plan, journal, 30, monkeypatch)
+    assert 0 < len(firm.changes(at)) < 50
+    outcomes = bf.resume(journal, client=firm.client)
+    assert outcomes_of(outcomes) == {"done": 50}
+    written = Counter(
+        record["description"] if record["description"] != "Resumed" else id_ for id_, record in firm.changes(at)
+    )
+    assert len(written) == 50
+    assert set(written.values()) == {1}
+    with pytest.raises(bf.ParameterError, match="is finished, so there is nothing to resume"):
+        bf.resume(journal, client=firm.client)
+
+
+def test_a_create_that_cannot_be_told_from_a_colleagues_is_uncertain(firm, journal, monkeypatch):
+    rows = new_rows(firm.client.time_entries("2026-10", limit=1), 1, "The very same")
+    plan = firm.client.time_entries.plan(rows)
+    send = type(firm.client).send
+
+    def lost(*args, **kwargs):
+        for _ in range(2):
+            send(*args, **kwargs)
+        raise bf.UncertainWriteError("no answer")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(firm.client), "send", lost)
+        outcomes = plan.apply(journal)
+    assert outcomes["outcome"].tolist() == ["uncertain"]
+    assert "look which is which" in outcomes["reason"].item()
+    assert outcomes.failed.sent == []
+
+
+def test_a_credential_that_is_not_accepted_stops_at_once_and_can_be_resumed(firm, journal):
+    loaded = firm.client.time_entries("2026-10", billed=False).head(20)
+    plan = firm.client.time_entries.plan(loaded.assign(description="With another token"))
+    plan.connection = bf.Client(firm.sandbox.base_url, "wrong", progress=False)
+    with pytest.raises(bf.AuthenticationError):
+        plan.apply(journal)
+    with pytest.raises(bf.ParameterError, match=r"bf\.resume"):
+        plan.apply(journal)
+    assert outcomes_of(bf.resume(journal, client=firm.client)) == {"done": 20}
+
+
+def test_a_server_that_is_down_stops_the_apply_and_it_can_be_resumed(firm, journal, monkeypatch):
+    loaded = firm.client.time_entries("2026-10", billed=False).head(80)
+    plan = firm.client.time_entries.plan(loaded.assign(description="After the outage"))
+    plan.connection = bf.Client("http://127.0.0.1:9", "token", progress=False, retries=0)
+    with pytest.raises(bf.TransportError, match="the last 5. changes could not be sent"):
+        plan.apply(journal)
+    with Journal.open(journal) as opened:
+        assert opened.count("failed") == 0
+    with sqlite3.connect(journal) as database:
+        database.execute("UPDATE about SET value = ? WHERE name = 'base_url'", [firm.sandbox.base_url])
+    database.close()
+    assert outcomes_of(bf.resume(journal, client=firm.client)) == {"done": 80}
+
+
+def test_a_journal_of_another_firm_is_refused(firm, journal):
+    loaded = firm.client.time_entries("2026-10", billed=False).head(1)
+    firm.client.time_entries.plan(loaded.assign(description="Ours")).apply(journal)
+    other = bf.Client("https://other.example.com", "token")
+    with pytest.raises(bf.ParameterError, match=r"is of http://127.*connected to https://other\.example\.com"):
+        bf.resume(journal, client=other)
+
+
+def test_a_file_that_is_no_journal_is_refused(firm, tmp_path, journal):
+    (tmp_path / "notes.txt").write_text("not a database, and long enough to be read as one " * 20)
+    sqlite3.connect(tmp_path / "other.db").executescript("CREATE TABLE t (a)").connection.close()
+    for name, said in [
+        ("absent", "There is no journal"),
+        ("notes.txt", "is not a journal"),
+        ("other.db", "is not a journal"),
+    ]:
+        with pytest.raises(bf.ParameterError, match=said):
+            bf.resume(tmp_path / name, client=firm.client)
+
+
+def test_a_journal_is_not_written_by_two_at_once_and_not_overwritten(firm, journal):
+    loaded = firm.client.time_entries("2026-10", billed=False).head(1)
+    firm.client.time_entries.plan(loaded.assign(description="First")).apply(journal)
+    with Journal.open(journal), pytest.raises(bf.ParameterError, match="is being written by another process"):
+        bf.resume(journal, client=firm.client)
+    plan = firm.client.time_entries.plan(firm.client.time_entries("2026-10", limit=1).assign(hours=1.01))
+    with pytest.raises(bf.ParameterError, match=re.escape("exists. bf.resume(")):
+        plan.apply(journal)
+
+
+def test_clients_keep_what_is_not_edited_on_a_server_that_replaces_nested_objects(journal):
+    with Sandbox(trouble=Trouble(replaced_objects=True)) as sandbox:
+        client = bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False)
+        loaded = client.clients(limit=3)
+        client.clients.plan(loaded.assign(contact_phone="1")).apply(journal)
+        after = client.clients(limit=3)
+    assert after["contact_phone"].tolist() == ["1"] * 3
+    same = [name for name in loaded.columns if name not in {"contact_phone", "modified_at"}]
+    pd.testing.assert_frame_equal(after[same], loaded[same])
