@@ -17,8 +17,8 @@ from narwhals.exceptions import DuplicateError
 from billframes._names import closest, snake_case
 from billframes.bulk.columns import EditColumn, UnreadableError, read_cell
 from billframes.errors import ParameterError
+from billframes.loading.ids import identifier, segment
 from billframes.loading.load_info import LoadInfo, load_info, told_of
-from billframes.loading.query_args import segment
 from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, INVOICES, MATTERS, TIME_ENTRIES, Resource
 
 __all__ = ["EditedRow", "EditedRows", "Unreadable", "ids_given", "read_edited"]
@@ -123,9 +123,9 @@ def read_edited(edited: Any, resource: Resource, columns: Mapping[str, EditColum
 def ids_given(ids: Any, resource: Resource) -> list[str]:
     """Return the ids given as `delete=`, each once."""
     several = [ids] if isinstance(ids, str) or not hasattr(ids, "__iter__") else list(ids)
-    for each in several:
+    given = [identifier(each, "delete", snake_case(resource.id)) for each in several]
+    for each in given:
         segment(each, "delete")
-    given = [str(each).strip() for each in several]
     _check_twice(list(given), resource)
     return given
 
@@ -176,7 +176,8 @@ def _id_of(value: Any, resource: Resource) -> str | None:
     text = read_cell(EditColumn("id", "id"), value)
     if text is None or not text:
         return None
-    segment(text, snake_case(resource.id))
+    name = snake_case(resource.id)
+    segment(identifier(text, name), name)
     return str(text)
 
 

@@ -18,9 +18,10 @@ from billframes._names import snake_case
 from billframes.bulk.columns import EditColumn, read_cell, values_of
 from billframes.errors import DecodeError, NotFoundError
 from billframes.loading.connection import ApiConnection
+from billframes.loading.ids import segment
 from billframes.loading.load import count_records, load
 from billframes.loading.load_info import told_of
-from billframes.loading.query_args import build_request, segment
+from billframes.loading.query_args import build_request
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.resources import Resource
 

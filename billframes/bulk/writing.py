@@ -27,8 +27,8 @@ from billframes.errors import (
     RefusedError,
     UncertainWriteError,
 )
+from billframes.loading.ids import segment
 from billframes.loading.merge import merged
-from billframes.loading.query_args import segment
 from billframes.schema.decode import decode_single
 from billframes.schema.resources import TIME_ENTRIES, Resource
 from billframes.transport.http import OutcomeCheck, Response
