@@ -92,7 +92,7 @@ class Writer:
         return entry.with_outcome("done", id_=str(getattr(made, snake_case(resource.id))))
 
     def _change(self, entry: Entry) -> Entry:
-        path = f"{self._resource.path}/{segment(entry.id, 'id')}"
+        path = f"{self._resource.path}/{segment(str(entry.id), 'id')}"
         try:
             body, record = self._read(entry, path)
         except NotFoundError:
