@@ -25,6 +25,7 @@ from .analysis.billing_lag import billing_lag as billing_lag
 from .analysis.bridge import bridge as bridge
 from .analysis.budget_burn import budget_burn as budget_burn
 from .analysis.code_check import code_check as code_check
+from .analysis.collections import collections as collections
 from .analysis.contribution import contribution as contribution
 from .analysis.duplicates import duplicates as duplicates
 from .analysis.effective_rates import effective_rates as effective_rates
@@ -39,9 +40,11 @@ from .analysis.origination import origination as origination
 from .analysis.profitability import profitability as profitability
 from .analysis.realization import realization as realization
 from .analysis.reconcile import reconcile as reconcile
+from .analysis.stale import stale as stale
 from .analysis.timekeeping_lag import timekeeping_lag as timekeeping_lag
 from .analysis.utilization import utilization as utilization
 from .analysis.wip import wip as wip
+from .analysis.write_downs import write_downs as write_downs
 from .book import (
     Book as Book,
     book as book,

@@ -55,6 +55,15 @@ class BookAnalyses:
         expenses: pd.DataFrame | None = None,
         fixed_fees: pd.DataFrame | None = None,
     ) -> pd.DataFrame: ...
+    def collections(
+        self,
+        *,
+        as_of: DateLike | None = None,
+        expenses: pd.DataFrame | None = None,
+        fixed_fees: pd.DataFrame | None = None,
+        matters: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
     def contribution(
         self,
         by: By = "client",
@@ -173,7 +182,23 @@ class BookAnalyses:
         clients: pd.DataFrame | None = None,
         settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
-    def reconcile(self, *, start: DateLike | None = None, end: DateLike | None = None) -> pd.DataFrame: ...
+    def reconcile(
+        self,
+        by: By = "invoice",
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        clients: pd.DataFrame | None = None,
+    ) -> pd.DataFrame: ...
+    def stale(
+        self,
+        *,
+        as_of: DateLike | None = None,
+        wip_days: int = 90,
+        idle_days: int = 180,
+        users: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
     def timekeeping_lag(
         self,
         by: By = "user",
@@ -208,6 +233,20 @@ class BookAnalyses:
         include_prebill: bool = True,
         buckets: Sequence[int] = (30, 60, 90),
         matter_types: Collection[str] | None = None,
+        matters: pd.DataFrame | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def write_downs(
+        self,
+        by: By = "responsible",
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        sizes: Sequence[float] = (1000, 5000, 20000),
+        matter_types: Collection[str] | None = None,
+        discounts: Literal["time", "items"] = "time",
         matters: pd.DataFrame | None = None,
         users: pd.DataFrame | None = None,
         clients: pd.DataFrame | None = None,

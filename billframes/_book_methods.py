@@ -92,7 +92,7 @@ def call(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd.DataFram
         if name not in given:
             arguments[name] = getattr(book, name)
     result: pd.DataFrame = analysis.function(**arguments)
-    return _dated(result, analysis.book.dated, first, last) if analysis.book.dated else result
+    return result
 
 
 def _frames(analysis: Analysis, takes: Collection[str], book: Any, by: Any) -> Iterator[str]:
@@ -114,19 +114,11 @@ def _is_of_clients(by: Any, book: Any) -> bool:
     return any(name.removeprefix("matter_").removeprefix("user_") not in own for name in names)
 
 
-def _dated(result: pd.DataFrame, column: str, first: Any, last: Any) -> pd.DataFrame:
-    after = result[column] >= pd.Timestamp(first or pd.Timestamp.min)
-    before = result[column] <= pd.Timestamp(last or pd.Timestamp.max)
-    return result[after & before].reset_index(drop=True)
-
-
 def _signature(analysis: Analysis) -> inspect.Signature:
     """Make the method's signature: what the caller may pass, in the order of interest."""
     how = analysis.book
     own = inspect.signature(how.method or analysis.function).parameters
     keywords = {each.name: each for each in own.values() if each.kind is _KEYWORD}
-    if how.dated:
-        keywords |= {name: inspect.Parameter(name, _KEYWORD, annotation="DateLike | None") for name in _PERIOD}
     for name in {*_PERIOD, "as_of"} & keywords.keys():
         keywords[name] = keywords[name].replace(default=None, annotation="DateLike | None")
     instead = [*FRAMES, "settings"]

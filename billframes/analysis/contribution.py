@@ -6,6 +6,7 @@ contingency matters is not realized at its worth, but its fees are fees.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
@@ -18,12 +19,12 @@ from billframes.analysis.fees import fees_by
 from billframes.analysis.frames import nan_to_null, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
-from billframes.analysis.metrics import Measure, shared, summed
+from billframes.analysis.metrics import shared
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
 
-__all__ = ["ANALYSIS", "contribution"]
+__all__ = ["ANALYSIS", "contribution", "with_shares"]
 
 
 C = nw.col
@@ -134,23 +135,37 @@ def contribution(
         users=users,
         clients=clients,
     )
-    shared = _with_shares(grouping.finish(totals, _AMOUNTS), grouping)
+    shared = with_shares(grouping.finish(totals, _AMOUNTS), grouping, "fees_amount", _AMOUNTS)
     return cast("IntoFrameT", to_native(shared, time_entries))
 
 
-def _with_shares(totals: Frame, grouping: Grouping) -> Frame:
-    """Sort from large to small and add up shares in that order: on collected rows, as not every engine has an order."""
+def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequence[str]) -> Frame:
+    """
+    Sort from large to small and add `share` and `running_share`: on collected rows, as not every engine has an order.
+
+    Parameters
+    ----------
+    totals : Frame
+        Finished rows.
+    grouping : Grouping
+        How they are grouped.
+    amount : str
+        The column that is shared.
+    columns : sequence of str
+        The measures in order; the shares come after `amount`.
+    """
     rows = cast("nw.DataFrame[Any]", nan_to_null(collect(totals)))
-    # Fees that are equal to the cent are sorted by label; adding doubles leaves residues.
+    # Amounts that are equal to the cent are sorted by label; adding doubles leaves residues.
     order = ["_size", *grouping.order]
-    rows = rows.with_columns(_size=C("fees_amount").round(6)).sort(
+    rows = rows.with_columns(_size=C(amount).round(6)).sort(
         *order, descending=[name == "_size" for name in order], nulls_last=True
     )
-    known = rows["fees_amount"].null_count() == 0
-    whole = float(rows["fees_amount"].sum() or 0.0) if known else 0.0
-    share = C("fees_amount") / whole if abs(whole) > RESIDUE else nw.lit(None).cast(nw.Float64)
+    known = rows[amount].null_count() == 0
+    whole = float(rows[amount].sum() or 0.0) if known else 0.0
+    share = C(amount) / whole if abs(whole) > RESIDUE else nw.lit(None).cast(nw.Float64)
     shared = rows.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
-    shared = shared.select(*grouping.columns, *_AMOUNTS, "share", "running_share")
+    at = columns.index(amount) + 1
+    shared = shared.select(*grouping.columns, *columns[:at], "share", "running_share", *columns[at:])
     return from_arrow(totals, shared.to_arrow()) if isinstance(totals, nw.LazyFrame) else cast("Frame", shared)
 
 
@@ -177,11 +192,7 @@ ANALYSIS = Analysis(
         "What came in as cash, and when.",
         "Who did the work behind a fixed fee: it counts for the user that the fee names.",
     ),
-    columns=(
-        *shared("billed_amount", "fixed_fee_amount", "fees_amount"),
-        summed("share", "Share", "ratio", "Fees ÷ the fees of all rows."),
-        Measure("running_share", "Running share", "ratio", "Share of this row and of those above it."),
-    ),
+    columns=(*shared("billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share"),),
     table=TableSpec(
         title="Fees",
         columns=("billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share"),

@@ -170,6 +170,7 @@ SHARED: dict[str, Measure] = {
         summed(
             "billed_amount", "Billed", "money", "Net billed time fees: invoices less their expenses and fixed fees."
         ),
+        summed("write_down_amount", "Written down", "money", "Worth of billed work − billed; negative is a write-up."),
         summed("settled_amount", "Settled", "money", "The part of billed that is no longer open, whatever settled it."),
         summed("unbilled_amount", "Unbilled", "money", "Worth of what is on no invoice."),
         summed("prebill_amount", "On prebills", "money", "Worth of what is on a draft, review or approved invoice."),
@@ -211,6 +212,10 @@ SHARED: dict[str, Measure] = {
             "Fees ÷ hours: what an hour brought.",
             unit="rate",
         ),
+        summed("share", "Share", "ratio", "The row’s part of the sum of all rows."),
+        Measure("running_share", "Running share", "ratio", "Share of this row and of those above it."),
+        summed("balance", "Balance", "money", "What is open of the amount."),
+        Measure("invoices", "Invoices", "count", "How many invoices the row has something on."),
         summed("entries", "Entries", "count", "Entries counted; parts of them by originator."),
         Measure(
             "weighted_days_overdue", "Days overdue", "days", "Days past due of overdue debts, weighted by balance."

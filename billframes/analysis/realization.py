@@ -224,7 +224,7 @@ ANALYSIS = Analysis(
     ),
     columns=(
         *shared("worked_amount", "billed_amount"),
-        summed("write_down_amount", "Written down", "money", "Worth of billed work − billed; negative is a write-up."),
+        *shared("write_down_amount"),
         divided(
             "billing_realization",
             "Billing realization",

@@ -6,6 +6,7 @@ write-downs, write-ups, discounts, taxes and credits; the API does not distingui
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import narwhals.stable.v2 as nw
@@ -16,12 +17,14 @@ from billframes.analysis.allocation import billable_time, warn_of_absent_items
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_work_on_invoices
 from billframes.analysis.engine import collect_counts
-from billframes.analysis.expressions import RESIDUE, as_float, value_if
+from billframes.analysis.expressions import as_float, in_period, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.grouping import Grouping
+from billframes.analysis.keys import PEOPLE_AND_MATTERS, By
 from billframes.analysis.metrics import Measure, shared, summed
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
-from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
-from billframes.periods import Period
+from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
+from billframes.periods import DateLike, Period, resolve
 
 __all__ = ["ANALYSIS", "reconcile"]
 
@@ -30,6 +33,10 @@ C = nw.col
 
 _AMOUNTS = {"time_entries": "time_amount", "expenses": "expense_amount", "fixed_fees": "fixed_fee_amount"}
 _SUMS = (*_AMOUNTS.values(), "_hidden")
+_MONEY = (*_AMOUNTS.values(), "items_amount", "amount", "unexplained_amount", "balance")
+# A millionth of the currency: sums over thousands of invoices leave such residues.
+_RESIDUE = 1e-6
+_WORK_KEYS = ("matter_type", "role")
 
 
 def reconcile(
@@ -37,11 +44,16 @@ def reconcile(
     invoices: IntoFrameT,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
+    *,
+    by: By = "invoice",
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    clients: IntoFrameT | None = None,
 ) -> IntoFrameT:
     """
     Each invoice's items next to its amount, to check the other figures against.
 
-    Pass wide frames: all items of the invoices, whatever their date. Invoices of every state have their row.
+    Pass wide frames: all items of the invoices, whatever their date. Invoices of every state are counted.
 
     Parameters
     ----------
@@ -53,23 +65,31 @@ def reconcile(
     expenses, fixed_fees : frame, optional
         With `invoice_id`, `matter_id` and `amount`. None is taken as none at all, with a warning: pass an empty frame
         to say that there are none.
+    by : str or list of str, optional
+        "invoice" for a row an invoice, or what to add invoices up over: "client", "month", "quarter", "year" (of their
+        dates), `invoice_state`, or another column of the invoices or clients. None gives one row.
+    start, end : str or date, optional
+        First and last day of the invoices' dates, inclusive, None is open; or a whole period as `start`.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
 
     Returns
     -------
     frame
-        Of the kind passed in, a row an invoice, by date then id: `invoice_id`, what is kept, `invoice_date`,
-        `invoice_state` and, as float64 money,
+        Of the kind passed in. A row an invoice, by date then id: `invoice_id`, what is kept, `invoice_date` and
+        `invoice_state`; or the keys, sorted by label, and `invoices`, how many they are. Then, as float64 money,
 
         - `time_amount` (worth of billable time), `expense_amount`, `fixed_fee_amount`, and their sum `items_amount`;
           if rates are hidden, time and the sum are missing
         - `amount`: of the invoice; `unexplained_amount`: amount - items, negative where time was written down
         - `balance`: what is open of the amount
-        - `matter_count`: how many matters its items are on, int64
+        - `matter_count`: how many matters its items are on, int64; only of single invoices
 
     Raises
     ------
     ParameterError
-        Frames are of different engines.
+        `by` is unknown or a key of matters or people (an invoice has one amount, whoever worked on it; see
+        `write_downs`), the period can't be read, or frames are of different engines.
     MissingColumnError
         A column is missing.
 
@@ -100,22 +120,39 @@ def reconcile(
       invoice_id  items_amount  amount  unexplained_amount  matter_count
     0         i1        1100.0   900.0              -200.0             2
     """
-    frames = from_native(time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees)
-    items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
-    need_work_on_invoices("reconcile", {"invoices": invoices, **items}, Period())
-    heads, kept = _heads(frames["invoices"])
+    period, items = resolve(start, end), {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
+    frames = from_native(**items, invoices=invoices, clients=clients)
+    grouping = None if by == "invoice" else _grouping(by, frames)
+    need_work_on_invoices("reconcile", {"invoices": invoices, **items}, period)
+    heads, kept = _heads(frames["invoices"], () if grouping is None else grouping.row_columns)
     rows = nw.concat([_of_matters(frames[kind], kind) for kind in _AMOUNTS if kind in frames])
     matters = rows.group_by("invoice_id", "matter_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows")])
     matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
     totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
-    _warn(totals, heads)
-    return cast("IntoFrameT", to_native(_result(heads, totals, kept), time_entries))
+    _warn(totals, heads, period)
+    rows = _reconciled(in_period(heads, "invoice_date", period), totals)
+    result = _by_invoice(rows, kept) if grouping is None else _added_up(rows, grouping)
+    return cast("IntoFrameT", to_native(result, time_entries))
 
 
-def _heads(invoices: Frame) -> tuple[Frame, list[str]]:
+def _grouping(by: By, frames: dict[str, Frame]) -> Grouping:
+    """Find the keys of whole invoices; those of matters and people would divide an invoice."""
+    whole = [name for name in frames["invoices"].collect_schema().names() if not name.startswith(("matter_", "user_"))]
+    of_work = {*PEOPLE_AND_MATTERS, *(each for pair in PEOPLE_AND_MATTERS.values() for each in pair), *_WORK_KEYS}
+    of_work -= {"client", *PEOPLE_AND_MATTERS["client"]}
+    for name in [by] if isinstance(by, str) else by or ():
+        if name in of_work:
+            raise ParameterError(
+                f"by={name!r} divides invoices, and reconcile shows whole ones: by='invoice', 'client', 'month', "
+                "'quarter', 'year' or another column of the invoices. write_downs(by=…) divides them among their work."
+            )
+    return Grouping.of(by, {name: frames[name] for name in ("clients",) if name in frames}, None, whole)
+
+
+def _heads(invoices: Frame, keys: Sequence[str]) -> tuple[Frame, list[str]]:
     columns = ("invoice_id", "invoice_date", "invoice_state", "amount", "balance")
-    heads = select_columns(invoices, "invoices", columns, ("invoice_number", "client_id", "client_name"))
+    heads = select_columns(invoices, "invoices", columns, ("invoice_number", "client_id", "client_name", *keys))
     kept = [name for name in heads.collect_schema().names() if name not in columns]
     return heads, kept
 
@@ -140,28 +177,42 @@ def _of_matters(frame: Frame, kind: str) -> Frame:
     return on_invoices.select("invoice_id", "matter_id", "_rows", **amounts, _hidden=hidden)
 
 
-def _result(heads: Frame, totals: Frame, kept: list[str]) -> Frame:
+def _reconciled(heads: Frame, totals: Frame) -> Frame:
+    """Put the items of each invoice beside it."""
     counts = [C(name).fill_null(0.0) for name in (*_SUMS, "matter_count")]
     rows = heads.join(totals, on="invoice_id", how="left").with_columns(*counts)
     rows = rows.with_columns(time_amount=nw.when(C("_hidden") == 0).then(C("time_amount")))
     rows = rows.with_columns(items_amount=C("time_amount") + C("expense_amount") + C("fixed_fee_amount"))
-    apart = C("amount") - C("items_amount")
-    rows = rows.with_columns(
-        # Sums of cents leave a residue, and people filter for amounts below 0.
-        unexplained_amount=nw.when(apart.abs() <= RESIDUE).then(nw.lit(0.0)).otherwise(apart),
-        matter_count=C("matter_count").cast(nw.Int64),
-    )
-    columns = (*_AMOUNTS.values(), "items_amount", "amount", "unexplained_amount", "balance", "matter_count")
-    return rows.sort("invoice_date", "invoice_id", nulls_last=True).select(
-        "invoice_id", *kept, "invoice_date", "invoice_state", *columns
-    )
+    return rows.with_columns(unexplained_amount=C("amount") - C("items_amount"), invoices=nw.lit(1.0))
 
 
-def _warn(totals: Frame, heads: Frame) -> None:
+def _without_residue(rows: Frame) -> Frame:
+    """Make residues of adding doubles 0: people filter for amounts below 0."""
+    apart = C("unexplained_amount")
+    return rows.with_columns(unexplained_amount=nw.when(apart.abs() <= _RESIDUE).then(nw.lit(0.0)).otherwise(apart))
+
+
+def _by_invoice(rows: Frame, kept: list[str]) -> Frame:
+    rows = _without_residue(rows).with_columns(C("matter_count").cast(nw.Int64))
+    columns = ("invoice_id", *kept, "invoice_date", "invoice_state", *_MONEY, "matter_count")
+    return rows.sort("invoice_date", "invoice_id", nulls_last=True).select(*columns)
+
+
+def _added_up(rows: Frame, grouping: Grouping) -> Frame:
+    rows = grouping.with_periods(rows, "invoice_date")
+    # What is missing for one invoice is missing in the sum.
+    known = [C(name).fill_null(float("nan")) for name in _MONEY]
+    totals = grouping.add_up(rows.with_columns(*known), ("invoices", *_MONEY))
+    return grouping.finish(_without_residue(totals), ("invoices", *_MONEY))
+
+
+def _warn(totals: Frame, heads: Frame, period: Period) -> None:
     """Warn of what is missing or hidden; everything is counted in one query."""
-    rows = totals.join(heads.select("invoice_id", _passed=nw.lit(1.0)), on="invoice_id", how="left")
+    passed = heads.select("invoice_id", _passed=as_float(is_in_period("invoice_date", period)))
+    rows = totals.join(passed, on="invoice_id", how="left")
     lost = C("_passed").is_null()
-    sums = {"rows": value_if(lost, "_rows"), "invoices": as_float(lost), "hidden": C("_hidden")}
+    hidden = value_if(lost | (C("_passed") > 0), "_hidden")
+    sums = {"rows": value_if(lost, "_rows"), "invoices": as_float(lost), "hidden": hidden}
     count = collect_counts((rows, {name: column.sum() for name, column in sums.items()}))
     if count["rows"]:
         warn(
@@ -200,7 +251,7 @@ ANALYSIS = Analysis(
         summed("items_amount", "Items", "money", "Time, expenses and fixed fees together."),
         summed("amount", "Amount", "money", "Amount of the invoice."),
         summed("unexplained_amount", "Unexplained", "money", "Amount − items; negative where time was written down."),
-        summed("balance", "Balance", "money", "What is open of the amount."),
+        *shared("balance", "invoices"),
         Measure("matter_count", "Matters", "count", "How many matters the items are on."),
     ),
     table=TableSpec(
@@ -214,9 +265,11 @@ ANALYSIS = Analysis(
             "unexplained_amount",
             "balance",
             "matter_count",
+            "invoices",
         ),
+        where_there=("matter_count", "invoices"),
         keys=("invoice_number", "client_name", "invoice_date", "invoice_state"),
         cents=True,
     ),
-    book=FromBook(dated="invoice_date", note="Of invoices dated in the period."),
+    book=FromBook(note="Of invoices dated in the period."),
 )

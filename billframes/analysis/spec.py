@@ -55,7 +55,8 @@ class TableSpec:
     brief : tuple of str
         Those of `columns` that a page in portrait has room for; all of them if empty.
     keys : tuple of str
-        The columns that identify a row, if they are not what the result is grouped by.
+        The columns that identify a row of a result that has the first of them; others are identified by what they
+        are grouped by.
     cents : bool
         Whether money is shown to the cent.
     adds_up : bool
@@ -165,8 +166,6 @@ class FromBook:
         loaded.
     defaults : mapping of str to BookArgument
         What is passed for other arguments.
-    dated : str
-        The column of the result that the period is applied to, for an analysis that takes no period.
     method : callable, optional
         Takes the book and the method's arguments and does it all, for an analysis that takes no frames.
     note : str
@@ -177,7 +176,6 @@ class FromBook:
     not_passed: tuple[str, ...] = ()
     needs: Callable[[Any], Collection[str]] | None = None
     defaults: Mapping[str, BookArgument] = field(default_factory=dict)
-    dated: str = ""
     method: Callable[..., Any] | None = None
     note: str = ""
 

@@ -17,3 +17,4 @@ realization: Plot
 timekeeping_lag: Plot
 utilization: Plot
 wip: Plot
+write_downs: Plot

@@ -5,6 +5,7 @@ aging: TableOf
 billing_lag: TableOf
 bridge: TableOf
 budget_burn: TableOf
+collections: TableOf
 contribution: TableOf
 effective_rates: TableOf
 exposure: TableOf
@@ -16,6 +17,8 @@ origination: TableOf
 profitability: TableOf
 realization: TableOf
 reconcile: TableOf
+stale: TableOf
 timekeeping_lag: TableOf
 utilization: TableOf
 wip: TableOf
+write_downs: TableOf

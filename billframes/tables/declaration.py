@@ -70,12 +70,13 @@ class TableOf(TableSpec):
 
         rows = self._read(result)
         shown = self.measures(rows.frame)
-        keys = list(self.keys) or rows.keys
+        own = self._keys_of(rows.frame)
+        keys = own or rows.keys
         below = self._total(rows.frame, total)
         return great_table(
             _cells(rows, keys, shown, below),
             id=f"billframes-{self.analysis.replace('_', '-')}",
-            title=title or f"{self.title}{'' if self.keys else rows.by}",
+            title=title or f"{self.title}{'' if own else rows.by}",
             headings={name: title_of_key(name).capitalize() for name in keys}
             | {each.name: each.title for each in shown},
             units={each.name: "cents" if self.cents and each.unit == "money" else each.unit for each in shown},
@@ -93,7 +94,12 @@ class TableOf(TableSpec):
         needs = [name for name in self.columns if name not in {BUCKETS, *self.where_there}]
         # Of columns that are all of some results only, one tells that the frame is a result.
         needs = needs or there_or_first(result, self.where_there)
-        return rows_of(result, (*self.keys, *needs), self.analysis, "table")
+        return rows_of(result, needs, self.analysis, "table")
+
+    def _keys_of(self, frame: pd.DataFrame) -> list[str]:
+        """Return the declared keys that a result has; none if it is grouped by something else."""
+        there = [name for name in self.keys if name in frame.columns]
+        return there if there[:1] == list(self.keys[:1]) else []
 
     def measures(self, frame: pd.DataFrame) -> list[Measure]:
         """Return the measures shown of a result, in order."""

@@ -16,6 +16,7 @@ from billframes.analysis import (
     bridge,
     budget_burn,
     code_check,
+    collections,
     contribution,
     duplicates,
     effective_rates,
@@ -28,9 +29,11 @@ from billframes.analysis import (
     profitability,
     realization,
     reconcile,
+    stale,
     timekeeping_lag,
     utilization,
     wip,
+    write_downs,
 )
 from tests.analysis.conftest import BALANCES
 
@@ -100,6 +103,10 @@ def rich(firm: Any) -> Frames:
             client_id=["c3", "c3"],
         ),
         "matters": firm.matters(
+            archived=[True, False, False, None, False],
+            opened=["2026-01-01", None, None, None, None],
+            client_id=["c1", "c2", "c3", "c3", "c3"],
+            client_name=["Acme", "Acme", "Zenith", None, "Zenith"],
             ledes_enabled=[True, True, False, None, True],
             ledes_activity_code_required=[True, False, False, None, False],
             ledes_task_code_required=[True, True, False, None, False],
@@ -174,6 +181,8 @@ WORK = (*ITEMS, *PEOPLE)
 # Every analysis that takes keys, by a custom field of clients.
 BY_CLIENT: tuple[tuple[Callable[..., Any], tuple[str, ...], dict[str, Any]], ...] = (
     *((each, WORK, {}) for each in (realization, contribution, effective_rates, origination, profitability)),
+    (write_downs, WORK, {}),
+    (reconcile, ITEMS, {}),
     *((each, WORK, {"as_of": "2026-11-15"}) for each in (aging, wip, exposure)),
     *((each, ("time_entries", *PEOPLE), {"start": "2026-10"}) for each in (utilization, leverage)),
     (timekeeping_lag, ("time_entries", *PEOPLE), {}),
@@ -209,6 +218,12 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     ),
     "wip by client and month": call(wip, *WORK, as_of="2026-11-01", by=["client", "month"], include_prebill=False),
     "reconcile": call(reconcile, *ITEMS),
+    "reconcile by month and state": call(reconcile, *ITEMS, by=["month", "invoice_state"], start="2026-10"),
+    "write-downs by responsible": call(write_downs, *WORK, start="2026-10"),
+    "write-downs by size and originator": call(write_downs, *WORK, by=["size", "originator"], settings=SETTINGS),
+    "write-downs of the firm": call(write_downs, *WORK, by=None, matter_types=["hourly"]),
+    "collections": call(collections, *ITEMS, "matters", as_of="2026-11-15"),
+    "stale": call(stale, *ITEMS, "matters", "users", as_of="2026-11-15", wip_days=20, idle_days=30, settings=SETTINGS),
     "contribution by client": call(contribution, *WORK, settings=SETTINGS),
     "contribution by role and quarter": call(contribution, *WORK, by=["role", "quarter"], start="2026-10"),
     "origination": call(origination, *WORK, start="2026-10", settings=SETTINGS),
@@ -270,6 +285,9 @@ ON_CLUSTERS = (
     "missing time",
     "bridge of the fees by user",
     "exposure by client",
+    "write-downs by responsible",
+    "collections",
+    "stale",
 )
 
 # How many small queries a call runs on lazy frames, each of one row, as its documentation says; calls that are not here

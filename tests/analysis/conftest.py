@@ -19,13 +19,14 @@ ENUMS = {
     "matter_type": ["hourly", "fixedFee", "contingency", "probono", "internal"],
     "role": ["principal", "attorney", "paralegal", "timekeeper", "operator", "accountant"],
 }
-DATES = {"date", "invoice_date", "due_date"}
+DATES = {"date", "invoice_date", "due_date", "opened"}
 # Set A and set B of client balances.
 BALANCES = ["current", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90"]
 BALANCES += ["overdue30", "overdue60", "overdue90"]
 NUMBERS = {"hours", "amount", "balance", "overdue", *BALANCES}
 LISTS = {"originator_ids", "originator_names", "ledes_code_set_ids"}
 FLAGS = {
+    "archived",
     "billed",
     "selectable",
     "ledes_enabled",

@@ -31,7 +31,9 @@ def of_month(client):
 
 
 @pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
-@pytest.mark.parametrize("name", ["realization", "effective_rates", "contribution", "origination", "profitability"])
+@pytest.mark.parametrize(
+    "name", ["realization", "write_downs", "effective_rates", "contribution", "origination", "profitability"]
+)
 def test_work_and_invoices_loaded_for_one_month_are_refused(name, to, whole, of_month):
     with pytest.raises(ParameterError, match=r"time_entries was loaded for 2026-10-01 to 2026-10-31 only.*bf\.book"):
         getattr(analysis, name)(**of_month[to], start=MONTH, matters=whole[to]["matters"])
@@ -56,6 +58,11 @@ def test_other_analyses_refuse_frames_of_one_month_too(of_month, whole):
     with pytest.raises(ParameterError, match="fixed_fee_realization needs all time entries"):
         analysis.fixed_fee_realization(month["time_entries"], month["fixed_fees"], start=MONTH)
     items = {name: month[name] for name in ITEMS}
+    owed, matters = whole["pandas"]["invoices"], whole["pandas"]["matters"]
+    with pytest.raises(ParameterError, match="collections needs all time entries up to 2026-10-31"):
+        analysis.collections(owed, month["time_entries"], as_of="2026-10-31")
+    with pytest.raises(ParameterError, match="wip needs all time entries up to 2026-10-31"):
+        analysis.stale(**items, invoices=owed, matters=matters, as_of="2026-10-31")
     with pytest.raises(ParameterError, match="aging needs all work on the invoices counted"):
         aging(whole["pandas"]["invoices"], as_of="2026-10-31", by="matter", **items)
 

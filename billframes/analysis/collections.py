@@ -1,0 +1,388 @@
+"""Collections: which invoices are overdue, and whether the firm is still working for those clients.
+
+Balances and days are those of `aging`, which is asked for each invoice. What was worked for a client since an invoice
+fell due is added up by client and day, so that each invoice only looks its own days up.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes._warn import warn
+from billframes.analysis.aging import aging
+from billframes.analysis.arguments import read_date
+from billframes.analysis.column_types import ITEMS, Frame, as_arrow
+from billframes.analysis.coverage import need_open_on
+from billframes.analysis.engine import collect, from_arrow, join_by_id, lazy, sum_by, to_dicts
+from billframes.analysis.expressions import RESIDUE, as_float, midnight
+from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.guards import already_checked
+from billframes.analysis.keys import UNASSIGNED
+from billframes.analysis.metrics import Measure, shared
+from billframes.analysis.spec import Analysis, FromBook, TableSpec
+from billframes.config.firm import FirmSettings
+from billframes.errors import RatesHiddenWarning
+from billframes.periods import DateLike
+
+__all__ = ["ANALYSIS", "collections", "responsible_of"]
+
+C = nw.col
+
+_WORK = ("hours", "_worth", "_hidden")
+_NO_WORK = dict.fromkeys(("hours_since_due", "worked_since_due", "last_work_date"))
+_LATEST = midnight(dt.date.max)
+# A client's number and a day's become one number: no day has as high a number as this.
+_DAYS = 10_000_000
+_SCHEMA = {
+    "invoice_id": pa.string(),
+    "invoice_number": pa.string(),
+    "client_id": pa.string(),
+    "client_name": pa.string(),
+    "responsible_id": pa.string(),
+    "responsible_name": pa.string(),
+    "invoice_date": pa.timestamp("us"),
+    "due_date": pa.timestamp("us"),
+    "balance": pa.float64(),
+    "days_overdue": pa.float64(),
+    "other_balance": pa.float64(),
+    "other_overdue": pa.float64(),
+    "hours_since_due": pa.float64(),
+    "worked_since_due": pa.float64(),
+    "last_work_date": pa.timestamp("us"),
+}
+
+
+def collections(
+    invoices: IntoFrameT,
+    time_entries: IntoFrameT,
+    *,
+    as_of: DateLike,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    matters: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Overdue invoices, a row each, with the client's other balances and the work done for the client since.
+
+    Counts what `aging` counts as overdue: final invoices dated on or before `as_of`, due before it, with a balance
+    that is not 0. Credits keep their sign, so the rows add up to the `overdue` of `aging`.
+
+    Parameters
+    ----------
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `balance`, `client_id` and `client_name`;
+        `invoice_number` is kept and `matter_id` is used if they are there.
+    time_entries : frame
+        All of them, with `date`, `client_id`, `matter_id`, `billing_type`, `hours`, `amount` and `invoice_id`.
+    as_of : str or date
+        The day to measure from; work dated on it counts.
+    expenses, fixed_fees : frame, optional
+        With `invoice_id` and `matter_id`: the other items that tell which matters an invoice is for.
+    matters : frame, optional
+        With `matter_id`, `responsible_id` and `responsible_name`; without, no invoice has a responsible lawyer.
+    settings : FirmSettings, optional
+        The time zone for the day of the load.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, largest balance first, then by date and id: `invoice_id`, `invoice_number`,
+        `client_id`, `client_name`, `responsible_id`, `responsible_name` (of the matters that the invoice has items
+        on; if these are several people, all names and no id), `invoice_date`, `due_date` and, as float64,
+
+        - `balance`: what is open of the invoice
+        - `days_overdue`: `as_of` - due date; from the invoice date if there is no due date
+        - `other_balance`, `other_overdue`: the client's other open invoices, due or not, and those overdue;
+          missing if the invoice has no client
+        - `hours_since_due`: billable and fixed-fee hours for the client, on any matter, dated after the due date up
+          to `as_of`; `worked_since_due`: worth of the billable time among them; both are of the client, so rows of
+          one client don't add up
+        - `last_work_date`: datetime64, the last day of that work; missing if there was none
+
+    Raises
+    ------
+    ParameterError
+        A frame was loaded for too short a period, or frames are of different engines.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    RatesHiddenWarning
+        Billable time since then has no amount: what it is worth is missing.
+    IncompleteDataWarning
+        As in `aging`.
+
+    Notes
+    -----
+    Days are looked up in Python, so on lazy frames the overdue invoices and the sums by client and day are collected.
+    The result is of the kind passed in, lazy if that was.
+
+    Examples
+    --------
+    Acme's invoice was due on 1 October, and 3 hours were worked since:
+
+    >>> import pandas as pd
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1", "i2"], "invoice_state": ["final", "final"],
+    ...     "client_id": ["c1", "c1"], "client_name": ["Acme", "Acme"],
+    ...     "invoice_date": pd.to_datetime(["2026-09-01", "2026-10-20"]),
+    ...     "due_date": pd.to_datetime(["2026-10-01", "2026-11-20"]), "balance": [500.0, 80.0],
+    ... })
+    >>> entries = pd.DataFrame({
+    ...     "date": pd.to_datetime(["2026-10-01", "2026-10-02", "2026-10-31"]), "client_id": ["c1"] * 3,
+    ...     "matter_id": ["m1"] * 3, "billing_type": ["billable"] * 3, "hours": [5.0, 1.0, 2.0],
+    ...     "amount": [1000.0, 200.0, 400.0], "invoice_id": ["i1", None, None],
+    ... })
+    >>> result = collections(invoices, entries, as_of="2026-10-31")
+    >>> result[["client_name", "balance", "days_overdue", "other_balance", "hours_since_due", "worked_since_due"]]
+      client_name  balance  days_overdue  other_balance  hours_since_due  worked_since_due
+    0        Acme    500.0          30.0           80.0              3.0             600.0
+    """
+    day = read_date(as_of, "as_of")
+    natives: dict[str, Any] = {
+        "invoices": invoices,
+        "time_entries": time_entries,
+        "expenses": expenses,
+        "fixed_fees": fixed_fees,
+        "matters": matters,
+    }
+    frames = from_native(**natives)
+    need_open_on("collections", {"time_entries": time_entries}, day)
+    with already_checked(natives, frames):
+        late, totals = _late(invoices, frames["invoices"], day, settings)
+    people = responsible_of({row["invoice_id"]: row["matter_id"] for row in late}, frames)
+    since = _work_since(frames["time_entries"], late, day)
+    rows = [
+        _row(each, totals, day) | people.get(each["invoice_id"], {}) | work
+        for each, work in zip(late, since, strict=True)
+    ]
+    table = pa.Table.from_pylist(rows, pa.schema(_SCHEMA))
+    return cast("IntoFrameT", to_native(from_arrow(frames["invoices"], table), invoices))
+
+
+def _late(
+    native: Any, invoices: Frame, day: dt.date, settings: FirmSettings | None
+) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Return the overdue invoices, largest first, and what each of their clients owes."""
+    aged = aging(native, as_of=day, by=["client", "invoice_id"], buckets=(30,), settings=settings)
+    owed = as_arrow(nw.from_native(aged))
+    late = owed.filter(C("overdue").is_null() | (C("overdue").abs() > RESIDUE))
+    heads = select_columns(
+        invoices, "invoices", ("invoice_id", "invoice_date", "due_date"), ("invoice_number", "matter_id")
+    )
+    rows = to_dicts(join_by_id(late.select("client_id", "client_name", "invoice_id", "overdue"), heads, "invoice_id"))
+    for row in rows:
+        row |= {"due": row["due_date"] or row["invoice_date"], "matter_id": row.get("matter_id")}
+    rows.sort(key=lambda row: (row["overdue"] is None, -(row["overdue"] or 0.0), _day(row), row["invoice_id"]))
+    totals = to_dicts(sum_by(owed, ["client_id"], ["total", "overdue"]))
+    return rows, {row["client_id"]: row for row in totals if row["client_id"] is not None}
+
+
+def _day(row: Mapping[str, Any]) -> dt.datetime:
+    return row["invoice_date"] or dt.datetime.max  # noqa: DTZ901 - dates inside the analyses have no zone
+
+
+def _work_since(entries: Frame, late: list[dict[str, Any]], day: dt.date) -> list[dict[str, Any]]:
+    """Add up, for each overdue invoice, the work for its client after its due date."""
+    codes = {client: code for code, client in enumerate(dict.fromkeys(row["client_id"] for row in late))}
+    worked = _by_day(entries, codes, min((row["due"] for row in late if row["due"]), default=midnight(day)), day)
+    places = worked["_client"].to_numpy() * _DAYS + _ordinals(worked["date"].to_numpy())
+    order = np.argsort(places)
+    places = places[order]
+    owners = np.array([codes[row["client_id"]] for row in late], np.int64)
+    due = _ordinals(np.array([row["due"] or _LATEST for row in late], "datetime64[us]"))
+    first = np.searchsorted(places, owners * _DAYS + due, side="right")
+    after = np.searchsorted(places, (owners + 1) * _DAYS)
+    hours, worth, hidden = (_sums(worked[name].to_numpy()[order], first, after) for name in _WORK)
+    _warn_of_hidden(worked)
+    days = [None if at == end else int(places[end - 1] % _DAYS) for at, end in zip(first, after, strict=True)]
+    since = zip(hours.tolist(), worth.tolist(), hidden.tolist(), days, late, strict=True)
+    return [
+        _NO_WORK
+        if row["client_id"] is None or row["due"] is None
+        else {
+            "hours_since_due": done,
+            "worked_since_due": None if unknown else value,
+            "last_work_date": None if last is None else midnight(dt.date.fromordinal(last)),
+        }
+        for done, value, unknown, last, row in since
+    ]
+
+
+def _by_day(entries: Frame, codes: Mapping[str | None, int], first: dt.datetime, day: dt.date) -> pa.Table:
+    """Add up the work of the clients named after a day; clients are numbers, which are quicker to sort than ids."""
+    columns = ("date", "client_id", "billing_type", "hours", "amount")
+    billable = C("billing_type") == "billable"
+    work = select_columns(lazy(entries), "time_entries", columns).filter(
+        billable | (C("billing_type") == "fixedFee"), C("date") > first, C("date") <= midnight(day)
+    )
+    known = {client: code for client, code in codes.items() if client is not None}
+    numbers = pa.table(
+        {"client_id": pa.array(list(known), pa.string()), "_client": pa.array(known.values(), pa.int64())}
+    )
+    work = join_by_id(work, from_arrow(work, numbers), "client_id", "inner").with_columns(
+        _worth=nw.when(billable).then(C("amount").fill_null(0.0)).otherwise(nw.lit(0.0)),
+        _hidden=as_float(billable & C("amount").is_null() & (C("hours") != 0)),
+    )
+    days = collect(sum_by(work, ["_client", "date"], _WORK), entries)
+    return cast("nw.DataFrame[Any]", collect(days)).to_arrow()
+
+
+def _ordinals(days: npt.NDArray[np.datetime64]) -> npt.NDArray[np.int64]:
+    """Return the numbers of days, as `date.toordinal` counts."""
+    numbers: npt.NDArray[np.int64] = days.astype("datetime64[D]").astype(np.int64) + dt.date(1970, 1, 1).toordinal()
+    return numbers
+
+
+def _sums(
+    values: npt.NDArray[np.float64], first: npt.NDArray[np.int64], after: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """Add up each stretch of values; an empty one is 0."""
+    if not len(first):
+        return np.zeros(0)
+    # In rising order, the values between two stretches are passed once.
+    rising = np.argsort(first)
+    bounds = np.column_stack([first[rising], after[rising]]).ravel()
+    sums = np.empty(len(first))
+    sums[rising] = np.add.reduceat(np.append(values, 0.0), bounds)[::2]
+    return np.where(first < after, sums, 0.0)
+
+
+def _warn_of_hidden(worked: pa.Table) -> None:
+    count = int(worked["_hidden"].to_numpy().sum())
+    if count:
+        warn(
+            f"{count} billable time entries for clients with overdue invoices have no amount (the credential lacks "
+            "read.rates); what was worked since an invoice fell due is missing where they count.",
+            RatesHiddenWarning,
+        )
+
+
+def _row(late: Mapping[str, Any], totals: Mapping[str, Mapping[str, Any]], day: dt.date) -> dict[str, Any]:
+    """Return the row of one invoice, but for the work and who is responsible."""
+    balance, due = late["overdue"], late["due"]
+    owed = totals.get(late["client_id"], {"total": None, "overdue": None})
+    return {
+        **{name: late.get(name) for name in ("invoice_id", "invoice_number", "client_id", "client_name")},
+        "responsible_name": UNASSIGNED,
+        **{name: late[name] for name in ("invoice_date", "due_date")},
+        "balance": balance,
+        "days_overdue": None if due is None else float((midnight(day) - due).days),
+        "other_balance": _less(owed["total"], balance),
+        "other_overdue": _less(owed["overdue"], balance),
+    }
+
+
+def _less(whole: float | None, part: float | None) -> float | None:
+    if whole is None or part is None:
+        return None
+    rest = whole - part
+    return 0.0 if abs(rest) < RESIDUE else rest
+
+
+def responsible_of(invoices: Mapping[str, str | None], frames: Mapping[str, Frame]) -> dict[str, dict[str, Any]]:
+    """
+    Name who is responsible for invoices: for the matters that they have items on.
+
+    Parameters
+    ----------
+    invoices : mapping of str to str or None
+        Ids of invoices, with the id of the matter that each names itself.
+    frames : mapping of str to Frame
+        `matters` and those of the items that were passed.
+
+    Returns
+    -------
+    dict of str to dict
+        `responsible_id` and `responsible_name` by the invoice's id. Several people are all named, without an id.
+    """
+    if "matters" not in frames or not invoices:
+        return {}
+    columns = ("matter_id", "responsible_id", "responsible_name")
+    people = {row["matter_id"]: row for row in to_dicts(select_columns(frames["matters"], "matters", columns))}
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for invoice, matter in _pairs(invoices, frames):
+        person = people.get(matter)
+        if person is not None and person["responsible_id"] is not None:
+            found[invoice][person["responsible_id"]] = person["responsible_name"] or person["responsible_id"]
+    return {
+        invoice: {
+            "responsible_id": next(iter(names)) if len(names) == 1 else None,
+            "responsible_name": ", ".join(sorted(names.values())),
+        }
+        for invoice, names in found.items()
+    }
+
+
+def _pairs(invoices: Mapping[str, str | None], frames: Mapping[str, Frame]) -> Iterable[tuple[str, Any]]:
+    """List each invoice with each matter that it has items on."""
+    yield from invoices.items()
+    for name in ITEMS:
+        if name in frames:
+            items = select_columns(frames[name], name, ("invoice_id", "matter_id"))
+            wanted = from_arrow(items, pa.table({"invoice_id": pa.array(list(invoices), pa.string())}))
+            on_these = join_by_id(items, wanted, "invoice_id", "inner")
+            for row in to_dicts(on_these.group_by("invoice_id", "matter_id").agg(_rows=nw.len())):
+                yield row["invoice_id"], row["matter_id"]
+
+
+ANALYSIS = Analysis(
+    name="collections",
+    question="Which invoices are overdue, and are we still working for those clients?",
+    summary=(
+        "It lists every overdue invoice with the client's other balances, and with the hours and their worth that were "
+        "worked for the client since the invoice fell due."
+    ),
+    example=(
+        "Acme owes 500 since 1 October, and 80 that are not due yet. In October 3 hours worth 600 were worked for it: "
+        "the row says 500, 30 days, 80 others, 3 hours, 600."
+    ),
+    formula="balance and days as in aging; hours and worth of the client's work after the due date up to the day",
+    left_out=(
+        "Invoices not yet due, drafts, and balances of 0.",
+        "Non-billable time, in the hours since the due date.",
+        "Invoices whose state is missing or unknown.",
+    ),
+    cannot_tell=(
+        "Promises, disputes and reminders: the billing system does not know them.",
+        "When and how anything was paid: balances are as loaded.",
+        "Whose invoice it is if several people are responsible for its matters: all of them are named.",
+    ),
+    columns=(
+        *shared("balance"),
+        Measure("days_overdue", "Days overdue", "days", "Days past due."),
+        Measure("other_balance", "Other balances", "money", "The client’s other open invoices, due or not."),
+        Measure("other_overdue", "Others overdue", "money", "The client’s other overdue invoices."),
+        Measure("hours_since_due", "Hours since", "hours", "Hours worked for the client since the invoice fell due."),
+        Measure(
+            "worked_since_due", "Worked since", "money", "Worth of the work for the client since the invoice fell due."
+        ),
+        Measure("last_work_date", "Last work", "date", "Last day of that work."),
+    ),
+    table=TableSpec(
+        title="Overdue invoices",
+        columns=(
+            "balance",
+            "days_overdue",
+            "other_balance",
+            "other_overdue",
+            "hours_since_due",
+            "worked_since_due",
+            "last_work_date",
+        ),
+        keys=("invoice_number", "client_name", "responsible_name", "due_date"),
+        cents=True,
+    ),
+    book=FromBook(first=""),
+)

@@ -1,0 +1,322 @@
+"""Write-downs: how much of the worth of billed work is not billed, where, and on how many invoices.
+
+The amounts are those of `realization`, which is asked for each invoice, so that invoices can be counted and write-ups
+seen beside the write-downs that they hide in a sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import Any, Literal, cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.contribution import with_shares
+from billframes.analysis.engine import join_by_id
+from billframes.analysis.expressions import as_float, ratio, value_if
+from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.grouping import Grouping
+from billframes.analysis.guards import already_checked
+from billframes.analysis.keys import UNKNOWN, By, Key
+from billframes.analysis.metrics import Measure, divided, shared, summed
+from billframes.analysis.realization import realization
+from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.config.firm import FirmSettings
+from billframes.errors import ParameterError
+from billframes.periods import DateLike
+
+__all__ = ["ANALYSIS", "write_downs"]
+
+C = nw.col
+
+_SIZE = Key(("invoice_size",), ("invoice_size",), (("invoice_size",),), missing=UNKNOWN)
+_SIZE_NAMES = frozenset({"size", "invoice_size"})
+# What realization gives for each invoice.
+_OF_INVOICE = (
+    "worked_amount",
+    "billed_amount",
+    "write_down_amount",
+    "billable_hours",
+    "unknown_amount",
+    "left_out_amount",
+    "left_out_billed_amount",
+)
+_COUNTED = ("write_up_amount", "no_time_amount", "invoices", "written_down_invoices")
+_COLUMNS = (
+    "worked_amount",
+    "billed_amount",
+    "write_down_amount",
+    "write_down_ratio",
+    "write_up_amount",
+    "no_time_amount",
+    "invoices",
+    "written_down_invoices",
+    "unknown_amount",
+    "left_out_amount",
+    "left_out_billed_amount",
+)
+# Half a cent: what is less is a residue of adding doubles.
+_NOTHING = 0.005
+
+
+def write_downs(
+    time_entries: IntoFrameT,
+    invoices: IntoFrameT,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    *,
+    by: By = "responsible",
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    sizes: Sequence[float] = (1_000, 5_000, 20_000),
+    matter_types: Collection[str] | None = None,
+    discounts: Literal["time", "items"] = "time",
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Write-downs on final invoices by any key, largest first, with their share and how many invoices have one.
+
+    A write-down is the worth of the work on an invoice less what it was billed at, exactly as in `realization`, of
+    which this is the same sum. Pass wide frames, as for `realization`; the period is applied here.
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `hours`, `billing_type`, `amount`, `matter_id` and `invoice_id`, and what `by` needs.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
+    expenses, fixed_fees : frame, optional
+        With `invoice_id` and `amount`. None is taken as none at all, with a warning.
+    by : str or list of str, optional
+        What to group by; None gives one row. Months are those of the invoices' dates. "size" is the size of the
+        invoice (see `sizes`).
+    start, end : str or date, optional
+        First and last day of the invoices' dates, inclusive, None is open; or a whole period as `start`.
+    sizes : sequence of float
+        Bounds of invoice sizes in money, rising. An invoice of exactly a bound is in the larger size. Invoices below
+        0 are a size of their own, `credit`.
+    matter_types : collection of str, optional
+        Types of matter that count; all but contingency, pro bono and internal by default, as in `realization`.
+    discounts : {"time", "items"}
+        What bears an invoice's discount, as in `realization`.
+    matters, users : frame, optional
+        With `matter_id` or `user_id` and what `by` names.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+    settings : FirmSettings, optional
+        `originator_weights` and `roles`.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, largest write-down first, then by label: the keys and, as float64,
+
+        - `worked_amount`, `billed_amount`, `write_down_amount`: as in `realization`; the last is the first less the
+          second, net of write-ups
+        - `share`: write-down ÷ that of all rows; `running_share`: of this row and those above it. Missing if all
+          write-downs add up to 0
+        - `write_down_ratio`: write-down ÷ worth
+        - `write_up_amount`: what invoices were billed above the worth of the row's work, a positive amount, already
+          taken off `write_down_amount`
+        - `no_time_amount`: the part of the write-down on invoices without time: credit notes, and fixed fees billed
+          at less; negative for what is billed beyond any item
+        - `invoices`: how many invoices the row has something on; `written_down_invoices`: those with a write-down of
+          at least a cent. An invoice of several matters or people counts in each of their rows
+        - `unknown_amount`, `left_out_amount`, `left_out_billed_amount`: as in `realization`
+
+        Running shares need an order, so lazy frames are collected here, once they are a row a key; the result is
+        of their kind again.
+
+    Raises
+    ------
+    ParameterError
+        An argument is unknown, `sizes` do not rise, or frames are of different engines.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    RatesHiddenWarning
+        Billable entries have no amount: worth and write-downs they are part of are missing.
+    IncompleteDataWarning
+        As in `realization`.
+
+    Examples
+    --------
+    Work worth 1,000 is billed at 900 for Ada, and work worth 400 at 440 for Ben:
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "matter_id": ["m1", "m2"], "matter_type": ["hourly", "hourly"], "billing_type": ["billable", "billable"],
+    ...     "responsible_id": ["u1", "u2"], "responsible_name": ["Ada", "Ben"], "hours": [4.0, 2.0],
+    ...     "amount": [1000.0, 400.0], "invoice_id": ["i1", "i2"],
+    ... })
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1", "i2"], "invoice_date": pd.to_datetime(["2026-10-05", "2026-10-06"]),
+    ...     "invoice_state": ["final", "final"], "amount": [900.0, 440.0], "balance": [0.0, 0.0],
+    ... })
+    >>> none = pd.DataFrame({"invoice_id": [], "amount": []})
+    >>> result = write_downs(entries, invoices, none, none, start="2026-10")
+    >>> result[["responsible_name", "write_down_amount", "write_down_ratio", "write_up_amount"]]
+      responsible_name  write_down_amount  write_down_ratio  write_up_amount
+    0              Ada              100.0               0.1              0.0
+    1              Ben              -40.0              -0.1             40.0
+    """
+    bounds = _bounds(sizes)
+    natives: dict[str, Any] = {
+        "time_entries": time_entries,
+        "invoices": invoices,
+        "expenses": expenses,
+        "fixed_fees": fixed_fees,
+        "matters": matters,
+        "users": users,
+        "clients": clients,
+    }
+    frames = from_native(**natives)
+    names = [by] if isinstance(by, str) else list(by or ())
+    keys = [name for name in names if name not in _SIZE_NAMES]
+    grouping = Grouping.of(keys, frames, settings)
+    with already_checked(natives, frames):
+        of_invoices = realization(
+            **natives,
+            by=[*keys, "invoice_id"],
+            start=start,
+            end=end,
+            matter_types=matter_types,
+            discounts=discounts,
+            settings=settings,
+        )
+    rows = as_arrow(nw.from_native(of_invoices)).select(*dict.fromkeys([*grouping.columns, "invoice_id"]), *_OF_INVOICE)
+    if len(keys) < len(names):
+        rows = _with_sizes(rows, frames["invoices"], bounds)
+        grouping = grouping.with_key(_SIZE)
+    measures = (*_OF_INVOICE, *_COUNTED)
+    totals = grouping.combine([_counted(rows)], measures)
+    totals = totals.with_columns(write_down_ratio=ratio("write_down_amount", "worked_amount"))
+    finished = grouping.finish(totals, _COLUMNS, named=True)
+    return cast("IntoFrameT", to_native(with_shares(finished, grouping, "write_down_amount", _COLUMNS), time_entries))
+
+
+def _counted(rows: Frame) -> Frame:
+    """Add what each invoice counts for."""
+    apart = C("write_down_amount")
+    # Hours stand in for worth that is hidden.
+    something = (C("worked_amount").fill_null(1.0).abs() + C("billed_amount").abs() + C("billable_hours").abs()) > 0
+    timeless = (C("worked_amount").fill_null(1.0) == 0) & (C("billable_hours") == 0)
+    known = {
+        "write_up_amount": value_if(apart < -_NOTHING, 0.0 - apart),
+        "no_time_amount": value_if(timeless, apart),
+        "written_down_invoices": as_float(apart > _NOTHING),
+    }
+    return rows.with_columns(
+        invoices=as_float(something), **{name: nw.when(~apart.is_null()).then(each) for name, each in known.items()}
+    )
+
+
+def _with_sizes(rows: Frame, invoices: Frame, bounds: Sequence[float]) -> Frame:
+    """Add the size of each row's invoice."""
+    labels = ["credit", f"under {bounds[0]:,g}", *(f"{low:,g} to {high:,g}" for low, high in pairwise(bounds))]
+    size = nw.lit(f"{bounds[-1]:,g} and more")
+    for label, bound in reversed(list(zip(labels, [0.0, *bounds], strict=True))):
+        size = nw.when(C("amount") < bound).then(nw.lit(label)).otherwise(size)
+    heads = select_columns(invoices, "invoices", ("invoice_id", "amount"))
+    known = heads.filter(~C("amount").is_nan())
+    return join_by_id(rows, known.select("invoice_id", invoice_size=size), "invoice_id").with_columns(
+        C("invoice_size").fill_null(UNKNOWN)
+    )
+
+
+def _bounds(sizes: Sequence[float]) -> list[float]:
+    bounds = [float(each) for each in sizes]
+    if not bounds or bounds[0] <= 0 or any(low >= high for low, high in pairwise(bounds)):
+        raise ParameterError(f"sizes={sizes!r} must be amounts above 0 that rise, such as (1_000, 5_000, 20_000).")
+    return bounds
+
+
+ANALYSIS = Analysis(
+    name="write_downs",
+    question="Whose work is billed at less than its worth, and by how much?",
+    summary=(
+        "It adds up what the invoices of a period bill below the worth of the work on them, largest first. It counts "
+        "the invoices, and shows write-ups and credits, which a sum alone would hide."
+    ),
+    example=(
+        "Ada's work worth 1000 is billed at 900, so 100 is written down, 10%. Ben's work worth 400 is billed at 440, "
+        "which is a write-down of -40 and a write-up of 40. Together 60 is written down."
+    ),
+    formula="write-down = worth of the work on final invoices − what it was billed at; share = its part of all",
+    numerator="worth − net billed time fees of final invoices dated in the period, as in realization",
+    denominator="for the share, the same of all rows together; for the ratio, the worth",
+    left_out=(
+        "Contingency, pro bono and internal matters, unless `matter_types` names them: what they were worth and billed "
+        "at is in the columns of what is left out.",
+        "Drafts and invoices in review: what is written down there is not final.",
+        "Time taken off before an invoice is made, such as hours marked as not billable: it has no worth.",
+    ),
+    cannot_tell=(
+        "Why something was written down, and by whom: the responsible lawyer is that of the matter today.",
+        "A discount, a courtesy, a tax or a cap: the billing system shows one amount for each invoice.",
+        "Write-offs after the invoice: they look like payments.",
+    ),
+    columns=(
+        *shared("worked_amount", "billed_amount", "write_down_amount", "share", "running_share"),
+        divided("write_down_ratio", "Write-down ratio", "write_down_amount / worked_amount", "Write-down ÷ worth."),
+        summed(
+            "write_up_amount",
+            "Write-ups",
+            "money",
+            "What invoices bill above the worth of the work; the write-down is net of it.",
+        ),
+        summed(
+            "no_time_amount",
+            "On no time",
+            "money",
+            "The part of the write-down on invoices without time: credit notes and reduced fixed fees.",
+        ),
+        *shared("invoices"),
+        Measure(
+            "written_down_invoices", "Invoices written down", "count", "Those with a write-down of at least a cent."
+        ),
+        *shared("unknown_amount", "left_out_amount", "left_out_billed_amount"),
+    ),
+    table=TableSpec(
+        title="Write-downs",
+        columns=(
+            "worked_amount",
+            "billed_amount",
+            "write_down_amount",
+            "write_down_ratio",
+            "share",
+            "running_share",
+            "write_up_amount",
+            "no_time_amount",
+            "invoices",
+            "written_down_invoices",
+        ),
+    ),
+    chart=ChartSpec(
+        kind="running_share",
+        title="Write-downs (bars) and running share (line)",
+        columns={"write_down_amount": "Write-down", "running_share": "Running share"},
+        words=["{write_down_amount} · {write_down_ratio}", "{write_down_amount}"],
+        shows="write-downs (bars) and their running share (line, read at the top).",
+        more="Rows are in the result's order, largest first. Words at the right are a row's write-down and its ratio "
+        "to the worth.",
+        example={
+            "responsible_name": ["Ada", "Ben"],
+            "write_down_amount": [300.0, 100.0],
+            "write_down_ratio": [0.1, 0.05],
+            "running_share": [0.75, 1.0],
+        },
+        gives=(
+            ["300 · 10.0%", "100 · 5.0%"],
+            "Write-downs (bars) and running share (line) by responsible lawyer",
+        ),
+    ),
+)

@@ -1,0 +1,134 @@
+"""A book's sheets for partners, against the sandbox's own database."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import billframes as bf
+
+OCTOBER = "between '2026-10-01' and '2026-10-31'"
+
+
+@pytest.fixture(scope="module")
+def book(client):
+    return bf.book("2026-10", client=client)
+
+
+# Net billed time fees are spread over billable time in proportion to its amount; what has no time stays with no matter.
+WRITE_DOWNS = f"""
+    with items as (
+      select invoice_id, (select coalesce(sum(amount), 0) from expense e where e.invoice_id = i.invoice_id)
+          + (select coalesce(sum(amount), 0) from fixed_fee f where f.invoice_id = i.invoice_id) as costs
+      from invoice i
+    ), worth as (
+      select invoice_id, sum(amount) as worth from time_entry
+      where billing_type = 'billable' and invoice_id is not null group by 1
+    )
+    select m.responsible_id, sum(t.amount) / 1e4,
+        sum(t.amount - (i.amount - items.costs) * 1.0 * t.amount / worth.worth) / 1e4, count(distinct invoice_id)
+    from time_entry t join invoice i using (invoice_id) join items using (invoice_id) join worth using (invoice_id)
+    join matter m using (matter_id)
+    where t.billing_type = 'billable' and i.invoice_state = 'final' and i.invoice_date {OCTOBER}
+        and m.matter_type in ('hourly', 'fixedFee')
+    group by 1
+    """
+
+
+def test_write_downs_by_responsible_are_the_databases(book, sql):
+    rows = book.write_downs().set_index("responsible_id")
+    for person, worth, down, invoices in sql(WRITE_DOWNS):
+        assert rows.loc[person, "worked_amount"] == pytest.approx(worth)
+        assert rows.loc[person, "write_down_amount"] == pytest.approx(down, abs=1e-6)
+        assert rows.loc[person, "invoices"] == invoices
+    assert rows["write_down_amount"].sum() == pytest.approx(book.realization()["write_down_amount"].iloc[0])
+
+
+def test_invoices_by_client_and_their_items_are_the_databases(book, sql):
+    rows = book.reconcile(by="client").set_index("client_id")
+    wanted = sql(
+        f"select client_id, count(*), sum(amount), sum(balance) from invoice where invoice_date {OCTOBER} group by 1"
+    )
+    assert len(rows) == len(wanted)
+    for client, invoices, amount, balance in wanted:
+        found = rows.loc[client, ["invoices", "amount", "balance"]].tolist()
+        assert found == pytest.approx([invoices, amount / 1e4, balance / 1e4])
+    single = book.reconcile()
+    assert rows["unexplained_amount"].sum() == pytest.approx(single["unexplained_amount"].sum(), abs=1e-6)
+
+
+COLLECTIONS = """
+    select invoice_id, i.balance / 1e4, julianday('2026-10-31') - julianday(due_date),
+        (select sum(balance) from invoice o where o.client_id = i.client_id and o.invoice_state = 'final'
+            and o.invoice_date <= '2026-10-31' and o.invoice_id <> i.invoice_id) / 1e4,
+        (select sum(hours) from time_entry t join matter m using (matter_id) where m.client_id = i.client_id
+            and t.date > i.due_date and t.date <= '2026-10-31' and billing_type <> 'nonBillable') / 1e2,
+        (select sum(t.amount) from time_entry t join matter m using (matter_id) where m.client_id = i.client_id
+            and t.date > i.due_date and t.date <= '2026-10-31' and billing_type = 'billable') / 1e4
+    from invoice i
+    where invoice_state = 'final' and invoice_date <= '2026-10-31' and due_date < '2026-10-31' and balance <> 0
+    """
+
+
+def test_overdue_invoices_and_the_work_since_are_the_databases(book, sql):
+    rows = book.collections()
+    names = ["balance", "days_overdue", "other_balance", "hours_since_due", "worked_since_due"]
+    wanted = {invoice: [figure or 0.0 for figure in figures] for invoice, *figures in sql(COLLECTIONS)}
+    found = {row["invoice_id"]: [row[name] for name in names] for row in rows.to_dict("records")}
+    assert found.keys() == wanted.keys()
+    for invoice, figures in wanted.items():
+        assert found[invoice] == pytest.approx(figures, abs=1e-6)
+    assert rows["balance"].sum() == pytest.approx(book.aging()["overdue"].iloc[0])
+    people = dict(sql("select matter_id, responsible_id from matter"))
+    matters: dict[str, set[str]] = {}
+    for invoice, matter in sql("select invoice_id, matter_id from invoice_matter"):
+        matters.setdefault(invoice, set()).add(people[matter])
+    assert {
+        row["invoice_id"]: row["responsible_id"]
+        for row in rows.to_dict("records")
+        if len(matters[row["invoice_id"]]) == 1
+    } == {invoice: next(iter(matters[invoice])) for invoice in found if len(matters[invoice]) == 1}
+
+
+def test_stale_work_and_matters_are_the_databases(book, sql):
+    rows = book.stale()
+    idle = sql(
+        """
+        select m.matter_id from matter m where not archived and not exists (
+          select 1 from time_entry t where t.matter_id = m.matter_id
+              and t.date between date('2026-10-31', '-180 days') and '2026-10-31')
+        and not exists (
+          select 1 from invoice_matter join invoice i using (invoice_id) where invoice_matter.matter_id = m.matter_id
+              and i.invoice_state = 'final' and i.invoice_date between date('2026-10-31', '-180 days') and '2026-10-31')
+        """
+    )
+    opened = book.matters.set_index("matter_id")["opened"]
+    lately = set(opened[opened >= pd.Timestamp("2026-10-31") - pd.Timedelta(days=180)].index)
+    found = set(rows.loc[rows["finding"] == "no work or invoice", "matter_id"])
+    active = set(book.time_entries["matter_id"]) | set(book.invoices["matter_id"].dropna())
+    assert found == {matter for (matter,) in idle if matter not in lately or matter in active}
+    fees = dict(
+        sql(
+            """
+            select f.fixed_fee_id, (select sum(hours) from time_entry t where t.fixed_fee_id = f.fixed_fee_id
+                and t.date <= '2026-10-31') / 1e2
+            from fixed_fee f left join invoice i using (invoice_id)
+            where f.date <= '2026-10-31' and (i.invoice_id is null or i.invoice_state <> 'final'
+                or i.invoice_date > '2026-10-31')
+            """
+        )
+    )
+    open_fees = rows[rows["finding"] == "open fixed fee"].set_index("fixed_fee_id")["hours"].to_dict()
+    assert open_fees == pytest.approx({fee: hours or 0.0 for fee, hours in fees.items()})
+    ((old,),) = sql(
+        """
+        select sum(case when billing_type = 'billable' then t.amount else 0 end) / 1e4
+        from time_entry t left join invoice i using (invoice_id)
+        where t.date < date('2026-10-31', '-90 days') and (i.invoice_id is null or i.invoice_state <> 'final'
+            or i.invoice_date > '2026-10-31')
+        """
+    )
+    whole = book.wip(None, buckets=(90,))
+    amounts = rows.groupby("finding")["amount"].sum()
+    assert amounts["old work in progress"] == pytest.approx(whole["91+"].iloc[0])
+    assert old <= whole["91+"].iloc[0] + 1e-6
