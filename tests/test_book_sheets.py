@@ -62,7 +62,7 @@ COLLECTIONS = """
         (select sum(balance) from invoice o where o.client_id = i.client_id and o.invoice_state = 'final'
             and o.invoice_date <= '2026-10-31' and o.invoice_id <> i.invoice_id) / 1e4,
         (select sum(hours) from time_entry t join matter m using (matter_id) where m.client_id = i.client_id
-            and t.date > i.due_date and t.date <= '2026-10-31' and billing_type <> 'nonBillable') / 1e2,
+            and t.date > i.due_date and t.date <= '2026-10-31' and billing_type <> 'nonBillable') / 1e4,
         (select sum(t.amount) from time_entry t join matter m using (matter_id) where m.client_id = i.client_id
             and t.date > i.due_date and t.date <= '2026-10-31' and billing_type = 'billable') / 1e4
     from invoice i
@@ -111,7 +111,7 @@ def test_stale_work_and_matters_are_the_databases(book, sql):
         sql(
             """
             select f.fixed_fee_id, (select sum(hours) from time_entry t where t.fixed_fee_id = f.fixed_fee_id
-                and t.date <= '2026-10-31') / 1e2
+                and t.date <= '2026-10-31') / 1e4
             from fixed_fee f left join invoice i using (invoice_id)
             where f.date <= '2026-10-31' and (i.invoice_id is null or i.invoice_state <> 'final'
                 or i.invoice_date > '2026-10-31')

@@ -7,7 +7,7 @@ write-downs, write-ups, discounts, taxes and credits; the API does not distingui
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -120,7 +120,8 @@ def reconcile(
       invoice_id  items_amount  amount  unexplained_amount  matter_count
     0         i1        1100.0   900.0              -200.0             2
     """
-    period, items = resolve(start, end), {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
+    period = resolve(start, end)
+    items: dict[str, Any] = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     frames = from_native(**items, invoices=invoices, clients=clients)
     grouping = None if by == "invoice" else _grouping(by, frames)
     need_work_on_invoices("reconcile", {"invoices": invoices, **items}, period)
