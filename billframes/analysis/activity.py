@@ -36,8 +36,8 @@ def activity_of_matters(frames: Mapping[str, Frame], day: dt.date) -> dict[str, 
     """
     Find the last work on each matter and its last final invoice, both dated up to a day.
 
-    Work is a time entry of any billing type. An invoice is of the matters that it has items on, and of the one that it
-    names itself.
+    As in `exposure`, work is a time entry of any billing type; an invoice is one above 0, and it is of the matters that
+    it has items on.
 
     Parameters
     ----------
@@ -68,13 +68,10 @@ def as_midnight(value: Any) -> dt.datetime | None:
 
 def _days(frames: Mapping[str, Frame], day: dt.date) -> Iterator[tuple[str | None, dt.datetime | None, Any]]:
     """List each matter with a day of work and the date of an invoice, either of which may be missing."""
-    heads = select_columns(
-        frames["invoices"], "invoices", ("invoice_id", "invoice_date", "invoice_state"), ("matter_id",)
+    columns = ("invoice_id", "invoice_date", "invoice_state", "amount")
+    final = select_columns(frames["invoices"], "invoices", columns).filter(
+        C("invoice_state") == "final", C("invoice_date") <= midnight(day), C("amount") > 0
     )
-    final = heads.filter(C("invoice_state") == "final", C("invoice_date") <= midnight(day))
-    if "matter_id" in final.collect_schema():
-        for row in to_dicts(final.group_by("matter_id").agg(C("invoice_date").max())):
-            yield row["matter_id"], None, row["invoice_date"]
     dates = final.select("invoice_id", "invoice_date")
     for name in ITEMS:
         if name in frames:

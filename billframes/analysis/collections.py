@@ -38,7 +38,7 @@ __all__ = ["ANALYSIS", "collections", "responsible_of"]
 C = nw.col
 
 _WORK = ("hours", "_worth", "_hidden")
-_NO_WORK = dict.fromkeys(("hours_since_due", "worked_since_due", "last_work_date"))
+_NO_WORK = dict.fromkeys(("hours_since_due", "worked_since_due", "last_date_since_due"))
 _LATEST = midnight(dt.date.max)
 # A client's number and a day's become one number: no day has as high a number as this.
 _DAYS = 10_000_000
@@ -57,7 +57,7 @@ _SCHEMA = {
     "other_overdue": pa.float64(),
     "hours_since_due": pa.float64(),
     "worked_since_due": pa.float64(),
-    "last_work_date": pa.timestamp("us"),
+    "last_date_since_due": pa.timestamp("us"),
 }
 
 
@@ -107,7 +107,7 @@ def collections(
         - `hours_since_due`: billable and fixed-fee hours for the client, on any matter, dated after the due date up
           to `as_of`; `worked_since_due`: worth of the billable time among them; both are of the client, so rows of
           one client don't add up
-        - `last_work_date`: datetime64, the last day of that work; missing if there was none
+        - `last_date_since_due`: datetime64, the last day of that work; missing if there was none
 
     Raises
     ------
@@ -214,7 +214,7 @@ def _work_since(entries: Frame, late: list[dict[str, Any]], day: dt.date) -> lis
         else {
             "hours_since_due": done,
             "worked_since_due": None if unknown else value,
-            "last_work_date": None if last is None else midnight(dt.date.fromordinal(last)),
+            "last_date_since_due": None if last is None else midnight(dt.date.fromordinal(last)),
         }
         for done, value, unknown, last, row in since
     ]
@@ -368,7 +368,7 @@ ANALYSIS = Analysis(
         Measure(
             "worked_since_due", "Worked since", "money", "Worth of the work for the client since the invoice fell due."
         ),
-        Measure("last_work_date", "Last work", "date", "Last day of that work."),
+        Measure("last_date_since_due", "Last since", "date", "Last day of that work."),
     ),
     table=TableSpec(
         title="Overdue invoices",
@@ -379,7 +379,7 @@ ANALYSIS = Analysis(
             "other_overdue",
             "hours_since_due",
             "worked_since_due",
-            "last_work_date",
+            "last_date_since_due",
         ),
         keys=("invoice_number", "client_name", "responsible_name", "due_date"),
         cents=True,

@@ -214,6 +214,8 @@ SHARED: dict[str, Measure] = {
         ),
         summed("share", "Share", "ratio", "The row’s part of the sum of all rows."),
         Measure("running_share", "Running share", "ratio", "Share of this row and of those above it."),
+        Measure("last_work_date", "Last work", "date", "Date of the last time entry, of any kind."),
+        Measure("last_invoice_date", "Last invoice", "date", "Date of the last final invoice of more than 0."),
         summed("balance", "Balance", "money", "What is open of the amount."),
         Measure("invoices", "Invoices", "count", "How many invoices the row has something on."),
         summed("entries", "Entries", "count", "Entries counted; parts of them by originator."),

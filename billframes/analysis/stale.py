@@ -53,8 +53,8 @@ _SCHEMA = {
     **dict.fromkeys(("client_id", "client_name", "responsible_id", "responsible_name"), pa.string()),
     "fixed_fee_id": pa.string(),
     "since": pa.timestamp("us"),
-    "days": pa.float64(),
-    "amount": pa.float64(),
+    "days_since": pa.float64(),
+    "open_amount": pa.float64(),
     "hours": pa.float64(),
     "effort_amount": pa.float64(),
     "last_work_date": pa.timestamp("us"),
@@ -106,20 +106,21 @@ def stale(
     frame
         Of the kind passed in, by finding, largest amount first, then by name: `finding`, `matter_id`, `matter_name`,
         `client_id`, `client_name`, `responsible_id`, `responsible_name`, `fixed_fee_id`, `since` (datetime64), and as
-        float64 `days` (`as_of` - `since`), `amount`, `hours`, `effort_amount`; then `last_work_date` and
+        float64 `days_since` (`as_of` - `since`), `open_amount`, `hours`, `effort_amount`; then `last_work_date` and
         `last_invoice_date` of the matter, datetime64. The findings are
 
-        - "old work in progress": `amount` is the matter's work in progress older than `wip_days`, as in `wip`; `since`
-          is the date of the oldest
-        - "archived with work in progress": `amount` is all of the archived matter's, `hours` its billable hours;
+        - "old work in progress": `open_amount` is the matter's work in progress older than `wip_days`, as in `wip`;
           `since` is the date of the oldest
-        - "archived with receivables": `amount` is the matter's part of the open balances, as in `aging`; `since` is
-          its last invoice
-        - "no work or invoice": an open matter whose last work and last final invoice (if there is none, the day it was
-          opened) are more than `idle_days` ago, which is `since`; `amount` is its work in progress and receivables
-        - "open fixed fee": a fee dated up to `as_of` and not on a final invoice by then; `amount` is the fee, `since`
-          its date, `hours` all time linked to it up to `as_of`, and `effort_amount` these hours at standard rates,
-          missing without settings or if someone has none
+        - "archived with work in progress": `open_amount` is all of the archived matter's, `hours` its billable hours;
+          `since` is the date of the oldest
+        - "archived with receivables": `open_amount` is the matter's part of the open balances, as in `aging`; `since`
+          is its last invoice
+        - "no work or invoice": an open matter whose last work and last final invoice of more than 0 (if there is none,
+          the day it was opened) are more than `idle_days` ago, which is `since`; `open_amount` is its work in progress
+          and receivables
+        - "open fixed fee": a fee dated up to `as_of` and not on a final invoice by then; `open_amount` is the fee,
+          `since` its date, `hours` all time linked to it up to `as_of`, and `effort_amount` these hours at standard
+          rates, missing without settings or if someone has none
 
     Raises
     ------
@@ -159,11 +160,11 @@ def stale(
     ...     "client_name": ["Acme", "Acme"], "responsible_id": ["u1", "u1"], "responsible_name": ["Ada", "Ada"],
     ... })
     >>> result = stale(entries, none, none.assign(fixed_fee_id=[]), invoices, matters, as_of="2026-10-31")
-    >>> result[["finding", "matter_name", "since", "days", "amount"]]
-                              finding matter_name      since   days  amount
-    0            old work in progress        Sale 2026-06-01  152.0   600.0
-    1  archived with work in progress        Sale 2026-06-01  152.0   600.0
-    2              no work or invoice       Lease 2026-03-15  230.0     0.0
+    >>> result[["finding", "matter_name", "since", "open_amount"]]
+                              finding matter_name      since  open_amount
+    0            old work in progress        Sale 2026-06-01        600.0
+    1  archived with work in progress        Sale 2026-06-01        600.0
+    2              no work or invoice       Lease 2026-03-15          0.0
     """
     day = read_date(as_of, "as_of")
     for name, value in (("wip_days", wip_days), ("idle_days", idle_days)):
@@ -238,8 +239,8 @@ class _Firm:
             **{name: known.get(name) for name in ("client_id", "responsible_id")},
             **{name: known.get(name) or UNASSIGNED for name in ("client_name", "responsible_name")},
             "since": since,
-            "days": None if since is None else float((midnight(self.day) - since).days),
-            "amount": None if math.isnan(amount) else amount,
+            "days_since": None if since is None else float((midnight(self.day) - since).days),
+            "open_amount": None if math.isnan(amount) else amount,
             "last_work_date": active.work,
             "last_invoice_date": active.invoice,
             **more,
@@ -334,7 +335,7 @@ def _is_open(amount: float) -> bool:
 
 
 def _place(row: _Row) -> tuple[Any, ...]:
-    amount = row["amount"]
+    amount = row["open_amount"]
     known = (amount is None, -(amount or 0.0))
     return (
         FINDINGS.index(row["finding"]),
@@ -369,16 +370,15 @@ ANALYSIS = Analysis(
     columns=(
         Measure("finding", "Finding", "text", "What the row is about."),
         Measure("since", "Since", "date", "The day from which the days count."),
-        Measure("days", "Days", "days", "Days since then."),
-        Measure("amount", "Amount", "money", "What is open: work in progress, receivables or the fee."),
+        Measure("days_since", "Days since", "days", "Days from then on."),
+        Measure("open_amount", "Open", "money", "What is open: work in progress, receivables or the fee."),
         *shared("hours"),
         Measure("effort_amount", "Effort", "money", "Hours linked to the fixed fee at standard rates."),
-        Measure("last_work_date", "Last work", "date", "Last day that was worked on."),
-        Measure("last_invoice_date", "Last invoice", "date", "Date of the last final invoice."),
+        *shared("last_work_date", "last_invoice_date"),
     ),
     table=TableSpec(
         title="Stale work and matters",
-        columns=("since", "days", "amount", "hours", "effort_amount", "last_work_date", "last_invoice_date"),
+        columns=("since", "days_since", "open_amount", "hours", "effort_amount", "last_work_date", "last_invoice_date"),
         where_there=("effort_amount",),
         keys=("finding", "matter_name", "client_name", "responsible_name"),
         adds_up=False,

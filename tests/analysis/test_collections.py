@@ -47,7 +47,7 @@ def test_a_row_an_overdue_invoice_with_the_clients_others_and_the_work_since(fir
         ["i7", 10.0, 11.0, None, None, None, None],
         ["i4", -20.0, 11.0, 650.0, 570.0, 0.0, 0.0],
     ]
-    assert [row["last_work_date"] for row in rows] == [dt.datetime(2026, 10, 20), None, None, None]
+    assert [row["last_date_since_due"] for row in rows] == [dt.datetime(2026, 10, 20), None, None, None]
     assert [row["responsible_name"] for row in rows] == ["Ada, Ben", *["Unassigned"] * 3]
     assert rows[0]["responsible_id"] is None
 

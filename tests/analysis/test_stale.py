@@ -48,7 +48,7 @@ def asked(firm, work=WORK, **options):
 
 
 def test_each_finding_with_its_amount_and_days(firm):
-    names = ("finding", "matter_name", "days", "amount", "hours")
+    names = ("finding", "matter_name", "days_since", "open_amount", "hours")
     assert [[row[name] for name in names] for row in asked(firm, idle_days=100)] == [
         ["old work in progress", "Sale", 152.0, 600.0, None],
         ["archived with work in progress", "Sale", 152.0, 900.0, 3.0],
@@ -85,7 +85,7 @@ def test_hidden_rates_leave_amounts_missing_and_findings_there(firm):
     hidden = [(*row[:6], None, row[7]) for row in WORK]
     with pytest.warns(RatesHiddenWarning):
         rows = asked(firm, hidden)
-    assert [(row["finding"], row["amount"]) for row in rows][:2] == [
+    assert [(row["finding"], row["open_amount"]) for row in rows][:2] == [
         ("old work in progress", None), ("archived with work in progress", None),
     ]  # fmt: skip
 
@@ -107,7 +107,7 @@ def test_amounts_are_those_of_work_in_progress_and_aging(pandas_firm, book):
     archived = {"archived": [True] * 5, "client_id": ["c1"] * 5, "client_name": ["Acme"] * 5}
     matters = pandas_firm.matters(**archived)
     rows = stale(*frames, matters, as_of="2026-10-31", wip_days=30)
-    amounts = rows.groupby(["finding", "matter_id"])["amount"].sum()
+    amounts = rows.groupby(["finding", "matter_id"])["open_amount"].sum()
     waiting = wip(*frames, as_of="2026-10-31", by="matter", buckets=(30,)).set_index("matter_id")
     owed = aging(frames[3], as_of="2026-10-31", by="matter", time_entries=entries, expenses=frames[1],
                  fixed_fees=fixed, matters=matters).set_index("matter_id")  # fmt: skip
