@@ -51,6 +51,8 @@ class FilterField:
     @property
     def noun(self) -> str:
         """The title inside a sentence, such as "practice area" or "budget" for "Matter: Budget"."""
+        if self.title == "Period":
+            return "date"
         name = self.title.rpartition(": ")[2]
         return name if name[1:2].isupper() else name[:1].lower() + name[1:]
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from billframes.analysis.column_types import IDS
 from billframes.errors import ParameterError
 from billframes.widgets._fields import fields_of, without_attrs
 from billframes.widgets._options import Codes, Mask, Options, options_of
@@ -65,6 +66,13 @@ class Filters:
     def columns(self) -> tuple[str, ...]:
         """The columns that can be filtered by."""
         return tuple(field.column for field in self.fields)
+
+    @functools.cached_property
+    def rows(self) -> str:
+        """What the rows are, by the id in the first column: "entries", "invoices"; "rows" for any other frame."""
+        loaded = {id_: name for name, id_ in IDS.items()}
+        name = loaded.get(str(self.data.columns[0]) if len(self.data.columns) else "", "rows")
+        return {"time_entries": "entries", "users": "people"}.get(name, name.replace("_", " "))
 
     def options(self, column: str) -> Options:
         """Return the options of a column."""

@@ -25,9 +25,14 @@ _OWN = "Dates below"
 class _RangeControl(Control):
     """From, to, whether rows without a value are included, and a message for invalid input."""
 
+    def __init__(self, field: FilterField, tell: Tell, rows: str, *, is_open: bool = False) -> None:
+        # What the rows are, such as "entries".
+        self._rows = rows
+        super().__init__(field, tell, is_open=is_open)
+
     def _make(self) -> list[Any]:
         self.first, self.last = self._end("From"), self._end("To")
-        self.missing = w.Checkbox(description="Also rows without one", indent=False)
+        self.missing = w.Checkbox(description=f"Include {self._rows} without a {self.field.noun}", indent=False)
         self._complaint = note("", "bf-complaint")
         for control in (self.first, self.last, self.missing):
             control.observe(self._changed, "value")
@@ -95,13 +100,14 @@ class Dates(_RangeControl):
     ----------
     field : FilterField
     tell : callable
+    rows : str
     today : date, optional
         The day from which "last month" is counted. Without it there are no quick choices.
     """
 
-    def __init__(self, field: FilterField, tell: Tell, today: dt.date | None = None) -> None:
+    def __init__(self, field: FilterField, tell: Tell, rows: str, today: dt.date | None = None) -> None:
         self._periods = {words: parse_period(words.lower(), today=today) for words in _QUICK} if today else {}
-        super().__init__(field, tell, is_open=today is not None)
+        super().__init__(field, tell, rows, is_open=today is not None)
 
     def _make(self) -> list[Any]:
         inside = super()._make()

@@ -117,8 +117,8 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
             counts = partial(self._counts, field.column)
             return Choices(field, self._choose, self._filters.options(field.column), counts)
         if field.kind == "numbers":
-            return Numbers(field, self._choose)
-        return Dates(field, self._choose, today if field == self._filters.fields[0] else None)
+            return Numbers(field, self._choose, self._filters.rows)
+        return Dates(field, self._choose, self._filters.rows, today if field == self._filters.fields[0] else None)
 
     def _counts(self, column: str) -> Any:
         return self._filters.counts(self._state, column)

@@ -7,11 +7,14 @@ import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
+import webbrowser
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import psutil
@@ -20,7 +23,9 @@ from playwright.sync_api import expect
 
 import billframes as bf
 from billframes.cli import main
-from billframes.widgets.dashboard import command
+from billframes.widgets.dashboard import IDLE, command, shared_frames
+from billframes.widgets.dashboard.server import IDLE_SECONDS
+from billframes.widgets.dashboard.shared_frames import SharedFrames
 from tests.other_account import listening, public_folder
 
 HERE = re.compile(r"(http|ws)://127\.0\.0\.1:|data:|blob:")
@@ -43,11 +48,13 @@ def wait_for_kernels(server, wanted: int) -> None:
 
 
 @contextmanager
-def running(temporary, *words):
-    """The demonstration's process, and the address it prints."""
-    command = [sys.executable, "-m", "billframes", "dashboard", "--demo", *words]
-    here = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TMPDIR": str(temporary)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=here) as server:
+def running(temporary, *words, where=None, **variables):
+    """A dashboard's process, and the address it prints."""
+    command = [sys.executable, "-m", "billframes", "dashboard", "--no-browser", *words]
+    here = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TMPDIR": str(temporary), **variables}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=here, cwd=where
+    ) as server:
         try:
             line = server.stdout.readline()
             found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", line)
@@ -55,6 +62,17 @@ def running(temporary, *words):
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(60)
+
+
+def opened(browser, address):
+    """The dashboard's page with its figures, which reaches this machine alone."""
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page.outside = []
+    page.on("request", lambda request: None if HERE.match(request.url) else page.outside.append(request.url))
+    page.route(lambda url: not url.startswith(("http://127.0.0.1", "data:", "blob:")), lambda route: route.abort())
+    page.goto(address, wait_until="domcontentloaded", timeout=90_000)
+    expect(page.locator(".bf-overview img").first).to_be_visible(timeout=90_000)
+    return page
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +83,8 @@ def temporary():
 
 @pytest.fixture(scope="module")
 def dashboard(temporary):
-    with running(temporary) as (server, address):
+    # Kernels without a page end sooner than usual, to wait less for it.
+    with running(temporary, "--demo", **{IDLE: "9"}) as (server, address):
         yield address, server
     assert server.returncode == 0
     assert [path.name for path in temporary.iterdir()] == []
@@ -74,13 +93,29 @@ def dashboard(temporary):
 @pytest.fixture(scope="module")
 def shown(dashboard, browser):
     """The page with the firm's figures, and so with a kernel that has them."""
-    page = browser.new_page(viewport={"width": 1400, "height": 900})
-    page.outside = []
-    page.on("request", lambda request: None if HERE.match(request.url) else page.outside.append(request.url))
-    page.route(lambda url: not url.startswith(("http://127.0.0.1", "data:", "blob:")), lambda route: route.abort())
-    page.goto(dashboard[0], wait_until="domcontentloaded", timeout=90_000)
-    expect(page.locator(".bf-overview img").first).to_be_visible(timeout=90_000)
-    return page
+    return opened(browser, dashboard[0])
+
+
+@pytest.fixture(scope="module")
+def offline(temporary, tmp_path_factory, client):
+    """The dashboard of a mirror, begun in a folder of others; and a server that counts who asks the billing API."""
+    folder = tmp_path_factory.mktemp("others")
+    (folder / "voila.py").write_text("raise SystemExit('run by a file that lay around')")
+    (folder / "config").mkdir()
+    for place in (folder, folder / "config"):
+        (place / "voila.json").write_text('{"Voila": {"token": ""}}')
+    mirror = bf.mirror(folder / "mirror", client=client)
+    mirror.refresh()
+    with socket.create_server(("127.0.0.1", 0)) as api:
+        api.settimeout(0)
+        variables = {
+            "BILLFRAMES_BASE_URL": f"http://127.0.0.1:{api.getsockname()[1]}",
+            "BILLFRAMES_TOKEN": "never-sent",
+            "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        }
+        words = ("2026-Q3", "--mirror", str(folder / "mirror"), "--title", "Mirrored & Co")
+        with running(temporary, *words, where=folder, **variables) as (_server, address):
+            yield address, api
 
 
 @pytest.mark.browser
@@ -92,6 +127,48 @@ def test_the_demonstration_shows_the_firms_figures(shown, client):
     assert shown.locator(".bf-tiles dd:not(.bf-then)").all_inner_texts()[:3] == figures
     expect(shown.locator(".bf-about").first).to_contain_text("Firm settings from demo.toml")
     assert "sandbox-full" not in shown.content()
+    expect(shown.locator(".bf-top h1")).to_contain_text("Harrow & Lindqvist LLP")
+    expect(shown.locator(".bf-remark")).to_contain_text("made up")
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_mirrors_dashboard_asks_no_api(offline, browser, client):
+    address, api = offline
+    page = opened(browser, address)
+    row = bf.book("2026-Q3", client=client).utilization(by=None).iloc[0]
+    assert page.locator(".bf-tiles dd").first.inner_text() == f"{row['client_hours']:,.1f}"
+    expect(page.locator(".bf-top h1")).to_have_text("Mirrored & Co1 July 2026 to 30 September 2026")
+    page.locator(".bf-again").click()
+    expect(page.locator(".bf-again")).to_have_text("Load the data again", timeout=60_000)
+    expect(page.locator(".bf-tiles dd").first).to_have_text(f"{row['client_hours']:,.1f}")
+    with pytest.raises(BlockingIOError):
+        api.accept()
+    page.close()
+
+
+@pytest.mark.slow
+def test_a_folder_of_others_gives_the_server_neither_code_nor_settings(offline):
+    assert httpx.get(offline[0].partition("?")[0]).status_code == 302
+
+
+def test_visits_share_what_the_first_one_loaded(client, tmp_path, monkeypatch):
+    loads = []
+    monkeypatch.setattr(
+        shared_frames, "default_client", lambda: SimpleNamespace(users=lambda: loads.append(1) or client.users())
+    )
+    first, second = SharedFrames(tmp_path / "frames"), SharedFrames(tmp_path / "frames")
+    assert first.users().equals(second.users())
+    assert len(loads) == 1
+    assert second.users().attrs["load"]["resource"] == "users"
+    assert stat.S_IMODE((tmp_path / "frames").stat().st_mode) == 0o700
+    second.clear()
+    first.users()
+    assert len(loads) == 2
+
+
+def test_kernels_without_a_page_end_within_a_minute():
+    assert IDLE_SECONDS * 4 / 3 <= 60
 
 
 @pytest.mark.browser
@@ -129,9 +206,12 @@ def test_without_its_token_it_shows_nothing(dashboard):
 @pytest.mark.slow
 def test_another_account_reads_nothing_of_a_dashboard(dashboard, shown, temporary, client):
     address, process = dashboard
+    # The page's kernel, and the one that is ready.
+    wait_for_kernels(process, 2)
     base, children = address.partition("?")[0], psutil.Process(process.pid).children(recursive=True)
-    # The kernel's id is on its command line, which everyone can read.
-    (kernel,) = {found[1] for each in children if (found := re.search(r"kernel-([-0-9a-f]{36})", str(each.cmdline())))}
+    kernel = shown.evaluate("JSON.parse(document.getElementById('jupyter-config-data').textContent).kernelId")
+    # A kernel's id is on its command line, which everyone can read.
+    assert any(kernel in str(each.cmdline()) for each in children)
     handshake = {
         "Upgrade": "websocket",
         "Connection": "Upgrade",
@@ -144,9 +224,9 @@ def test_another_account_reads_nothing_of_a_dashboard(dashboard, shown, temporar
         shown.locator(".bf-panel button:visible").first.click()
     port = int(re.search(r":(\d+)/", base)[1])
     assert port in heard.ports
-    # The other is where ipykernel takes output of subprocesses that have its key; it gives none.
-    assert len(heard.ports) <= 2
-    assert len(heard.sockets) == 5
+    # The others are where ipykernel takes output of subprocesses that have its key; it gives none.
+    assert len(heard.ports) <= 3
+    assert len(heard.sockets) == 10
     assert {place for place, _ in heard.read} <= {url for url, _ in urls} | {f"{base}api/kernels/{kernel}/channels"}
     texts = " ".join(text for _, text in heard.read)
     assert "Token" in texts
@@ -156,16 +236,30 @@ def test_another_account_reads_nothing_of_a_dashboard(dashboard, shown, temporar
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_kernels_of_closed_and_reloaded_pages_end_within_a_minute(temporary, browser):
-    with running(temporary) as (server, address):
-        page = browser.new_page()
-        page.goto(address, wait_until="domcontentloaded", timeout=90_000)
-        for _ in range(3):
-            page.reload(wait_until="domcontentloaded", timeout=90_000)
-        expect(page.locator(".bf-overview img").first).to_be_visible(timeout=90_000)
-        wait_for_kernels(server, 1)
-        page.close()
-        wait_for_kernels(server, 0)
+def test_kernels_of_closed_and_reloaded_pages_end_and_one_stays_ready(dashboard, shown, browser):
+    address, server = dashboard
+    page = browser.new_page()
+    page.goto(address, wait_until="domcontentloaded", timeout=90_000)
+    for _ in range(3):
+        page.reload(wait_until="domcontentloaded", timeout=90_000)
+    expect(page.locator(".bf-overview img").first).to_be_visible(timeout=90_000)
+    # That of each of the two pages, and the one that is ready.
+    wait_for_kernels(server, 3)
+    page.close()
+    wait_for_kernels(server, 2)
+    expect(shown.locator("#bf-ended")).to_be_hidden()
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_page_says_when_its_kernel_or_the_server_is_gone(shown):
+    shown.route("**/api/kernels/*", lambda route: route.fulfill(status=404))
+    expect(shown.locator("#bf-ended")).to_contain_text("Reload the page", timeout=15_000)
+    shown.unroute("**/api/kernels/*")
+    shown.route("**/api/kernels/*", lambda route: route.abort())
+    expect(shown.locator("#bf-ended")).to_contain_text("billframes dashboard", timeout=15_000)
+    shown.unroute("**/api/kernels/*")
+    expect(shown.locator("#bf-ended")).to_be_hidden(timeout=15_000)
 
 
 @pytest.mark.slow
@@ -173,7 +267,7 @@ def test_nobody_else_can_pass_for_the_dashboard(temporary):
     """A server that waits on the port which the dashboard is to take is not given its token."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        with running(temporary, "--port", str(port)) as (server, address):
+        with running(temporary, "--demo", "--port", str(port)) as (server, address):
             assert address is None
             assert "Address already in use" in server.stderr.read()
         other.settimeout(0)
@@ -181,21 +275,24 @@ def test_nobody_else_can_pass_for_the_dashboard(temporary):
             other.accept()
 
 
-@pytest.mark.slow
-def test_a_folder_of_others_gives_the_server_neither_code_nor_settings(temporary, tmp_path):
-    (tmp_path / "voila.py").write_text("raise SystemExit('run by a file that lay around')")
-    (tmp_path / "voila.json").write_text('{"Voila": {"token": ""}}')
-    (tmp_path / "config").mkdir()
-    (tmp_path / "config" / "voila.json").write_text('{"Voila": {"token": ""}}')
-    here = Path.cwd()
-    try:
-        os.chdir(tmp_path)
-        os.environ["JUPYTER_CONFIG_DIR"] = str(tmp_path / "config")
-        with running(temporary) as (_, address):
-            assert httpx.get(address.partition("?")[0]).status_code == 302
-    finally:
-        os.environ.pop("JUPYTER_CONFIG_DIR")
-        os.chdir(here)
+def test_the_browser_is_given_a_file_and_never_the_token(monkeypatch, tmp_path):
+    given = []
+
+    class Browser:
+        def open(self, address):
+            given.append(address)
+
+    monkeypatch.setattr(command.webbrowser, "get", Browser)
+    monkeypatch.setattr(
+        command.threading, "Thread", lambda target, args, daemon: SimpleNamespace(start=lambda: target(*args))
+    )
+    command._open_browser("http://127.0.0.1:1/?token=secret", tmp_path)
+    assert given == [(tmp_path / "open.html").as_uri()]
+    assert "token=secret" in (tmp_path / "open.html").read_text()
+    # A browser in the terminal is not begun.
+    monkeypatch.setattr(command.webbrowser, "get", lambda: webbrowser.GenericBrowser("lynx"))
+    command._open_browser("http://127.0.0.1:1/?token=secret", tmp_path)
+    assert len(given) == 1
 
 
 def test_where_kernels_can_be_heard_the_dashboard_says_so(monkeypatch, capsys):

@@ -6,12 +6,15 @@ The address contains a token that is valid for this run only, so other users of 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import os
 import secrets
 import subprocess
 import sys
+import threading
 import time
+import webbrowser
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import resources
@@ -27,7 +30,7 @@ from billframes.mirror import mirror
 from billframes.periods import parse_period
 from billframes.report.kernel import OPEN_KERNEL, private_folder, transport_in
 from billframes.sandbox.command import signals_interrupt
-from billframes.widgets.dashboard import PERIOD, PORT_FILE, SETTINGS, TOKEN
+from billframes.widgets.dashboard import FRAMES, PERIOD, PORT_FILE, REMARK, SETTINGS, TITLE, TOKEN
 
 __all__ = ["add_arguments", "run"]
 
@@ -41,6 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("period", nargs="?", metavar="PERIOD", help="such as 2026-Q3 (default: this year)")
     parser.add_argument("--demo", action="store_true", help="of the bundled sandbox's made-up firm, 2026 by default")
     parser.add_argument("--mirror", metavar="PATH", help="from this mirror; no request is sent")
+    parser.add_argument("--title", metavar="NAME", help="the firm's name, shown on top")
+    parser.add_argument("--no-browser", action="store_true", help="don't open the page in the browser")
     parser.add_argument("--port", type=int, default=0, help="0, the default, takes any free port")
     parser.add_argument(
         "--settings",
@@ -55,14 +60,15 @@ def run(args: argparse.Namespace) -> int:
     parse_period(period)
     if importlib.util.find_spec("voila") is None:
         raise ConfigError("The dashboard needs Voila: pip install 'billframes[dashboard]'.")
-    more = {PERIOD: period}
+    more = {PERIOD: period, **({TITLE: args.title} if args.title else {})}
     if args.settings:
         FirmSettings.load(args.settings)
         more[SETTINGS] = str(Path(args.settings).absolute())
     try:
         with signals_interrupt(), _demo() if args.demo else _own(args.mirror) as environment:
             both = {**os.environ, **environment, **more}
-            _serve({name: value for name, value in both.items() if value is not None}, args.port)
+            told = {name: value for name, value in both.items() if value is not None}
+            _serve(told, args.port, browser=not args.no_browser)
     except KeyboardInterrupt:
         return 0
     return 0
@@ -84,6 +90,7 @@ def _own(path: str | None) -> Iterator[Mapping[str, str | None]]:
 @contextmanager
 def _demo() -> Iterator[Mapping[str, str | None]]:
     """Start the sandbox in this process. The user's own configuration is not used."""
+    from billframes.report.command import DEMO_FIRM, DEMO_REMARK
     from billframes.sandbox import Sandbox
 
     demo = resources.files("billframes.report").joinpath("demo.toml")
@@ -94,11 +101,13 @@ def _demo() -> Iterator[Mapping[str, str | None]]:
             "BILLFRAMES_TOKEN": sandbox.tokens["full"],
             "BILLFRAMES_PROFILE": None,
             SETTINGS: str(settings),
+            TITLE: DEMO_FIRM,
+            REMARK: DEMO_REMARK,
             **dict.fromkeys(_NO_PROXY, ",".join(filter(None, [exempt, "127.0.0.1"]))),
         }
 
 
-def _serve(environment: Mapping[str, str], port: int) -> None:
+def _serve(environment: Mapping[str, str], port: int, *, browser: bool) -> None:
     token = secrets.token_urlsafe(16)
     with private_folder() as folder:
         if transport_in(folder) == "tcp":
@@ -110,6 +119,8 @@ def _serve(environment: Mapping[str, str], port: int) -> None:
         with log.open("w") as file, _voila(notebook, port, token, environment, file) as server:
             base = f"http://127.0.0.1:{_port(server, folder, log)}/"
             say(f"Dashboard at {base}?token={token}  Ctrl-C ends it.")
+            if browser:
+                _open_browser(f"{base}?token={token}", folder)
             if server.wait():
                 raise BillframesError(f"The dashboard's server ended. It said: {_last_words(log)}")
 
@@ -120,7 +131,12 @@ def _voila(
 ) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "billframes.widgets.dashboard.server", str(notebook), str(port)]
     # A registered kernel called python3 may be another Python without billframes, so prefer this environment's.
-    own = {**environment, TOKEN: token, "JUPYTER_PREFER_ENV_PATH": "1"}
+    own = {
+        **environment,
+        TOKEN: token,
+        FRAMES: str(notebook.parent / "frames"),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+    }
     # In its own folder, because the server imports and reads files of the folder it starts in.
     server = subprocess.Popen(  # noqa: S603
         command, env=own, cwd=notebook.parent, stdout=log, stderr=subprocess.STDOUT, text=True
@@ -134,6 +150,22 @@ def _voila(
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+
+
+def _open_browser(address: str, folder: Path) -> None:
+    """
+    Open the page in the user's browser, if there is one with windows.
+
+    The browser is given a file that leads to the page: its command line, which everyone on the machine can read, must
+    not have the token.
+    """
+    leads = folder / "open.html"
+    leads.write_text(f'<meta http-equiv="refresh" content="0; url={address}">', encoding="utf-8")
+    with contextlib.suppress(webbrowser.Error):
+        browser = webbrowser.get()
+        # A browser in the terminal would take it over.
+        if type(browser) is not webbrowser.GenericBrowser:
+            threading.Thread(target=browser.open, args=[leads.as_uri()], daemon=True).start()
 
 
 def _port(server: subprocess.Popen[str], folder: Path, log: Path) -> int:

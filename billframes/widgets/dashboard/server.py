@@ -2,6 +2,9 @@
 
 `billframes dashboard` starts it in a private folder. It ignores the user's Jupyter configuration and writes its port to
 a file in that folder, so no other process can pose as the server.
+
+One kernel is kept ready with the page already drawn. A visit takes it, and the next one is prepared meanwhile. When a
+visitor loads the records again, the kernel that is ready is replaced, because it has the old ones.
 """
 
 from __future__ import annotations
@@ -12,27 +15,50 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from jupyter_core.utils import run_sync
+from jupyter_core.utils import ensure_async, run_sync
+from jupyter_server._tz import utcnow
 from tornado.httpserver import HTTPServer
-from tornado.ioloop import IOLoop
+from tornado.ioloop import IOLoop, PeriodicCallback
 from tornado.netutil import bind_sockets
 from traitlets.config import Config
 from voila.app import Voila
+from voila.request_info_handler import RequestInfoSocketHandler
 
 from billframes.report.kernel import transport_in
-from billframes.widgets.dashboard import PORT_FILE, TOKEN
+from billframes.widgets.dashboard import FRAMES, IDLE, PORT_FILE, TOKEN
+from billframes.widgets.dashboard.shared_frames import CLEARED
 
 # The browser may load from this server only.
 _POLICY = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' ws://127.0.0.1:*; "
     "frame-ancestors 'self'"
 )
-# Kernels of closed pages end: each has over 300 MB. Seconds without a page, and seconds between two checks.
-_CULLING = {"cull_idle_timeout": 30, "cull_interval": 10, "cull_connected": False}
+# Kernels of closed pages end after so many seconds, and a third of it until it is noticed: each has over 300 MB.
+IDLE_SECONDS = 30
+# Seconds until the next kernel is prepared: the page that took the last one is drawn first.
+_PAUSE = 3.0
+_CHECK = 5_000
 
 
 class Server(Voila):  # type: ignore[misc]
     """Voila on one port of 127.0.0.1. It binds the port before it writes the port to the file."""
+
+    def init_settings(self) -> dict[str, Any]:
+        """Count a kernel that a visit takes as active: it may have waited for hours, and the page needs a moment."""
+        settings: dict[str, Any] = super().init_settings()
+        rendered = self.kernel_manager.get_rendered_notebook
+
+        async def taken(*args: Any, **kwargs: Any) -> Any:
+            task, cache, kernel = await rendered(*args, **kwargs)
+            self.kernel_manager.get_kernel(kernel).last_activity = utcnow()
+            return task, cache, kernel
+
+        self.kernel_manager.get_rendered_notebook = taken
+        return settings
+
+    def init_handlers(self) -> list[Any]:
+        """Leave out the socket that tells others of a page's request, which has the token in its address."""
+        return [each for each in super().init_handlers() if each[1] is not RequestInfoSocketHandler]
 
     def listen(self) -> None:
         """Bind the port, write its number, and serve."""
@@ -41,11 +67,24 @@ class Server(Voila):  # type: ignore[misc]
         said = Path(f"{PORT_FILE}.part")
         said.write_text(str(sockets[0].getsockname()[1]), encoding="ascii")
         said.replace(PORT_FILE)
+        self._cleared = _time_cleared()
+        PeriodicCallback(self._replace_ready_kernel, _CHECK).start()
         self.ioloop = IOLoop.current()
         try:
             self.ioloop.start()
         finally:
             self.stop()
+
+    async def _replace_ready_kernel(self) -> None:
+        """Prepare another kernel if the records were loaded again since the last one was prepared."""
+        if (cleared := _time_cleared()) == self._cleared:
+            return
+        self._cleared = cleared
+        manager = self.kernel_manager
+        name = manager.notebook_path
+        for task in list(manager._pools.get(name, ())):
+            await ensure_async(manager.shutdown_kernel((await task)["kernel_id"]))
+        manager.fill_if_needed(delay=0, notebook_name=name)
 
     def setup_template_dirs(self) -> None:
         """Put the dashboard's page, which links to nothing on public networks, before Voila's."""
@@ -61,6 +100,9 @@ class Server(Voila):  # type: ignore[misc]
 def main(notebook: str, port: str) -> None:
     """Serve a notebook on a port; 0 means any free port."""
     folder = Path.cwd()
+    idle = float(os.environ.get(IDLE, IDLE_SECONDS))
+    culling = {"cull_idle_timeout": round(idle), "cull_interval": max(1, round(idle / 3)), "cull_connected": False}
+    kernels = {"transport": transport_in(folder)}
     settings: dict[str, Any] = {
         "token": os.environ.pop(TOKEN),
         "port": int(port),
@@ -68,9 +110,22 @@ def main(notebook: str, port: str) -> None:
         "connection_dir_root": str(folder),
         "config_file_paths": [],
         "tornado_settings": {"headers": {"Content-Security-Policy": _POLICY}},
-        "config": Config({"KernelManager": {"transport": transport_in(folder)}, "MappingKernelManager": _CULLING}),
+        "config": Config(
+            {
+                "KernelManager": kernels,
+                "MappingKernelManager": culling,
+                "VoilaKernelManager": {"fill_delay": _PAUSE},
+                "VoilaConfiguration": {"preheat_kernel": True, "default_pool_size": 1},
+            }
+        ),
     }
     Server.launch_instance(argv=[notebook], **settings)
+
+
+def _time_cleared() -> float:
+    """Return when a visitor last loaded the records again; 0 if never."""
+    path = Path(os.environ[FRAMES]) / CLEARED
+    return path.stat().st_mtime if path.exists() else 0.0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,79 @@
+"""Load a firm's records once for all visits to a dashboard.
+
+Each visit has a kernel of its own. The first one loads the records and writes them to the server's private folder; the
+others read them there. A dashboard has one connection and one token, so all its visitors may see the same records.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import pandas as pd
+
+from billframes._book_methods import FRAMES
+from billframes._session import default_client
+from billframes.client import Client
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["CLEARED", "SharedFrames"]
+
+CLEARED = "cleared"
+"""The file in the folder that is written when the records are to be loaded again."""
+
+
+class SharedFrames:
+    """
+    Frames in a folder, in place of a client.
+
+    Parameters
+    ----------
+    folder : Path
+        Readable for this user only, because it holds the firm's records, and because reading a pickle runs what is in
+        it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+    def as_client(self) -> Client:
+        """Return itself; a book needs only the loaders and settings of a client."""
+        return cast("Client", self)
+
+    def clear(self) -> None:
+        """Load the records again when they are next needed, also for visits to come."""
+        with self._alone("all"):
+            for path in self._folder.glob("*.pickle"):
+                path.unlink(missing_ok=True)
+            (self._folder / CLEARED).write_text("", encoding="ascii")
+
+    def __getattr__(self, name: str) -> Any:
+        return partial(self._frame, name) if name in FRAMES else getattr(default_client(), name)
+
+    def _frame(self, name: str) -> pd.DataFrame:
+        path = self._folder / f"{name}.pickle"
+        with self._alone(name):
+            if not path.exists():
+                frame = getattr(default_client(), name)()
+                part = path.with_suffix(".part")
+                part.write_bytes(pickle.dumps(frame, protocol=5))
+                part.replace(path)
+                return cast("pd.DataFrame", frame)
+        return cast("pd.DataFrame", pickle.loads(path.read_bytes()))  # noqa: S301
+
+    @contextmanager
+    def _alone(self, name: str) -> Iterator[None]:
+        """Wait until no other visit loads the same records. The system lets go of the file if a kernel ends."""
+        with (self._folder / f"{name}.lock").open("w") as file:
+            # Without locks, two visits at the same moment load the same records twice, and both are right.
+            if sys.platform != "win32":
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield
