@@ -26,7 +26,7 @@ WAIT = 120_000
 def dashboard() -> Iterator[str]:
     """Run the demonstration, and give its address."""
     command = [sys.executable, "-m", "billframes", "dashboard", "--demo", "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603
         try:
             line = server.stdout.readline() if server.stdout else ""
             found = re.search(r"http://\S+", line)
@@ -89,7 +89,7 @@ def every_tab(page: Any, folder: Path) -> None:
         for title in titles:
             open_tab(page, title.strip())
             wide = page.evaluate("document.documentElement.scrollWidth")
-            print(width, title.strip(), "" if wide <= width else f"sticks out to {wide}")
+            sys.stdout.write(f"{width} {title.strip()}: {wide} px wide\n")
             name = title.strip().lower().replace(" ", "-")
             # The page scrolls inside an element, so a high window shows it all.
             page.set_viewport_size({"width": width, "height": 2400})
