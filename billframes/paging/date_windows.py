@@ -85,7 +85,7 @@ def read_windows(scheduler: Scheduler, query: Query, store: RecordStore, first: 
     sort, day = str(scheduler.schema.date_sort), scheduler.schema.date_of
     dense_days = _DenseDays(scheduler, query, store)
     if first is not None and parameter(query, "sort") == sort:
-        ranges = dense_days.read(*_expected(query, first, day), first.total)
+        ranges = dense_days.read(*_expected(query, first, day), first)
         if ranges is not None:
             return ranges.count
         pages = [first, scheduler.fetch(_page(scheduler, query, f"-{sort}"))]
@@ -101,7 +101,7 @@ def read_windows(scheduler: Scheduler, query: Query, store: RecordStore, first: 
     if high < low:
         return first.total if first.total == last.total else None
     total = first.total or 0
-    ranges = dense_days.read(begin, end, total, total)
+    ranges = dense_days.read(begin, end, total, first)
     if ranges is not None:
         return ranges.count
     rest = max(total - len(first.records) - len(last.records), 1)
@@ -126,14 +126,14 @@ class _DenseDays:
         self._store = store
         self._tried = False
 
-    def read(self, low: dt.date, high: dt.date, rows: int, total: int | None) -> KeyRangeSet | None:
+    def read(self, low: dt.date, high: dt.date, rows: int, first: Page) -> KeyRangeSet | None:
         """Read the list if days with `rows` rows are dense; None if they are not, or the ranges don't cover it."""
         sort, page_size = self._scheduler.schema.creation_sort, self._scheduler.page_size
         if self._tried or sort is None or rows <= DENSE * page_size * ((high - low).days + 1):
             return None
         self._tried = True
-        ranges = KeyRangeSet(self._scheduler, self._query, sort, self._store)
-        return ranges if ranges.read(expected=total) else None
+        ranges = KeyRangeSet(self._scheduler, self._query, sort, self._store, ties=first.largest_tie(sort))
+        return ranges if ranges.read(expected=first.total) else None
 
 
 def _page(scheduler: Scheduler, query: Query, sort: str) -> PageRequest:

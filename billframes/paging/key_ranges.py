@@ -38,9 +38,10 @@ __all__ = ["KeyRange", "KeyRangeReader", "KeyRangeSet", "joined", "read_key_rang
 
 Key = tuple[Any, ...]
 
-# Instants rarely tie, so a few rows of overlap join two ranges; other keys need 5 %.
-OVERLAP_OF_INSTANTS = 10
-OVERLAP = 0.05
+# Two ranges join if they overlap by a row more than have equal keys. Few have, or another sort is chosen.
+LEAST_OVERLAP = 10
+OVERLAP_OF_TEXT = 0.02
+MOST_OVERLAP = 0.05
 # Ranges further apart than this many positions in the list of ranges are not compared.
 NEAR = 8
 # After this many failed attempts to join the same range, the next sort may do better.
@@ -143,9 +144,13 @@ class KeyRangeReader:
         self._store = store
         self._first = first
         self._sort = parameter(query, "sort")
-        # The sort that worked last time comes first.
-        self._sorts = tuple(sorted(sorts, key=lambda sort: sort != scheduler.last_sort))
-        self._range_sets = [KeyRangeSet(scheduler, query, sort, store, added_filters) for sort in self._sorts]
+        ties = {sort: first.largest_tie(sort) if first else 0 for sort in sorts}
+        most = scheduler.page_size * OVERLAP_OF_TEXT
+        # The sort that worked last time comes first, then those that have few equal keys on the first page.
+        self._sorts = tuple(sorted(sorts, key=lambda sort: (sort != scheduler.last_sort, ties[sort] >= most)))
+        self._range_sets = [
+            KeyRangeSet(scheduler, query, sort, store, added_filters, ties=ties[sort]) for sort in self._sorts
+        ]
         self._place = 0
 
     @property
@@ -208,7 +213,7 @@ class KeyRangeSet:
     """
     The key ranges of one sort, and how far they cover the list.
 
-    Parameters are those of `KeyRangeReader`.
+    Parameters are those of `KeyRangeReader`, and `ties`: how many records a page may have with equal keys.
 
     Attributes
     ----------
@@ -218,7 +223,14 @@ class KeyRangeSet:
     """
 
     def __init__(
-        self, scheduler: Scheduler, query: Query, sort: tuple[str, ...], store: RecordStore, added_filters: Query = ()
+        self,
+        scheduler: Scheduler,
+        query: Query,
+        sort: tuple[str, ...],
+        store: RecordStore,
+        added_filters: Query = (),
+        *,
+        ties: int = 0,
     ) -> None:
         self._scheduler = scheduler
         self._query = with_parameters(query, sort=",".join(sort))
@@ -226,6 +238,7 @@ class KeyRangeSet:
         self._store = store
         self._sort = sort
         self._instants = sort == ("created",)
+        self._ties = ties
         self.ranges: list[KeyRange] = []
         self.totals: set[int] = set()
         self._total = 0
@@ -275,8 +288,8 @@ class KeyRangeSet:
     @property
     def _overlap(self) -> int:
         size = self._scheduler.page_size
-        overlap = min(OVERLAP_OF_INSTANTS, size // 4) if self._instants else int(size * OVERLAP)
-        return min(max(overlap, 2), size - 1)
+        least = min(LEAST_OVERLAP, size // 4) if self._instants else int(size * OVERLAP_OF_TEXT)
+        return min(max(least, min(self._ties + 1, int(size * MOST_OVERLAP)), 2), size - 1)
 
     @property
     def _step(self) -> int:

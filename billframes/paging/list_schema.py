@@ -103,6 +103,10 @@ class ListSchema:
         """The sort by creation time, for lists too dense for date windows; None if there is none."""
         return ("created",) if ("created",) in self.key_sorts else None
 
+    def needs_meta(self, sort: Sequence[str]) -> bool:
+        """Return whether a sort's keys are among the metadata."""
+        return any(self.resource.sort[name].startswith("meta.") for name in sort)
+
     @cached_property
     def shown(self) -> dict[str, str]:
         """The column that each filter applies to."""

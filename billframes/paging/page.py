@@ -9,6 +9,7 @@ everything: that is an error, not data. A page that fails a check is requested o
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -98,6 +99,13 @@ class Page:
         if sort not in self._keys:
             self._keys[sort] = self.schema.keys(sort, self.records)
         return self._keys[sort]
+
+    def largest_tie(self, sort: Sequence[str]) -> int:
+        """Return the largest number of records with equal keys under a sort; 0 if some don't have the keys."""
+        if self.schema.needs_meta(sort) and not all(map(attrgetter("meta"), self.records)):
+            return 0
+        keys = Counter(zip(*map(self.keys, sort), strict=True))
+        return max(keys.values(), default=0)
 
     @property
     def is_short(self) -> bool:

@@ -1,0 +1,51 @@
+"""How many requests a load of a quiet list takes."""
+
+from email.utils import formatdate
+
+import httpx
+import pytest
+
+import billframes as bf
+
+PAGES, ROWS = 20, 100
+
+
+@pytest.mark.parametrize("of_one_name", [1, 30, 150])
+@pytest.mark.parametrize("imported", [False, True])
+def test_a_quiet_list_of_names_takes_a_seventh_more_requests_than_it_has_pages(of_one_name, imported):
+    """However many records have one name, and if all of them were last changed at one instant."""
+    asked = []
+    rows = [matter(number, number // of_one_name, 0 if imported else number % 28) for number in range(PAGES * ROWS)]
+
+    def answer(request):
+        query = dict(request.url.params)
+        if not request.url.path.endswith("/matters"):
+            return httpx.Response(200, json={"data": []})
+        asked.append(query)
+        found = [row for row in rows if row["meta"]["modifiedAt"] >= query.get("modifiedSince", "")]
+        offset, limit = int(query["offset"]), int(query["limit"])
+        where = {"limit": limit, "offset": offset, "total": len(found)}
+        body = {"data": found[offset : offset + limit], "pagination": where}
+        return httpx.Response(200, json=body, headers={"Date": formatdate(usegmt=True)})
+
+    transport = httpx.MockTransport(answer)
+    with bf.Client("http://127.0.0.1:1/api", transport=transport, page_size=ROWS) as client:
+        frame = client.matters(select="meta")
+    assert len(frame) == len(rows)
+    assert len(asked) <= 1.15 * PAGES
+
+
+def matter(number, name, day):
+    at = f"2025-01-{day + 1:02}T10:00:00Z"
+    return {
+        "matterId": f"m{number:05}",
+        "name": f"Acme {name:05}",
+        "reference": f"{number:05}",
+        "matterType": "hourly",
+        "archived": False,
+        "clientId": "c1",
+        "client": {"name": "Acme"},
+        "responsibleId": "u1",
+        "originatorIds": [],
+        "meta": {"createdAt": at, "modifiedAt": at},
+    }
