@@ -211,6 +211,7 @@ class Sandbox:
             log_level="critical" if self._trouble.faults else "warning",
             access_log=False,
             lifespan="off",
+            ws="none",
             date_header=False,
             server_header=False,
             timeout_keep_alive=60,
