@@ -20,6 +20,7 @@ from billframes.errors import BillframesError
 __all__ = ["main"]
 
 COMMANDS = {
+    "apply": ("billframes.commands.apply", "Plan the edits of an Excel workbook, ask, and send them."),
     "dashboard": ("billframes.widgets.dashboard.command", "Serve the explorer as a web page on this machine."),
     "doctor": ("billframes.commands.doctor", "Show what is installed and configured, and whether the server answers."),
     "export": ("billframes.commands.export", "Write records to a CSV, Excel or Parquet file."),

@@ -333,7 +333,8 @@ def same(column: EditColumn, before: Any, after: Any) -> bool:
     if column.kind == "instant":
         return bool(abs(before - after) < _INSTANT)
     if column.kind == "text":
-        return _lines(before) == _lines(after) or _lines(str(neutral(before))) == _lines(after)
+        one, other = _lines(before), _lines(after)
+        return one == other or neutral(one) == other or neutral(other) == one
     return bool(before == after)
 
 

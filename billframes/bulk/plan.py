@@ -297,12 +297,17 @@ class _Comparison:
         self._expected = expected
         self._notes: list[str] = []
         self._skipped: set[str] = set()
+        # Columns of new rows that the server sets itself: a row copied to make a new one has them all.
+        self._not_new: set[str] = set()
 
     def run(self, *, duplicates: bool) -> tuple[list[Change], list[str]]:
         """Return the changes and the notes."""
         present = self._present()
         self._note_columns(present)
         changes = [change for row in self._rows if (change := self._change(row, present)) is not None]
+        if self._not_new:
+            named = ", ".join(sorted(self._not_new))
+            self._notes.append(f"In new rows, these columns are not sent, because the server sets them: {named}.")
         check_changes(changes, self._resource, self._columns, self._server)
         self._check_bodies(changes)
         if not duplicates:
@@ -411,7 +416,9 @@ class _Comparison:
         change = Change("create", row.place, None)
         for name, after in row.cells.items():
             cell = self._cell(name, None, after, creating=True)
-            if cell is not None:
+            if cell is not None and cell.status == "read-only column":
+                self._not_new.add(name)
+            elif cell is not None:
                 change.cells.append(cell)
         # An empty row at the end of a sheet is not a new record.
         return change if change.cells else None

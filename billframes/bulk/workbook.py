@@ -1,0 +1,164 @@
+"""Read an edited Excel workbook, as `billframes export` wrote it and people changed it.
+
+Columns are found by their headings, so they may be hidden or in another order; a heading can have rows above it. The
+sheet says by its id column which resource it is. Texts lose the apostrophe that marks what would run as a formula. A
+cell with an error, or with a formula whose result the file does not have, is not read as empty: it becomes a cell that
+can't be sent.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from billframes._export import neutral
+from billframes._names import snake_case
+from billframes.errors import ConfigError, ParameterError
+from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, MATTERS, TIME_ENTRIES, Resource
+
+__all__ = ["CellError", "read_workbook"]
+
+# The first whose id a sheet has: records name others' ids, too.
+_RESOURCES = (TIME_ENTRIES, EXPENSES, FIXED_FEES, MATTERS, CLIENTS)
+# The heading is among the first rows.
+_HEADING_WITHIN = 20
+_SPELLED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+
+
+class CellError:
+    """
+    A cell without a value that can be used, such as `#REF!`.
+
+    Parameters
+    ----------
+    shown : str
+        What the cell shows.
+    """
+
+    def __init__(self, shown: str) -> None:
+        self._shown = shown
+
+    def __str__(self) -> str:
+        return self._shown
+
+
+def read_workbook(path: Path) -> tuple[Resource, pd.DataFrame]:
+    """
+    Read the sheet with records.
+
+    Parameters
+    ----------
+    path : Path
+        An .xlsx file.
+
+    Returns
+    -------
+    resource : Resource
+        Whose records they are, by the id column.
+    frame : DataFrame
+        The cells as the file has them, by heading; missing ones are None.
+
+    Raises
+    ------
+    ParameterError
+        The file can't be read, no sheet or more than one has records, or a heading stands twice.
+    ConfigError
+        The Excel reader is not installed.
+    """
+    try:
+        import openpyxl
+    except ImportError:
+        raise ConfigError("Reading Excel files needs openpyxl: pip install 'billframes[excel]'.") from None
+    if not path.is_file():
+        raise ParameterError(f"There is no file {path}.")
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        found = [each for sheet in book.worksheets if (each := _records(sheet)) is not None]
+        formulas = _formulas(path, found[0][0]) if len(found) == 1 and _has_formulas(path) else {}
+    except ParameterError:
+        raise
+    except Exception as error:
+        # openpyxl raises whatever its parsers do for a damaged file.
+        raise ParameterError(f"{path.name} can't be read as an Excel workbook: {type(error).__name__}.") from error
+    if not found:
+        ids = ", ".join(snake_case(each.id) for each in _RESOURCES)
+        raise ParameterError(f"{path.name} has no sheet with records: none has one of the columns {ids}.")
+    if len(found) > 1:
+        named = ", ".join(repr(each[0]) for each in found)
+        raise ParameterError(f"{path.name} has several sheets with records ({named}); keep one of them.")
+    _, resource, heading, names, rows = found[0]
+    _check_headings(names, path.name)
+    places = {name: place for place, name in enumerate(names) if name}
+    lists = {
+        name: [_value(row, place, formulas.get((at, place))) for at, row in enumerate(rows, start=heading + 1)]
+        for name, place in places.items()
+    }
+    return resource, pd.DataFrame({name: pd.Series(each, dtype=object) for name, each in lists.items()})
+
+
+def _records(sheet: Any) -> tuple[str, Resource, int, list[str], list[Sequence[Any]]] | None:
+    """Return a sheet's name, resource, the number and texts of its heading, and its rows; None without records."""
+    # Some programs write a wrong size of the sheet.
+    sheet.reset_dimensions()
+    rows: Iterator[Sequence[Any]] = iter(sheet.iter_rows())
+    for number, row in zip(range(1, _HEADING_WITHIN + 1), rows, strict=False):
+        names = [_heading(cell.value) for cell in row]
+        resource = next((each for each in _RESOURCES if snake_case(each.id) in names), None)
+        if resource is not None:
+            return sheet.title, resource, number, names, list(rows)
+    return None
+
+
+def _heading(value: Any) -> str:
+    return str(_plain(value)).strip() if value is not None else ""
+
+
+def _check_headings(names: Iterable[str], file: str) -> None:
+    twice = [name for name, uses in Counter(filter(None, names)).items() if uses > 1]
+    if twice:
+        raise ParameterError(f"{file} has the heading {twice[0]!r} more than once; rename or delete one column.")
+
+
+def _value(row: Sequence[Any], place: int, formula: str | None) -> Any:
+    """Return a cell's value; `formula` is what it calculates, if it does."""
+    cell = row[place] if place < len(row) else None
+    if getattr(cell, "data_type", "") == "e":
+        return CellError(str(cell.value) if cell else "")
+    value = cell.value if cell is not None else None
+    if value is None and formula:
+        return CellError(f"{formula} (without its result; calculate it, and save the file again)")
+    return _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a text without the apostrophe that marks it, and with the characters that the file can only spell."""
+    if not isinstance(value, str):
+        return value
+    text = _SPELLED.sub(lambda found: chr(int(found[1], 16)), value)
+    return text[1:] if text.startswith("'") and neutral(text[1:]) == text else text
+
+
+def _has_formulas(path: Path) -> bool:
+    with zipfile.ZipFile(path) as archive:
+        sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/") and name.endswith(".xml")]
+        return any(b"<f>" in content or b"<f " in content for content in map(archive.read, sheets))
+
+
+def _formulas(path: Path, sheet: str) -> dict[tuple[int, int], str]:
+    """Return the formulas of a sheet by row, counted from 1, and column, counted from 0."""
+    import openpyxl
+
+    page = openpyxl.load_workbook(path, read_only=True)[sheet]
+    page.reset_dimensions()
+    return {
+        (number, place): str(cell.value)
+        for number, row in enumerate(page.iter_rows(), start=1)
+        for place, cell in enumerate(row)
+        if getattr(cell, "data_type", "") == "f"
+    }

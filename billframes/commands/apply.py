@@ -1,0 +1,128 @@
+"""`billframes apply`: show what an edited workbook would change, ask, and send it.
+
+The workbook is one that `billframes export` wrote. The exit code is 0 only if every edit is on the server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from billframes._terminal import say
+from billframes.bulk.display import headline
+from billframes.bulk.journal import Journal, folder
+from billframes.bulk.plan import Plan, make_plan
+from billframes.bulk.resume import resume
+from billframes.bulk.workbook import read_workbook
+from billframes.client import Client
+from billframes.errors import ParameterError
+
+if TYPE_CHECKING:
+    from billframes.bulk.apply import Outcomes
+
+__all__ = ["add_arguments", "run"]
+
+INCOMPLETE = 1
+_HELD = ("billed", "changed since loaded", "read-only column", "invalid", "gone")
+_MOST = 40
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options on `parser`."""
+    parser.add_argument("file", metavar="FILE.xlsx", help="a workbook that billframes export wrote, edited")
+    parser.add_argument("--dry-run", action="store_true", help="show the plan, and send nothing")
+    parser.add_argument("--yes", action="store_true", help="send without asking, for scripts")
+    parser.add_argument(
+        "--journal",
+        metavar="FILE",
+        help="remember each change in this file; if it is there and unfinished, go on with it (default: a new file)",
+    )
+    parser.add_argument(
+        "--delete-missing",
+        nargs="+",
+        default=[],
+        metavar="ID",
+        help="delete these records, whose rows were deleted; other rows that are missing are left alone",
+    )
+    parser.add_argument(
+        "--duplicates", action="store_true", help="create new rows also if the server has the same record already"
+    )
+    parser.add_argument("--profile", metavar="NAME", help="the profile to connect with")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show the plan, ask, send it, and return the exit code."""
+    file = Path(args.file)
+    journal = Path(args.journal).absolute() if args.journal else None
+    resource, frame = read_workbook(file)
+    with Client(profile=args.profile) as client:
+        if journal is not None and journal.exists() and not args.dry_run:
+            return _go_on(client, journal, yes=args.yes)
+        plan = make_plan(client, resource, frame, args.delete_missing, duplicates=args.duplicates)
+        say(repr(plan))
+        if args.dry_run:
+            return 0
+        if plan.sent:
+            _may_ask(yes=args.yes)
+            if not args.yes and not _agreed(f"Apply to {client.base_url}? [y/N] "):
+                say("Nothing was sent.")
+                return INCOMPLETE
+            journal = journal or folder() / f"{file.stem}-{_free(file.stem)}.journal"
+            say(f"Journal: {journal}")
+            return _told(plan.apply(journal), plan)
+        return INCOMPLETE if _held(plan) else 0
+
+
+def _go_on(client: Client, journal: Path, *, yes: bool) -> int:
+    """Finish an unfinished journal; the workbook is not planned again."""
+    with Journal.open(journal) as opened:
+        left = opened.count("planned") + opened.count("sent") + opened.count("unanswered")
+        finished = opened.about.get("finished")
+    if not finished:
+        say(f"{journal.name} is unfinished: {left:,} of its changes are not known to be done.")
+        _may_ask(yes=yes)
+        if not yes and not _agreed("Go on with it? [y/N] "):
+            say("Nothing was sent.")
+            return INCOMPLETE
+    return _told(resume(journal, client=client), None)
+
+
+def _may_ask(*, yes: bool) -> None:
+    if not yes and not (sys.stdin is not None and sys.stdin.isatty()):
+        raise ParameterError("There is no terminal to ask on; give --yes to send, or --dry-run to look only.")
+
+
+def _agreed(question: str) -> bool:
+    try:
+        return input(question).strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False
+
+
+def _free(stem: str) -> str:
+    """Return a number under which there is no journal of this file yet."""
+    number = 1
+    while (folder() / f"{stem}-{number}.journal").exists():
+        number += 1
+    return str(number)
+
+
+def _held(plan: Plan) -> int:
+    return sum(plan.counts[status] for status in _HELD)
+
+
+def _told(outcomes: Outcomes, plan: Plan | None) -> int:
+    """Print what became of the changes, and return the exit code."""
+    counts = outcomes["outcome"].value_counts()
+    say(", ".join(f"{number:,} {name}" for name, number in counts.items() if number) + ".")
+    wrong = outcomes[outcomes["outcome"] != "done"]
+    first = wrong.head(_MOST).astype({"outcome": str}).fillna({"id": "new", "reason": ""})
+    for id_, columns, outcome, reason in first[["id", "columns", "outcome", "reason"]].to_numpy():
+        say(f"  {id_}  {columns}  [{outcome}{f': {reason}' if reason else ''}]")
+    if len(wrong) > _MOST:
+        say(f"  … and {len(wrong) - _MOST:,} more.")
+    if plan is not None and _held(plan):
+        say(f"Not everything in the workbook was sent. {headline(plan)}")
+    return INCOMPLETE if len(wrong) or (plan is not None and _held(plan)) else 0
