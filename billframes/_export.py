@@ -23,7 +23,7 @@ import pandas as pd
 
 from billframes.errors import ConfigError, ParameterError
 
-__all__ = ["check_out", "file_name", "neutral", "to_csv", "to_excel", "write"]
+__all__ = ["check_out", "file_name", "make_folder", "neutral", "to_csv", "to_excel", "write"]
 
 # Characters that begin a formula in a spreadsheet, or that it skips before one; the wide forms apply in East Asia.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -195,6 +195,14 @@ def check_out(out: Path) -> None:
         raise ParameterError(f"--out {out} can't be written: there is no folder {out.parent}.")
     if not os.access(out.parent, os.W_OK):
         raise ParameterError(f"--out {out} can't be written: the folder {out.parent} is read-only.")
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it. Raise `ParameterError` if that is impossible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError(f"--out {folder} can't be made: {error.strerror}.") from None
 
 
 def write(out: Path, content: bytes) -> None:

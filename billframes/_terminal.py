@@ -6,10 +6,12 @@ for example to clear the screen, overwrite lines, or change the window title or 
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
+import traceback
 
-__all__ = ["plain", "say", "shortened"]
+__all__ = ["plain", "say", "say_error", "shortened"]
 
 # ANSI sequences: colours and cursor moves, then titles, links and the clipboard. Each can begin in two ways.
 _SEQUENCES = re.compile(
@@ -74,3 +76,23 @@ def say(text: object, *, error: bool = False) -> None:
     words = plain(str(text))
     encoding = getattr(stream, "encoding", None) or "utf-8"
     print(words.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+
+
+# What commands call the period that loaders take as `start`.
+_PERIODS = {"period": "PERIOD", "month": "MONTH", "check": "--check"}
+
+
+def say_error(error: Exception, args: argparse.Namespace) -> None:
+    """Print an error of a command on stderr: one sentence, or the traceback if `--debug` is given."""
+    text = "".join(traceback.format_exception(error)) if args.debug else f"billframes: {_with_options(error, args)}"
+    say(text, error=True)
+
+
+def _with_options(error: Exception, args: argparse.Namespace) -> str:
+    """Return the message with the option that was typed in place of the Python argument that it begins with."""
+    message = str(error)
+    name, _, rest = message.partition("=")
+    typed = [word for option, word in _PERIODS.items() if getattr(args, option, None)]
+    if name == "start" and typed:
+        return f"{typed[0]} {rest}"
+    return f"--{name.replace('_', '-')} {rest}" if rest and name in vars(args) else message

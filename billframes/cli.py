@@ -1,7 +1,7 @@
 """The command line.
 
-Each command is a module with `add_arguments(parser)` and `run(args) -> exit code`. An error is printed to stderr as one
-sentence, or with `--debug` as a traceback. The exit code is 0 only if the work was done.
+Each command is a module with `EXAMPLES`, `add_arguments(parser)` and `run(args) -> exit code`. An error is printed to
+stderr as one sentence, or with `--debug` as a traceback. The exit code is 0 only if the work was done.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import traceback
 from collections.abc import Sequence
 
-from billframes._terminal import say
+from billframes._terminal import say, say_error
 from billframes._traceback import DEBUG_VARIABLE
 from billframes._version import __version__
 from billframes.errors import BillframesError
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(args.run(args))
     except BillframesError as error:
-        say(traceback.format_exc() if args.debug else f"billframes: {error}", error=True)
+        say_error(error, args)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -82,7 +82,14 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, (module, summary) in COMMANDS.items():
         command = importlib.import_module(module)
-        words = commands.add_parser(name, help=summary, description=summary)
+        examples = "".join(f"  {each}\n" for each in getattr(command, "EXAMPLES", ()))
+        words = commands.add_parser(
+            name,
+            help=summary,
+            description=summary,
+            epilog=f"examples:\n{examples}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         words.add_argument("--debug", action="store_true", help="show the traceback of an error")
         command.add_arguments(words)
         words.set_defaults(run=command.run)

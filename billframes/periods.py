@@ -269,8 +269,10 @@ def _calendar(text: str) -> Period | None:
 
 def _not_a_period(text: str, name: str) -> ParameterError:
     plain = " ".join(text.lower().split())
-    hint = next((f" {said}" for pattern, said in _AMBIGUOUS if pattern.fullmatch(plain)), "")
-    return ParameterError(f"{name}={text!r} is not a date or period; it takes {ACCEPTED}.{hint}")
+    hint = next((said for pattern, said in _AMBIGUOUS if pattern.fullmatch(plain)), None)
+    return ParameterError(
+        f"{name}={text!r} is not a date or period{f'. {hint}' if hint else f'; it takes {ACCEPTED}.'}"
+    )
 
 
 def _relative(text: str, today: dt.date | None) -> Period | None:

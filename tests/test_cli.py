@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 import billframes
+from billframes import cli
 from billframes._traceback import DEBUG_VARIABLE
-from billframes.cli import main
+from billframes.cli import COMMANDS, main
 
 PACKAGE = Path(billframes.__file__).parent
 
@@ -114,3 +115,62 @@ def test_the_sandbox_prints_one_line_of_json_and_ends_cleanly():
             server.send_signal(signal.SIGTERM)
         assert server.wait(10) == 0
         assert server.stdout.read() == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_help_has_examples_that_the_command_understands(capsys, command):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    examples = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("  billframes ")]
+    assert len(examples) >= 2
+    for _, name, *words in examples:
+        assert name == command
+        assert cli._parser().parse_args([name, *words]).run
+
+
+LOADING = [name for name in COMMANDS if name not in {"login", "sandbox"}]
+
+
+@pytest.mark.parametrize("command", LOADING)
+def test_every_command_that_loads_takes_a_profile_or_the_demonstration(capsys, command):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    shown = capsys.readouterr().out
+    # The profile of `ledes` is the client's.
+    assert ("--connection NAME" if command == "ledes" else "--profile NAME") in shown
+    assert "--demo" in shown
+
+
+@pytest.mark.parametrize("command", [["report"], ["dashboard"], ["export", "users", "-o", "users.csv"]])
+def test_one_source_of_data_is_chosen(capsys, command):
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--demo", "--profile", "firm"])
+    assert ended.value.code == 2
+    assert "not allowed with" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command", [["report", "2026-10"], ["export", "users", "-o", "u.csv"], ["sync", "m"], ["doctor"]]
+)
+def test_a_profile_that_does_not_exist_is_said(capsys, command):
+    assert main([*command, "--profile", "nonesuch"]) == 2
+    assert "There is no profile 'nonesuch'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["export", "invoices", "soon", "-o", "x.csv"], "billframes: PERIOD 'soon' is not a date or period; it takes"),
+        (
+            ["export", "invoices", "10/26", "-o", "x.csv"],
+            "billframes: PERIOD '10/26' is not a date or period. It",
+        ),
+        (["ledes", "--check", "soon"], "billframes: --check 'soon' is not a date or period"),
+        (["dashboard", "soon"], "billframes: PERIOD 'soon' is not a date or period"),
+    ],
+)
+def test_a_message_names_what_was_typed_and_not_a_python_argument(monkeypatch, sandbox, capsys, command, said):
+    monkeypatch.setenv("BILLFRAMES_BASE_URL", sandbox.base_url)
+    monkeypatch.setenv("BILLFRAMES_TOKEN", sandbox.tokens["full"])
+    main(command)
+    assert capsys.readouterr().err.startswith(said)

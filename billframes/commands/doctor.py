@@ -14,17 +14,20 @@ from billframes._terminal import say
 from billframes._version import __version__
 from billframes.client import Client
 from billframes.client_options import OPTIONS
+from billframes.commands.connection import add_connection, connected
 from billframes.config.firm import describe_settings
 from billframes.config.profiles import config_file
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["EXAMPLES", "add_arguments", "run"]
+
+EXAMPLES = ("billframes doctor", "billframes doctor --profile firm --remember")
 
 _PACKAGES = ("pandas", "pyarrow", "httpx", "msgspec", "narwhals")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
-    parser.add_argument("--profile", metavar="NAME", help="the profile to look at")
+    add_connection(parser, mirror=False)
     parser.add_argument("--remember", action="store_true", help="keep the select names that were found in the profile")
 
 
@@ -33,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     _show("billframes", f"{__version__}, Python {platform.python_version()} on {platform.system()}")
     _show("packages", ", ".join(f"{name} {metadata.version(name)}" for name in _PACKAGES))
     _show("settings file", f"{config_file()}{'' if config_file().exists() else ' (does not exist)'}")
-    with Client(profile=args.profile) as client:
+    with connected(args) as client:
         for name, value in _settings(client):
             _show(name, value)
         for finding in client.check(remember=args.remember).findings:

@@ -16,11 +16,15 @@ import pandas as pd
 from billframes._export import check_out, to_csv, to_excel, write
 from billframes._names import closest, snake_case
 from billframes._terminal import say
-from billframes.client import Client
+from billframes.commands.connection import add_connection, connected
 from billframes.errors import ParameterError
-from billframes.mirror import mirror
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["EXAMPLES", "add_arguments", "run"]
+
+EXAMPLES = (
+    "billframes export time_entries 2026-10 -o october.xlsx",
+    "billframes export invoices --mirror firm-mirror -o invoices.parquet",
+)
 
 DATED = ("time_entries", "expenses", "fixed_fees", "invoices")
 RESOURCES = (
@@ -47,8 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--out", required=True, metavar="FILE", help=f"where to write; ends with {', '.join(WRITERS)}"
     )
-    parser.add_argument("--mirror", metavar="PATH", help="read this mirror; no request is sent")
-    parser.add_argument("--profile", metavar="NAME", help="the profile to connect with")
+    add_connection(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -60,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     if make is None:
         raise ParameterError(f"--out {out.name} ends with none of {', '.join(WRITERS)}.")
     check_out(out)
-    with mirror(args.mirror) if args.mirror else Client(profile=args.profile) as client:
+    with connected(args) as client:
         load = getattr(client, resource)
         frame = load(args.period) if args.period is not None else load()
     write(out, make(frame, resource))

@@ -7,15 +7,12 @@ send files go by it.
 from __future__ import annotations
 
 import argparse
-import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from billframes._terminal import say
+from billframes._terminal import say, say_error
 from billframes.book import Book, book
-from billframes.client import Client
+from billframes.commands.connection import add_connection, connected
 from billframes.ebilling import LedesProfile, ledes, ledes_check
 from billframes.errors import BillframesError, LedesError, ParameterError
 from billframes.periods import Period
@@ -23,7 +20,12 @@ from billframes.periods import Period
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["EXAMPLES", "add_arguments", "run"]
+
+EXAMPLES = (
+    "billframes ledes --check 2026-10",
+    "billframes ledes 11835 11861 --profile granite.toml -o granite.txt",
+)
 
 REFUSED = 1
 _SHOWN = ["invoice_number", "field", "severity", "problem", "value", "responsible_name", "item_id", "fix"]
@@ -43,8 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="show what would be rejected and write nothing: of the invoices, else of the unbilled work of a period "
         "such as 2026-10 (default: all of it)",
     )
-    parser.add_argument("--connection", metavar="NAME", help="the profile to connect with")
-    parser.add_argument("--demo", action="store_true", help="of the bundled sandbox's made-up firm")
+    add_connection(parser, mirror=False, profile="--connection")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,14 +60,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refused(args: argparse.Namespace, error: BillframesError) -> int:
-    say(traceback.format_exc() if args.debug else f"billframes: {error}", error=True)
+    say_error(error, args)
     return REFUSED
 
 
 def _run(args: argparse.Namespace) -> int:
     _check_words(args)
     profile = LedesProfile.load(args.profile) if args.profile else None
-    with _client(args) as client:
+    with connected(args) as client:
         # A book loads when it is asked: invoices need all of their work, whatever the period.
         opened = book(args.check, client=client) if args.check else Book(Period(), settings=None, client=client)
         if args.check is not None:
@@ -105,18 +106,6 @@ def _check_words(args: argparse.Namespace) -> None:
         raise ParameterError(f"--out {out} is there already; choose another name, or say --overwrite.")
     if not out.absolute().parent.is_dir():
         raise ParameterError(f"--out {out} can't be written: there is no folder {out.absolute().parent}.")
-
-
-@contextmanager
-def _client(args: argparse.Namespace) -> Iterator[Client]:
-    if not args.demo:
-        with Client(profile=args.connection) as client:
-            yield client
-        return
-    from billframes.sandbox import Sandbox
-
-    with Sandbox() as sandbox, Client(sandbox.base_url, sandbox.tokens["full"]) as client:
-        yield client
 
 
 def _show(findings: pd.DataFrame | None) -> None:

@@ -11,18 +11,22 @@ import contextlib
 import getpass
 import importlib
 import json
+import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from billframes._terminal import say
 from billframes.client import Client
-from billframes.config.credentials import KEYRING_SERVICE
+from billframes.config.credentials import KEYRING_SERVICE, check_address
 from billframes.config.profiles import config_file, write_privately
 from billframes.config.secret import Secret, hidden
 from billframes.errors import ConfigError
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["EXAMPLES", "add_arguments", "run"]
+
+EXAMPLES = ("billframes login", "billframes login --profile trial --base-url https://trial.example.com")
 
 REFUSED = 1
 
@@ -36,13 +40,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Ask for the address and token, test them with one call, save them, and return the exit code."""
     keyring = _keyring()
-    base_url = (args.base_url or input("Address of the billing API: ")).strip()
-    token = hidden(getpass.getpass("Token (not shown): "))
+    if not sys.stdin.isatty():
+        raise ConfigError(
+            "login asks for the token, so it needs a terminal. In a script, set BILLFRAMES_BASE_URL and "
+            "BILLFRAMES_TOKEN instead."
+        )
+    # What can be wrong with the address is said before anyone looks for the token.
+    base_url = _address(args)
+    text = _with_profile(config_file(), args.profile, base_url)
+    token = hidden(_typed(getpass.getpass, "Token (not shown): "))
     if token is None:
-        raise ConfigError("No token was given, so nothing was kept.")
+        raise ConfigError("No token was given, so nothing was saved.")
     with Client(base_url, token) as client:
         areas = client.practice_areas()
-        text = _with_profile(config_file(), args.profile, client.base_url)
     before, refusal = _keep_token(keyring, args.profile, token)
     if refusal:
         say(f"billframes: {refusal}", error=True)
@@ -52,8 +62,21 @@ def run(args: argparse.Namespace) -> int:
     except BaseException:
         _restore_token(keyring, args.profile, before)
         raise
-    say(f"Signed in: {len(areas)} practice areas there. Kept as profile {args.profile!r}.")
+    say(f"Signed in: {len(areas)} practice areas there. Saved as profile {args.profile!r}.")
     return 0
+
+
+def _address(args: argparse.Namespace) -> str:
+    if args.base_url:
+        return check_address(args.base_url.strip(), "--base-url")
+    return check_address(_typed(input, "Address of the billing API: ").strip(), "what was typed")
+
+
+def _typed(ask: Callable[[str], str], question: str) -> str:
+    try:
+        return ask(question)
+    except EOFError:
+        raise ConfigError("Nothing was typed, so nothing was saved.") from None
 
 
 def _keyring() -> Any:
@@ -74,14 +97,14 @@ def _keep_token(keyring: Any, name: str, token: Secret) -> tuple[Secret | None, 
         keyring.set_password(KEYRING_SERVICE, name, token.reveal())
         # Some keyrings accept a token but don't store it.
         kept = keyring.get_password(KEYRING_SERVICE, name) == token.reveal()
-        said = "it holds none afterwards"
+        said = "it has no token afterwards"
     except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which raise what they like
         kept, said = False, token.masked(f"{type(error).__name__}: {error}")
     if kept:
         return before, None
     _restore_token(keyring, name, before)
     return before, (
-        f"The system's keyring did not take the token ({said.rstrip(': .')}), so nothing was kept. Unlock or install "
+        f"The system's keyring did not save the token ({said.rstrip(': .')}), so nothing was saved. Unlock or install "
         "one, or set BILLFRAMES_BASE_URL and BILLFRAMES_TOKEN."
     )
 
@@ -103,8 +126,8 @@ def _with_profile(path: Path, name: str, base_url: str) -> str | None:
     if there is not None:
         if there.get("base_url") != base_url:
             raise ConfigError(
-                f"Profile {name!r} in {path} is for {there.get('base_url')}; change it there, or give another "
-                "--profile."
+                f"Profile {name!r} in {path} is for {there.get('base_url')}; change it there, or give another name "
+                "with --profile."
             )
         return None
     # TOML strings in double quotes have the same form as in JSON. The default comes before all tables.

@@ -12,10 +12,12 @@ import sys
 import pandas as pd
 
 from billframes._terminal import say
-from billframes.client import Client
+from billframes.commands.connection import add_connection, connected
 from billframes.mirror import Mirror, mirror
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["EXAMPLES", "add_arguments", "run"]
+
+EXAMPLES = ("billframes sync firm-mirror", "billframes sync firm-mirror --status")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="the mirror's folder, or s3://…; made if it is not there")
     parser.add_argument("--status", action="store_true", help="say its age, sizes, versions and tags; load nothing")
     parser.add_argument("--full", action="store_true", help="load everything anew, and write what differs")
-    parser.add_argument("--profile", metavar="NAME", help="the profile to connect with")
+    add_connection(parser, mirror=False, more=", once for each PATH")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     if args.status:
         _status(mirror(args.path))
         return 0
-    with Client(profile=args.profile) as client:
+    with connected(args) as client:
         kept = mirror(args.path, client=client)
         summary = kept.refresh(full=args.full)
     if sys.stdout.isatty():

@@ -27,13 +27,14 @@ from billframes.config.profiles import config_file, read_profile
 from billframes.config.secret import Secret, check_token, hidden
 from billframes.errors import BillframesWarning, ConfigError
 
-__all__ = ["FoundApi", "find_api", "is_loopback"]
+__all__ = ["FoundApi", "check_address", "find_api", "is_loopback"]
 
 T = TypeVar("T")
 KEYRING_SERVICE = "billframes"
 HOW_TO_CONNECT = (
-    'Connect with billframes.connect("https://…", token="…"), or set BILLFRAMES_BASE_URL and BILLFRAMES_TOKEN, '
-    'or add a profile to {file}. To try billframes without an account: billframes.connect("sandbox").'
+    'Run billframes login in a terminal, or in Python billframes.connect("https://…", token="…"), or set '
+    "BILLFRAMES_BASE_URL and BILLFRAMES_TOKEN, or add a profile to {file}. To try billframes without an account: "
+    'billframes.connect("sandbox") in Python, --demo in a terminal.'
 )
 
 
@@ -92,7 +93,7 @@ def find_api(
     )
     if url is None:
         raise ConfigError("No billing API is configured. " + HOW_TO_CONNECT.format(file=config_file()))
-    url = _checked_url(url, url_source)
+    url = check_address(url, url_source)
     home = not chosen.get("base_url") or _same_address(url, chosen["base_url"])
     options = {key: value for key, value in chosen.items() if key not in {"base_url", "token"}}
     if not home and options.pop("headers", None) and not own_headers:
@@ -195,17 +196,25 @@ def _from_keyring(account: str) -> Secret | None:
     except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which may raise anything
         reason = type(error).__name__
     warn(
-        f"The system's keyring could not be read ({reason}), so no token was taken from it. Unlock it, or give the "
-        "token as token= or BILLFRAMES_TOKEN.",
+        f"The system's keyring could not be read ({reason}), so no token was taken from it. Unlock it, or set "
+        "BILLFRAMES_TOKEN.",
         BillframesWarning,
     )
     return None
 
 
-def _checked_url(url: str, source: str) -> str:
+def check_address(url: str, source: str) -> str:
+    """
+    Return the address of an API without a slash at its end.
+
+    Raises
+    ------
+    ConfigError
+        It is not an address, or credentials would not be safe there. The message names its source.
+    """
     # The address itself is not shown, because a token may have been given in its place.
     if "@" in url:
-        raise ConfigError("The address contains a user name or password; give the credential as token= or auth=.")
+        raise ConfigError("The address contains a user name or password; give the token by itself.")
     if "?" in url or "#" in url:
         raise ConfigError(
             f"The address (from {source}) has a query or fragment; leave out '?' or '#' and what follows."

@@ -13,13 +13,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, cast
 
-from billframes._export import check_out, write
+from billframes._export import check_out, make_folder, write
 from billframes._session import MIRROR_VARIABLE
 from billframes._show import long_date
 from billframes._terminal import say
 from billframes.book import book
 from billframes.book_slice import SLICE_KEYS
 from billframes.client import Client
+from billframes.commands.connection import add_connection
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.mirror import mirror
@@ -30,7 +31,13 @@ from billframes.report.month import load, read_month
 from billframes.report.scope import Scope, choose, every, file_names
 from billframes.report.workbook import check_writer, workbook
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["EXAMPLES", "add_arguments", "run"]
+
+EXAMPLES = (
+    "billframes report --demo",
+    "billframes report 2026-10 --out october.pdf",
+    "billframes report 2026-10 --all-responsible --format pdf --out partners",
+)
 
 Environment = Mapping[str, str | None]
 
@@ -39,14 +46,14 @@ DEMO_MONTH = "2026-10"
 DEMO_FIRM = "Harrow & Lindqvist LLP"
 DEMO_REMARK = "Demonstration: the firm, its people, clients and figures are made up."
 # The user's own configuration is not used in the demonstration.
-_NOT_IN_DEMO = ("BILLFRAMES_PROFILE",)
+PROFILE_VARIABLE = "BILLFRAMES_PROFILE"
+_NOT_IN_DEMO = (PROFILE_VARIABLE,)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     parser.add_argument("month", nargs="?", metavar="MONTH", help="such as 2026-10 (default: last month)")
-    parser.add_argument("--demo", action="store_true", help="of the bundled sandbox's made-up firm, 2026-10 by default")
-    parser.add_argument("--mirror", metavar="PATH", help="from this mirror; no request is sent")
+    add_connection(parser, more=", in 2026-10 by default")
     parser.add_argument(
         "--out", metavar="FILE", help="where to write (default: billframes-MONTH.html, here); of several, a folder"
     )
@@ -80,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         FirmSettings.load(args.settings)
         parameters["settings"] = str(Path(args.settings).absolute())
     steps = _Steps()
-    with _demo(steps) if args.demo else _own(first, now.date(), args.mirror) as (environment, more):
+    with _demo(steps) if args.demo else _own(first, now.date(), args) as (environment, more):
         outs = _outs(args, first, out, environment)
         _make(args.format, {**more, **parameters}, outs, environment, steps)
     steps.done()
@@ -113,8 +120,8 @@ def _check(args: argparse.Namespace, out: Path | None) -> None:
         if args.narratives:
             check_private_kernels()
     if args.all_responsible:
-        if out and not out.is_dir():
-            raise ParameterError(f"--out {out} is not a folder; with --all-responsible, name the folder to write to.")
+        if out and out.exists() and not out.is_dir():
+            raise ParameterError(f"--out {out} is a file; with --all-responsible, name the folder to write to.")
     elif out:
         check_out(out)
 
@@ -127,6 +134,7 @@ def _outs(args: argparse.Namespace, first: dt.date, out: Path | None, environmen
         return {"": out or folder / f"billframes-{month}.{args.format}"}
     if args.all_responsible:
         folder = out or folder
+        make_folder(folder)
     elif out:
         return {scopes[0].code: out}
     names = file_names(scopes, month, args.format)
@@ -179,7 +187,12 @@ def _client(environment: Environment) -> Client:
         return cast("Client", mirror(path))
     away = {name: os.environ.pop(name) for name in _NOT_IN_DEMO if name in environment and name in os.environ}
     try:
-        return Client(environment.get("BILLFRAMES_BASE_URL"), environment.get("BILLFRAMES_TOKEN"), progress=False)
+        return Client(
+            environment.get("BILLFRAMES_BASE_URL"),
+            environment.get("BILLFRAMES_TOKEN"),
+            profile=environment.get(PROFILE_VARIABLE),
+            progress=False,
+        )
     finally:
         os.environ.update(away)
 
@@ -208,17 +221,18 @@ def _checked(path: str) -> str:
 
 
 @contextmanager
-def _own(first: dt.date, today: dt.date, path: str | None) -> Iterator[Kernel]:
-    """Connect as the machine is configured, or read a mirror. The current month is counted up to today."""
+def _own(first: dt.date, today: dt.date, args: argparse.Namespace) -> Iterator[Kernel]:
+    """Connect to the profile's or the configured API, or read a mirror. The current month is counted up to today."""
     if first > today:
         raise ParameterError(f"{first:%Y-%m} has not begun yet; give a month up to {today:%Y-%m}.")
     # Fails now if nothing is configured or a setting or the mirror is invalid, and not after a kernel has started.
     environment: Environment = {}
-    if path:
-        environment = {MIRROR_VARIABLE: _checked(path)}
+    if args.mirror:
+        environment = {MIRROR_VARIABLE: _checked(args.mirror)}
     else:
-        with Client() as client:
+        with Client(profile=args.connection) as client:
             _ = client.settings
+        environment = {PROFILE_VARIABLE: args.connection} if args.connection else {}
     yield environment, {"as_of": min(today, month_end(first)).isoformat()}
 
 

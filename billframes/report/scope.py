@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from billframes._export import file_name
+from billframes._names import closest
 from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import title_of_key
 from billframes.book import Book
@@ -19,6 +20,9 @@ from billframes.book_slice import SLICE_KEYS, SliceKey
 from billframes.errors import ParameterError
 
 __all__ = ["Scope", "choose", "every", "file_names", "read_scope"]
+
+# Names that a message suggests.
+_SUGGESTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,18 @@ def choose(book: Book, key: SliceKey, text: str) -> Scope:
         if len(found):
             others = found["reference"].where(found["reference"].notna() & (found["reference"] != ""), found["id"])
             raise ParameterError(f"{len(found)} {_words(key)}s are called {text!r}; say which: {', '.join(others)}.")
-    hint = " None of the firm's matters has it." if key != "client" else ""
+    hint = _alike(text, known["name"].dropna().tolist()) or (
+        " None of the firm's matters has it." if key != "client" else ""
+    )
     raise ParameterError(f"No {_words(key)} has the name, reference or id {text!r}.{hint}")
+
+
+def _alike(text: str, names: Sequence[str]) -> str:
+    """Return a hint at the names that contain a text, or at the one most like it."""
+    holding = [name for name in dict.fromkeys(names) if text.strip().casefold() in name.casefold()]
+    few = " or ".join(map(repr, holding[:_SUGGESTED]))
+    more = f" There are {len(holding) - _SUGGESTED} more." if len(holding) > _SUGGESTED else ""
+    return f" Did you mean {few}?{more}" if holding else closest(text, names)
 
 
 def every(book: Book, key: SliceKey) -> list[Scope]:

@@ -19,7 +19,9 @@ from billframes import sandbox
 if TYPE_CHECKING:
     from billframes.sandbox.server import Sandbox
 
-__all__ = ["add_arguments", "run", "signals_interrupt"]
+__all__ = ["EXAMPLES", "add_arguments", "run", "signals_interrupt"]
+
+EXAMPLES = ("billframes sandbox", "billframes sandbox --port 8080 --db firm.db --size medium")
 
 _STDERR = 2
 # A pipe that is ready for writing takes this many bytes in one piece.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -22,9 +25,14 @@ def nothing_kept():
 
 @pytest.fixture
 def typed(monkeypatch):
-    """What is typed at the prompt for the token."""
+    """What is typed in a terminal: the token, and the address if it is asked for."""
 
-    def typing(token):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    def typing(token, address=""):
+        monkeypatch.setattr("sys.stdin", Terminal(f"{address}\n" if address else ""))
         monkeypatch.setattr("getpass.getpass", lambda _prompt: token)
 
     return typing
@@ -63,7 +71,7 @@ def test_a_keyring_that_takes_no_token_is_said_without_it(sandbox, ring, typed, 
     typed(sandbox.tokens["full"])
     assert main(["login", "--base-url", sandbox.base_url]) == 1
     (said,) = capsys.readouterr().err.splitlines()
-    assert "did not take the token (OSError: can't store ***), so nothing was kept" in said
+    assert "did not save the token (OSError: can't store ***), so nothing was saved" in said
     assert sandbox.tokens["full"] not in said
     assert not config_file().exists()
 
@@ -72,7 +80,7 @@ def test_a_keyring_that_keeps_nothing_is_no_sign_in(sandbox, ring, typed, monkey
     monkeypatch.setattr(ring, "set_password", lambda *_given: None)
     typed(sandbox.tokens["full"])
     assert main(["login", "--base-url", sandbox.base_url]) == 1
-    assert "it holds none afterwards" in capsys.readouterr().err
+    assert "it has no token afterwards" in capsys.readouterr().err
     assert not config_file().exists()
 
 
@@ -112,6 +120,81 @@ def test_the_settings_file_is_for_its_owner_alone(sandbox, ring, typed, tmp_path
     assert [each.name for each in config_file().parent.iterdir()] == [config_file().name]
 
 
+def test_login_asks_for_an_address_that_is_not_given(sandbox, ring, typed):
+    typed(sandbox.tokens["full"], sandbox.base_url + "/")
+    assert main(["login"]) == 0
+    with bf.Client() as client:
+        assert client.base_url == sandbox.base_url
+
+
+def test_login_without_a_terminal_says_what_to_do(ring):
+    done = subprocess.run(
+        [sys.executable, "-m", "billframes", "login", "--base-url", "https://x.test"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("billframes: login asks for the token, so it needs a terminal. In a script, set ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("billing.example.com", "The address (from --base-url) is not a URL; it should look like 'https://"),
+        ("http://billing.example.com", "http:// is refused for billing.example.com"),
+        ("https://ada:secret@x.test", "contains a user name or password"),
+        ("https://taken.test", "Profile 'default' in"),
+    ],
+)
+def test_an_address_that_can_not_be_used_is_refused_before_the_token_is_asked_for(
+    ring, typed, monkeypatch, capsys, address, said
+):
+    typed("unused")
+    monkeypatch.setattr("getpass.getpass", lambda _prompt: pytest.fail("asked for the token"))
+    config_file().parent.mkdir(parents=True, exist_ok=True)
+    config_file().write_text('[profiles.default]\nbase_url = "https://other.test"\n')
+    assert main(["login", "--base-url", address]) == 2
+    (shown,) = capsys.readouterr().err.splitlines()
+    assert said in shown
+    assert "secret" not in shown
+    assert ring.kept == {}
+
+
+def test_ending_the_input_ends_login_in_a_sentence(ring, typed, capsys):
+    typed("unused")
+    assert main(["login"]) == 2
+    assert capsys.readouterr().err == "billframes: Nothing was typed, so nothing was saved.\n"
+
+
+@pytest.mark.parametrize("answer", [(200, "<html>"), (403, "{}"), (200, '{"data": [{}]}')])
+def test_nothing_is_saved_where_the_server_is_not_the_api(ring, typed, answer):
+    import http.server
+    import threading
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            status, body = answer
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        typed("t0ken")
+        assert main(["login", "--base-url", f"http://127.0.0.1:{server.server_address[1]}"]) == 2
+        server.shutdown()
+    assert ring.kept == {}
+    assert not config_file().exists()
+
+
 def test_login_says_how_to_get_a_keyring(monkeypatch, capsys):
     monkeypatch.setitem(__import__("sys").modules, "keyring", None)
     assert main(["login", "--base-url", "https://x.test"]) == 2
@@ -130,6 +213,11 @@ def test_doctor_says_what_answers_and_from_where(sandbox, monkeypatch, capsys, t
     assert "s behind this machine's" in shown or "agree" in shown
     assert ("→ rate and amount are missing, never zero" in shown) == (token == "norates")
     assert sandbox.tokens[token] not in shown
+
+
+def test_doctor_looks_at_the_made_up_firm(capsys):
+    assert main(["doctor", "--demo"]) == 0
+    assert "credential     ok accepted" in capsys.readouterr().out
 
 
 def test_doctor_fails_where_nothing_answers(capsys):

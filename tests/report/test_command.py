@@ -159,8 +159,11 @@ def test_all_lawyers_reports_are_built_from_one_load_and_written_to_a_folder(bui
     assert names[0] == "billframes-2026-10-responsible-beatriz-fontaine.html"
     assert names[-1] == "billframes-2026-10-responsible-unassigned.html"
     assert capsys.readouterr().out.splitlines() == [str(path) for path in asked.values()]
-    with pytest.raises(ParameterError, match="is not a folder"):
-        run("--demo", "--all-responsible", "--out", str(tmp_path / "nowhere"))
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(ParameterError, match="is a file; with --all-responsible, name the folder"):
+        run("--demo", "--all-responsible", "--out", str(tmp_path / "taken"))
+    with pytest.raises(ParameterError, match="can't be made: Not a directory"):
+        run("--demo", "--all-responsible", "--out", str(tmp_path / "taken" / "reports"))
 
 
 def test_a_workbook_needs_no_kernel(built, monkeypatch, tmp_path):

@@ -24,6 +24,7 @@ from typing import IO
 from billframes._session import MIRROR_VARIABLE
 from billframes._terminal import say
 from billframes.client import Client
+from billframes.commands.connection import add_connection
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesError, ConfigError
 from billframes.mirror import mirror
@@ -32,7 +33,9 @@ from billframes.report.kernel import OPEN_KERNEL, private_folder, transport_in
 from billframes.sandbox.command import signals_interrupt
 from billframes.widgets.dashboard import FRAMES, PERIOD, PORT_FILE, REMARK, SETTINGS, TITLE, TOKEN
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["EXAMPLES", "add_arguments", "run"]
+
+EXAMPLES = ("billframes dashboard --demo", "billframes dashboard 2026-Q3 --mirror firm-mirror")
 
 _DEMO_PERIOD = "2026"
 _PATIENCE = 60.0
@@ -42,8 +45,7 @@ _NO_PROXY = ("NO_PROXY", "no_proxy")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     parser.add_argument("period", nargs="?", metavar="PERIOD", help="such as 2026-Q3 (default: this year)")
-    parser.add_argument("--demo", action="store_true", help="of the bundled sandbox's made-up firm, 2026 by default")
-    parser.add_argument("--mirror", metavar="PATH", help="from this mirror; no request is sent")
+    add_connection(parser, more=", in 2026 by default")
     parser.add_argument("--title", metavar="NAME", help="the firm's name, shown on top")
     parser.add_argument("--no-browser", action="store_true", help="don't open the page in the browser")
     parser.add_argument("--port", type=int, default=0, help="0, the default, takes any free port")
@@ -65,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         FirmSettings.load(args.settings)
         more[SETTINGS] = str(Path(args.settings).absolute())
     try:
-        with signals_interrupt(), _demo() if args.demo else _own(args.mirror) as environment:
+        with signals_interrupt(), _demo() if args.demo else _own(args) as environment:
             both = {**os.environ, **environment, **more}
             told = {name: value for name, value in both.items() if value is not None}
             _serve(told, args.port, browser=not args.no_browser)
@@ -75,16 +77,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _own(path: str | None) -> Iterator[Mapping[str, str | None]]:
-    """Connect as the machine is configured, or read a mirror, and fail now if that is impossible."""
-    if path:
-        opened = mirror(path)
+def _own(args: argparse.Namespace) -> Iterator[Mapping[str, str | None]]:
+    """Connect to the profile's or the configured API, or read a mirror, and fail now if that is impossible."""
+    if args.mirror:
+        opened = mirror(args.mirror)
         _ = opened.version
         yield {MIRROR_VARIABLE: opened.path}
         return
-    with Client() as client:
+    with Client(profile=args.connection) as client:
         _ = client.settings
-    yield {}
+    yield {"BILLFRAMES_PROFILE": args.connection} if args.connection else {}
 
 
 @contextmanager
