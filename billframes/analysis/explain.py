@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, overload
-
 from billframes._names import closest
-from billframes.analysis._explanation import Explanation, as_html
+from billframes.analysis.explanation import Explanation, as_html
 from billframes.analysis.glossary import GLOSSARY, Glossary, Term, term
 from billframes.analysis.spec import Analysis, analyses
 from billframes.errors import ParameterError
@@ -37,12 +35,6 @@ class Explanations(tuple[Analysis, ...]):
         return f"<table><tbody>{rows}</tbody></table>"
 
 
-@overload
-def explain(name: None = None) -> Explanations: ...
-@overload
-def explain(name: Literal["glossary"]) -> Glossary: ...
-@overload
-def explain(name: str) -> Explanation | Glossary | Term: ...
 def explain(name: str | None = None) -> Explanation | Explanations | Glossary | Term:
     """
     Say what an analysis or a special word means.

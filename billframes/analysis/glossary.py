@@ -6,7 +6,7 @@ import re
 import textwrap
 from dataclasses import dataclass
 
-from billframes.analysis._explanation import as_html, definition_list
+from billframes.analysis.explanation import as_html, definition_list
 
 __all__ = ["GLOSSARY", "Glossary", "Term", "term"]
 

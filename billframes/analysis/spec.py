@@ -17,8 +17,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from billframes.analysis._explanation import Explanation
 from billframes.analysis.column_types import IDS, ITEM
+from billframes.analysis.explanation import Explanation
 from billframes.analysis.metrics import SHARED, Measure, bucket
 
 __all__ = [

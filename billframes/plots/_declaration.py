@@ -14,8 +14,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from billframes._show import MISSING, format_number
-from billframes.analysis._result import Rows, rows_of, there_or_first
 from billframes.analysis.metrics import BUCKET
+from billframes.analysis.result_rows import Rows, rows_of, there_or_first
 from billframes.analysis.spec import ChartSpec, measure
 from billframes.analysis.totals import total_of
 from billframes.errors import MissingColumnError

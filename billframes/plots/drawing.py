@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
 from billframes._show import format_number
-from billframes.analysis._result import Rows
+from billframes.analysis.result_rows import Rows
 from billframes.analysis.spec import measure
 from billframes.plots._axes import DARK, INK, MUTED, PALE, RAMP, SIZE, axes_for, finish, legend
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from billframes._show import short_date
-from billframes.analysis._result import Rows, rows_of, there_or_first
 from billframes.analysis.metrics import BUCKET, PRICED, Measure, title_of_key
+from billframes.analysis.result_rows import Rows, rows_of, there_or_first
 from billframes.analysis.spec import BUCKETS, TableSpec, analyses, measure
 from billframes.analysis.totals import total_of
 from billframes.errors import ParameterError

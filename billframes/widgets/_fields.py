@@ -15,7 +15,7 @@ import pandas as pd
 
 from billframes.errors import MissingColumnError
 
-__all__ = ["FilterField", "fields_of", "without_attrs"]
+__all__ = ["FilterField", "filter_fields", "without_attrs"]
 
 Kind = Literal["dates", "numbers", "choice"]
 
@@ -57,7 +57,7 @@ class FilterField:
         return name if name[1:2].isupper() else name[:1].lower() + name[1:]
 
 
-def fields_of(frame: pd.DataFrame, period: str | None = None) -> tuple[FilterField, ...]:
+def filter_fields(frame: pd.DataFrame, period: str | None = None) -> tuple[FilterField, ...]:
     """
     Return the columns that a frame can be filtered by, the period first.
 
@@ -76,7 +76,7 @@ def fields_of(frame: pd.DataFrame, period: str | None = None) -> tuple[FilterFie
     Examples
     --------
     >>> frame = pd.DataFrame({"date": pd.to_datetime(["2026-10-01"]), "client_id": ["c1"], "client_name": ["Acme"]})
-    >>> [(field.title, field.kind) for field in fields_of(frame)]
+    >>> [(field.title, field.kind) for field in filter_fields(frame)]
     [('Period', 'dates'), ('Client', 'choice')]
     """
     names = frame.attrs.get("custom_fields", {})

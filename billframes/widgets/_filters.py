@@ -14,7 +14,7 @@ import pandas as pd
 
 from billframes.analysis.column_types import IDS
 from billframes.errors import ParameterError
-from billframes.widgets._fields import fields_of, without_attrs
+from billframes.widgets._fields import filter_fields, without_attrs
 from billframes.widgets._options import Codes, Mask, Options, options_of
 from billframes.widgets._state import Criterion, FilterState, Range
 
@@ -57,7 +57,7 @@ class Filters:
         if not frame.columns.is_unique:
             raise ParameterError("Two columns of the frame have the same name; rename one of them.")
         self.data = frame
-        self.fields = fields_of(frame, period)
+        self.fields = filter_fields(frame, period)
         self._columns = without_attrs(frame)
         self._options = {each.column: options_of(self._columns, each) for each in self.fields if each.kind == "choice"}
         self._masks: dict[str, tuple[Criterion, Mask]] = {}

@@ -10,7 +10,7 @@ import ipywidgets as w
 import pandas as pd
 
 from billframes._show import format_number, long_date
-from billframes.analysis._explanation import definition_list
+from billframes.analysis.explanation import definition_list
 from billframes.analysis.keys import TIMES
 from billframes.analysis.spec import measure
 from billframes.widgets._filtered_book import FilteredBook

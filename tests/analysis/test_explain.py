@@ -9,7 +9,7 @@ import pytest
 
 import billframes as bf
 import billframes.analysis as analyses
-from billframes.analysis._explanation import Explanation
+from billframes.analysis.explanation import Explanation
 from billframes.analysis.metrics import BUCKET
 from billframes.analysis.spec import analyses as declared, measure, measures
 from billframes.config.firm import FirmSettings
