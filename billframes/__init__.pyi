@@ -37,6 +37,7 @@ from .analysis.lockup import lockup as lockup
 from .analysis.missing_time import missing_time as missing_time
 from .analysis.normalize_balances import normalize_balances as normalize_balances
 from .analysis.origination import origination as origination
+from .analysis.prebill_review import prebill_review as prebill_review
 from .analysis.profitability import profitability as profitability
 from .analysis.realization import realization as realization
 from .analysis.reconcile import reconcile as reconcile

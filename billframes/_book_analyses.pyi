@@ -155,6 +155,18 @@ class BookAnalyses:
         clients: pd.DataFrame | None = None,
         settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
+    def prebill_review(
+        self,
+        responsible: str | None = None,
+        *,
+        invoice: str | Collection[str] | None = None,
+        as_of: DateLike | None = None,
+        hours_a_day: float = 12.0,
+        matters: pd.DataFrame | None = None,
+        codes: pd.DataFrame | None = None,
+        code_sets: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
     def profitability(
         self,
         by: By = None,

@@ -14,6 +14,7 @@ leverage: TableOf
 lockup: TableOf
 missing_time: TableOf
 origination: TableOf
+prebill_review: TableOf
 profitability: TableOf
 realization: TableOf
 reconcile: TableOf

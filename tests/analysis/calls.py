@@ -26,6 +26,7 @@ from billframes.analysis import (
     missing_time,
     normalize_balances,
     origination,
+    prebill_review,
     profitability,
     realization,
     reconcile,
@@ -222,6 +223,10 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "write-downs by responsible": call(write_downs, *WORK, start="2026-10"),
     "write-downs by size and originator": call(write_downs, *WORK, by=["size", "originator"], settings=SETTINGS),
     "write-downs of the firm": call(write_downs, *WORK, by=None, matter_types=["hourly"]),
+    "prebill review": call(
+        prebill_review, *ITEMS, "matters", "codes", "code_sets", as_of="2026-11-15", hours_a_day=0.5
+    ),
+    "prebill review of a lawyer": call(prebill_review, *ITEMS, "matters", responsible="ada", settings=SETTINGS),
     "collections": call(collections, *ITEMS, "matters", as_of="2026-11-15"),
     "stale": call(stale, *ITEMS, "matters", "users", as_of="2026-11-15", wip_days=20, idle_days=30, settings=SETTINGS),
     "contribution by client": call(contribution, *WORK, settings=SETTINGS),
@@ -288,6 +293,7 @@ ON_CLUSTERS = (
     "write-downs by responsible",
     "collections",
     "stale",
+    "prebill review",
 )
 
 # How many small queries a call runs on lazy frames, each of one row, as its documentation says; calls that are not here
