@@ -27,6 +27,7 @@ COMMANDS = {
     "ledes": ("billframes.commands.ledes", "Write invoices as LEDES 1998B, or show what would be rejected."),
     "login": ("billframes.commands.login", "Save an address and a token."),
     "report": ("billframes.report.command", "Write a month's billing report."),
+    "review": ("billframes.commands.review", "Write the pre-bill review: a sheet of paper an invoice, and a workbook."),
     "sandbox": ("billframes.sandbox.command", "Run the bundled sandbox server."),
     "sync": ("billframes.commands.sync", "Bring a local copy of all records up to date."),
 }

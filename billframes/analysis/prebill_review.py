@@ -21,7 +21,7 @@ from billframes.analysis.aging import aging
 from billframes.analysis.allocation import PREBILL
 from billframes.analysis.arguments import read_date
 from billframes.analysis.code_check import code_check
-from billframes.analysis.column_types import IDS, ITEMS, Frame
+from billframes.analysis.column_types import IDS, ITEMS, Frame, as_arrow
 from billframes.analysis.duplicates import duplicates
 from billframes.analysis.engine import collect, from_arrow, join_by_id, sum_by, to_dicts
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -228,13 +228,17 @@ def _check_found(name: str, found: _Rows) -> None:
 def _items(frame: Frame, name: str, heads: Mapping[str, Any]) -> _Rows:
     """List the items on the prebills."""
     id_ = IDS[name]
-    ids = from_arrow(frame, pa.table({"invoice_id": pa.array(list(heads), pa.string())}))
     needed = ("invoice_id", "matter_id", *(("hours", "billing_type") if name == "time_entries" else ()), "amount")
     rows = select_columns(frame, name, needed, (id_, *_SHOWN, *_OF_TIME))
     return [
         row | {"item": id_.removesuffix("_id"), "item_id": row.get(id_), "item_amount": row["amount"]}
-        for row in to_dicts(join_by_id(rows, ids, "invoice_id", "inner"))
+        for row in to_dicts(join_by_id(rows, _ids(rows, heads), "invoice_id", "inner"))
     ]
+
+
+def _ids(frame: Frame, values: Iterable[str], column: str = "invoice_id") -> Frame:
+    """Make a frame of ids, of the same engine as `frame`."""
+    return from_arrow(frame, pa.table({column: pa.array(list(values), pa.string())}))
 
 
 def _empty(kept: Mapping[str, Any], items: _Rows) -> _Rows:
@@ -279,9 +283,9 @@ def _add_figures(
     """Add the figures of `reconcile` and of `aging` to the invoices."""
     names = ("time_entries", "invoices", "expenses", "fixed_fees")
     compared = nw.from_native(reconcile(*[natives[name] for name in names]))
-    for row in to_dicts(cast("Frame", compared).select("invoice_id", *_OF_INVOICE)):
-        if (id_ := row.pop("invoice_id")) in kept:
-            kept[id_] |= row
+    figures = as_arrow(cast("Frame", compared)).select("invoice_id", *_OF_INVOICE)
+    for row in to_dicts(join_by_id(figures, _ids(figures, kept), "invoice_id", "inner")):
+        kept[row.pop("invoice_id")] |= row
     overdue = {}
     if day is not None:
         aged = aging(natives["invoices"], as_of=day, by="client", settings=settings)
@@ -316,8 +320,10 @@ def _flag(
                 f"{hours:g} hours on that day": hours > most,
                 "no amount": row["billing_type"] == "billable" and row["amount"] is None and row["hours"] != 0,
             }
-        flags = [*(flag for flag, is_so in checks.items() if is_so), *_late(row, settings)]
-        row["flags"] = "; ".join([*flags, *wrong_codes.get(row["item_id"], ())]) or None
+        flags = [flag for flag, is_so in checks.items() if is_so]
+        if row["item"] == "time_entry":
+            flags += [*_late(row, settings), *wrong_codes.get(row["item_id"], ())]
+        row["flags"] = "; ".join(flags) or None
 
 
 def _is_after(day: dt.datetime | None, other: dt.datetime | None) -> bool:
@@ -335,8 +341,7 @@ def _late(row: Mapping[str, Any], settings: FirmSettings) -> Iterator[str]:
 def _near(time: _Rows, entries: Frame, key: str, columns: Iterable[str]) -> Frame:
     """Select the time entries that share a matter or a person with those on prebills."""
     values = sorted({row[key] for row in time if row.get(key) is not None})
-    wanted = from_arrow(entries, pa.table({key: pa.array(values, pa.string())}))
-    return join_by_id(select_columns(entries, "time_entries", columns), wanted, key, "inner")
+    return join_by_id(select_columns(entries, "time_entries", columns), _ids(entries, values, key), key, "inner")
 
 
 def _twice(time: _Rows, entries: Frame, native: Any) -> set[str]:

@@ -13,14 +13,14 @@ import pandas as pd
 from billframes._show import format_number, short_date
 from billframes.analysis.metrics import PRICED, Measure
 
-__all__ = ["Cell", "Section", "Table", "anchor", "outside", "table", "unit_of"]
+__all__ = ["Cell", "Section", "Table", "anchor", "outside", "table", "templates", "unit_of"]
 
 
 class Section:
     """A section of the report, shown by a notebook. The template escapes every value."""
 
     def __init__(self, template: str, **values: Any) -> None:
-        self._html: str = _templates().get_template(template).render(**values)
+        self._html: str = templates().get_template(template).render(**values)
 
     def __repr__(self) -> str:
         return f"<report section of {len(self._html):,} characters>"
@@ -152,7 +152,8 @@ def _is_below(value: float) -> bool:
     return bool(value <= -0.0005)
 
 
-def _templates() -> jinja2.Environment:
+def templates() -> jinja2.Environment:
+    """Return the package's templates, which escape every value."""
     loader = jinja2.PackageLoader("billframes.report", "templates")
     made = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters["anchor"] = anchor

@@ -26,7 +26,7 @@ from billframes.report.headline_sheet import headline_sheet
 from billframes.report.month import Month
 from billframes.report.sheets import Sheet, sheets
 
-__all__ = ["check_writer", "number_formats", "workbook"]
+__all__ = ["check_writer", "number_formats", "workbook", "write_cell"]
 
 FORMS = {
     "money": "#,##0.00",
@@ -139,7 +139,7 @@ class _Pen:
         for place, row in enumerate(rows):
             page.set_row(place, _LINE * max(1, math.ceil(len(row[1]) / _ON_A_LINE)))
             for column, (text, form) in enumerate(zip(row, (self._bold, self._wrapped, self._top), strict=True)):
-                _write(page, place, column, text, self._bold if row[0] in {"Sheet", "Column"} else form)
+                write_cell(page, place, column, text, self._bold if row[0] in {"Sheet", "Column"} else form)
         page.set_column(0, 0, 30)
         page.set_column(1, 1, 100)
         page.set_column(2, 2, 20)
@@ -150,9 +150,9 @@ class _Pen:
         """Write the note, headings, rows and the total."""
         columns = [*sheet.labels, *(each.name for each in sheet.measures)]
         top = 1 if sheet.note else 0
-        _write(page, 0, 0, sheet.note, self._bold)
+        write_cell(page, 0, 0, sheet.note, self._bold)
         for place, heading in enumerate(sheet.headings):
-            _write(page, top, place, heading, self._heading)
+            write_cell(page, top, place, heading, self._heading)
         for place, name in enumerate(columns):
             self._column(page, (top + 1, place), sheet.rows[name], self._forms(sheet)[place], name)
         last = top + len(sheet.rows)
@@ -174,16 +174,16 @@ class _Pen:
     def _column(self, page: Any, start: tuple[int, int], values: pd.Series[Any], form: Any, name: str) -> None:
         day = self._days["month" if name == "month" else "date"]
         for row, value in enumerate(values, start=start[0]):
-            _write(page, row, start[1], value, day if isinstance(value, pd.Timestamp) else form)
+            write_cell(page, row, start[1], value, day if isinstance(value, pd.Timestamp) else form)
 
     def _below(self, page: Any, row: int, sheet: Sheet) -> None:
         if sheet.total.empty or not sheet.labels:
             return
         for place in range(len(sheet.labels)):
-            _write(page, row, place, "" if place else "Total", self._total)
+            write_cell(page, row, place, "" if place else "Total", self._total)
         for place, each in enumerate(sheet.measures, start=len(sheet.labels)):
             value = sheet.total[each.name].iloc[0] if each.name in sheet.total else None
-            _write(page, row, place, value, self._sums[each.unit])
+            write_cell(page, row, place, value, self._sums[each.unit])
 
 
 def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator[tuple[str, str]]:
@@ -232,7 +232,7 @@ def _beside(names: Sequence[str], meaning: Sequence[str]) -> Iterator[tuple[str,
     return itertools.zip_longest(names, meaning, fillvalue="")
 
 
-def _write(page: Any, row: int, column: int, value: Any, form: Any) -> None:
+def write_cell(page: Any, row: int, column: int, value: Any, form: Any) -> None:
     """Write a number, a date or text with its type. Missing values are empty cells."""
     if isinstance(value, str):
         if value:

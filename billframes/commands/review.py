@@ -1,0 +1,121 @@
+"""`billframes review`: what a partner marks up before bills go out, on paper and as a workbook.
+
+The files hold narratives, which no other command writes unless it is asked to. They are made completely or not at all,
+and files that are there are kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from billframes._export import write
+from billframes._terminal import say
+from billframes.book import Book
+from billframes.client import Client
+from billframes.config.firm import FirmSettings
+from billframes.errors import ConfigError, ParameterError
+from billframes.periods import Period
+
+__all__ = ["add_arguments", "run"]
+
+EXAMPLES = """\
+examples:
+  billframes review --responsible "Miriam Harrow" --out october
+      her drafts and invoices in review, into the folder october
+  billframes review --invoice 11835 --invoice 11842 --settings firm.toml
+      two invoices, with the time zone in the firm's settings
+"""
+PAGE, WORKBOOK = "prebill-review.html", "prebill-review.xlsx"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options on `parser`."""
+    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, textwrap.dedent(EXAMPLES)
+    parser.add_argument(
+        "--responsible", metavar="NAME", help="invoices with work on this lawyer's matters, by name or id"
+    )
+    parser.add_argument(
+        "--invoice", action="append", metavar="NUMBER", help="this invoice, by number or id; may be given several times"
+    )
+    parser.add_argument(
+        "--out", metavar="FOLDER", default="prebill-review", help="where to write (default: prebill-review, here)"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
+    parser.add_argument(
+        "--hours-a-day", type=float, default=12.0, metavar="HOURS", help="flag days with more hours (default: 12)"
+    )
+    parser.add_argument("--settings", metavar="FILE", help="the firm's settings (default: the profile's)")
+    parser.add_argument("--profile", metavar="NAME", help="the profile to connect with")
+    parser.add_argument("--demo", action="store_true", help="of the bundled sandbox's made-up firm")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the page and the workbook, and return the exit code."""
+    out = Path(args.out).absolute()
+    _check(args, out)
+    with _client(args) as client:
+        settings = FirmSettings.load(args.settings) if args.settings else client.settings
+        book = Book(Period(), settings=settings, client=client)
+        rows = book.prebill_review(args.responsible, invoice=args.invoice, hours_a_day=args.hours_a_day)
+        made = _made(rows, args.responsible or "", book)
+    count = rows["invoice_id"].nunique()
+    if not count:
+        whose = f" of {args.responsible}" if args.responsible else ""
+        say(f"No invoice{whose} is a draft, in review or approved; nothing was written.")
+        return 0
+    out.mkdir(exist_ok=True)
+    for name, content in made.items():
+        write(out / name, content)
+        say(out / name)
+    items, flagged = int(rows["item"].notna().sum()), int(rows["flags"].notna().sum())
+    say(f"{count} {'invoice' if count == 1 else 'invoices'}, {items} items, {flagged} with flags.")
+    return 0
+
+
+def _made(rows: object, title: str, book: Book) -> dict[str, bytes]:
+    from billframes.report.prebill_sheets import prebill_page, prebill_workbook
+
+    page = prebill_page(rows, title=title, data=book.loaded_on("invoices"))
+    return {PAGE: page.encode(), WORKBOOK: prebill_workbook(rows)}
+
+
+def _check(args: argparse.Namespace, out: Path) -> None:
+    """Say before any work what can't be done."""
+    if not (args.responsible or args.invoice or args.demo):
+        raise ParameterError("Whose invoices? Give --responsible NAME, or --invoice NUMBER.")
+    if args.hours_a_day <= 0:
+        raise ParameterError(f"--hours-a-day {args.hours_a_day:g} is not above 0.")
+    if out.exists() and not out.is_dir():
+        raise ParameterError(f"--out {out} is a file; give the name of a folder.")
+    if not out.parent.is_dir():
+        raise ParameterError(f"--out {out} can't be made: there is no folder {out.parent}.")
+    there = [name for name in (PAGE, WORKBOOK) if (out / name).exists()]
+    if there and not args.overwrite:
+        raise ParameterError(
+            f"--out {out} already has {' and '.join(there)}; choose another folder, or say --overwrite."
+        )
+    try:
+        import jinja2  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"The review needs {error.name}, which is not installed: pip install 'billframes[report]'."
+        ) from error
+    from billframes.report.workbook import check_writer
+
+    check_writer()
+
+
+@contextmanager
+def _client(args: argparse.Namespace) -> Iterator[Client]:
+    if not args.demo:
+        with Client(profile=args.profile) as client:
+            yield client
+        return
+    from billframes.sandbox import Sandbox
+
+    with Sandbox() as sandbox, Client(sandbox.base_url, sandbox.tokens["full"]) as client:
+        yield client

@@ -1,0 +1,99 @@
+"""The review by hand: items of prebills with their flags, beside reconcile and aging."""
+
+from __future__ import annotations
+
+import pytest
+
+from billframes.analysis import prebill_review
+from billframes.config.firm import FirmSettings
+from billframes.errors import MissingColumnError, ParameterError, RatesHiddenWarning
+
+WORK = (
+    ("2026-10-01", "u1", "c1", "m1", "billable", 8.0, 2400.0, "i1"),
+    ("2026-10-01", "u1", "c1", "m2", "billable", 5.0, 1500.0, "i9"),
+    ("2026-10-02", "u2", "c1", "m2", "billable", 0.5, 100.0, "i1"),
+    ("2026-10-02", "u2", "c1", "m2", "billable", 0.5, 100.0, None),
+    ("2026-11-03", "u2", "c1", "m2", "nonBillable", 1.0, None, "i1"),
+    ("2026-10-05", "u2", "c2", "m5", "fixedFee", 1.0, None, "i2"),
+)
+NOTED = {
+    "time_entry_id": [f"t{nth}" for nth in range(6)],
+    "description": ["Brief", "Other", "Call", "call.", " - ", "Plan"],
+    "created_at": [f"2026-{day}T03:30:00+00:00" for day in ("10-02", "10-02", "10-11", "10-02", "11-03", "10-05")],
+}
+BILLS = (
+    ("i1", "2026-10-31", "draft", None, "c1", 2300.0, 2300.0),
+    ("i2", "2026-10-31", "review", None, "c2", 500.0, 500.0),
+    ("i3", "2026-10-31", "approved", None, "c3", -50.0, -50.0),
+    ("i9", "2026-10-05", "final", "2026-10-15", "c1", 1500.0, 900.0),
+)
+
+
+def asked(firm, work=WORK, frames=None, **options):
+    header = "date matter_id user_id amount invoice_id"
+    costs = firm.frame(header, ("2026-10-09", "m1", None, 40.0, "i1"))
+    bills = firm.invoices(*BILLS)
+    options = {"matters": firm.matters(), "as_of": "2026-10-31", **options}
+    return firm.rows(prebill_review(firm.entries(*work, **NOTED), bills, costs, firm.frame(header), **options))
+
+
+def test_items_of_prebills_with_flags_and_the_invoices_figures(firm):
+    rows = asked(firm)
+    names = ("invoice_id", "item", "responsible_name", "item_amount", "flags")
+    assert [[row[name] for name in names] for row in rows] == [
+        ["i1", "time_entry", "Ada", 2400.0, "13 hours on that day"],
+        ["i1", "time_entry", "Ben", 100.0, "possible duplicate; entered 9 days later"],
+        ["i1", "expense", "Ada", 40.0, "no narrative"],
+        ["i1", "time_entry", "Ben", None, "no narrative; dated after the invoice"],
+        ["i2", "time_entry", "Ben", None, None],
+        ["i3", None, None, None, None],
+    ]
+    figures = ("invoice_amount", "items_amount", "unexplained_amount", "client_overdue")
+    assert [rows[0][name] for name in figures] == [2300.0, 2540.0, -240.0, 900.0]
+    assert [rows[5][name] for name in figures] == [-50.0, 0.0, -50.0, 0.0]
+
+
+def test_the_firms_day_decides_what_was_entered_late(firm):
+    """Half past three of the 11th in UTC is the evening of the 10th in New York: 8 days, not 9."""
+    rows = asked(firm, settings=FirmSettings(time_zone="America/New_York"))
+    assert rows[1]["flags"] == "possible duplicate; entered 8 days later"
+
+
+def test_a_lawyers_invoices_are_whole(firm):
+    for name in ("ada", "u1"):
+        rows = asked(firm, responsible=name)
+        assert [row["invoice_id"] for row in rows] == ["i1"] * 4
+    assert {row["invoice_id"] for row in asked(firm, responsible="Ben")} == {"i1", "i2"}
+    assert {row["invoice_id"] for row in asked(firm, invoice=["i2", "i3"])} == {"i2", "i3"}
+    assert asked(firm, invoice="i2", responsible="Ada") == []
+
+
+def test_hidden_rates_are_missing_and_flagged(pandas_firm):
+    hidden = [(*row[:6], None, row[7]) for row in WORK]
+    with pytest.warns(RatesHiddenWarning):
+        rows = asked(pandas_firm, hidden)
+    assert rows[0]["flags"] == "13 hours on that day; no amount"
+    assert rows[0]["items_amount"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"invoice": "i9"}, "Invoice 'i9' is final; only draft, review and approved ones can be reviewed"),
+        ({"invoice": "77"}, "There is no invoice '77' among those passed"),
+        ({"responsible": "Bem"}, "No matter has the responsible lawyer 'Bem'. Did you mean 'Ben'?"),
+        ({"responsible": "Ada", "matters": None}, "responsible='Ada' needs matters="),
+    ],
+)
+def test_what_is_not_there_is_named(pandas_firm, options, said):
+    with pytest.raises(ParameterError) as refused:
+        asked(pandas_firm, **options)
+    assert said in str(refused.value)
+
+
+def test_nothing_of_a_narrative_is_in_an_error(pandas_firm):
+    entries = pandas_firm.entries(*WORK, **NOTED).drop(columns="hours")
+    bills = pandas_firm.invoices(*BILLS)
+    with pytest.raises(MissingColumnError, match="time_entries has no column 'hours'") as refused:
+        prebill_review(entries, bills, matters=pandas_firm.matters())
+    assert "Brief" not in str(refused.value)
