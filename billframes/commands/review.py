@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from billframes._export import write
 from billframes._terminal import say
@@ -19,6 +20,9 @@ from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import Period
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["add_arguments", "run"]
 
@@ -76,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _made(rows: object, title: str, book: Book) -> dict[str, bytes]:
+def _made(rows: pd.DataFrame, title: str, book: Book) -> dict[str, bytes]:
     from billframes.report.prebill_sheets import prebill_page, prebill_workbook
 
     page = prebill_page(rows, title=title, data=book.loaded_on("invoices"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -165,12 +165,12 @@ def _lines(text: Any, letters: float, *, spare: int = 5) -> int:
     return sum(math.ceil(max(len(line), 1) / max(letters - spare, 6)) for line in _text(text).splitlines())
 
 
-def _codes(row: dict[str, Any]) -> str:
+def _codes(row: Mapping[Any, Any]) -> str:
     codes = " ".join(filter(None, (_text(row["task_code"]), _text(row["activity_code"]))))
     return "not billable" if row["billing_type"] == "nonBillable" else codes
 
 
-def _item(row: dict[str, Any]) -> dict[str, str]:
+def _item(row: Mapping[Any, Any]) -> dict[str, str]:
     kind = _KINDS[row["item"]]
     who = ", ".join(filter(None, [kind, _text(row["user_name"])]))
     texts = {name: _text(row[name]) for name in ("description", "flags", "matter_name")}
@@ -274,7 +274,11 @@ def _invoices(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row an invoice."""
     grouped = rows.groupby("invoice_id", sort=False)
     people = grouped["responsible_name"].agg(lambda names: ", ".join(names.dropna().unique()))
-    counts = {"items": grouped["item"].count(), "flagged": grouped["flags"].count(), "responsible_name": people}
+    counts: dict[str, Any] = {
+        "items": grouped["item"].count(),
+        "flagged": grouped["flags"].count(),
+        "responsible_name": people,
+    }
     first = rows.drop_duplicates("invoice_id").set_index("invoice_id").assign(**counts)
     return first.assign(invoice_state=first["invoice_state"].map(_label)).reset_index()
 
