@@ -10,7 +10,7 @@ BillframesError
 ├── PagingError                     a load could not be shown to be complete
 ├── LedesError(ValueError)          an e-bill would be rejected; no file was made
 ├── MirrorError                     the local copy could not be read or brought up to date
-└── ApiError                        the server, or the way to it, said no
+└── ApiError                        the server refused or failed, or could not be reached
     ├── AuthenticationError         401
     ├── AccessDeniedError           403
     ├── NotFoundError               404
@@ -143,7 +143,7 @@ class MirrorError(BillframesError):
 
 class ApiError(BillframesError):
     """
-    The server, or the way to it, said no.
+    The server refused or failed, or could not be reached.
 
     Parameters
     ----------

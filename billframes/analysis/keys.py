@@ -189,9 +189,10 @@ def _plain(name: str, sources: Sources) -> Key:
 def _unknown(name: str, sources: Sources) -> NoReturn:
     known = [*SHORT_NAMES, *sorted(sources.rows | sources.of_matters | sources.of_users | sources.of_clients)]
     absent = [f"{each}=" for each in ("matters", "users", "clients") if getattr(sources, each) is None]
-    more = f", and columns of {', '.join(absent)} if these are passed" if absent else ""
+    more = f", or of {', '.join(absent)} if these are passed" if absent else ""
     raise ParameterError(
-        f"by={name!r} is neither a short name nor a column.{closest(name, known)} It takes {', '.join(known)}{more}."
+        f"by={name!r} is neither a short name nor a column.{closest(name, known)} It takes "
+        f"{', '.join(SHORT_NAMES)}, or a column of the frames{more}."
     )
 
 

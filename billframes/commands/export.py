@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     """Load the records, write the file, print its path, and return the exit code."""
     resource, out = _resource(args.resource), Path(args.out).absolute()
     if args.period is not None and resource not in DATED:
-        raise ParameterError(f"{resource} have no period; leave out {args.period}.")
+        raise ParameterError(f"{resource} takes no period; leave out {args.period}.")
     make = WRITERS.get(out.suffix.lower())
     if make is None:
         raise ParameterError(f"--out {out.name} ends with none of {', '.join(WRITERS)}.")

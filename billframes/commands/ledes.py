@@ -92,7 +92,7 @@ def _check_words(args: argparse.Namespace) -> None:
     """Say before any work what can't be done."""
     if args.check is not None:
         if args.out:
-            raise ParameterError("--check writes nothing; leave --out out.")
+            raise ParameterError("--check writes nothing; don't give --out with it.")
         return
     if not args.invoice:
         raise ParameterError("Which invoice? Give its number or id, or --check to see what would be rejected.")
@@ -103,7 +103,7 @@ def _check_words(args: argparse.Namespace) -> None:
     if out.suffix.lower() != ".txt":
         raise ParameterError(f"--out {out.name} does not end with .txt, which portals ask for.")
     if out.exists() and not args.overwrite:
-        raise ParameterError(f"--out {out} is there already; choose another name, or say --overwrite.")
+        raise ParameterError(f"--out {out} exists already; choose another name, or add --overwrite.")
     if not out.absolute().parent.is_dir():
         raise ParameterError(f"--out {out} can't be written: there is no folder {out.absolute().parent}.")
 

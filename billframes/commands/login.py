@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     except BaseException:
         _restore_token(keyring, args.profile, before)
         raise
-    say(f"Signed in: {len(areas)} practice areas there. Saved as profile {args.profile!r}.")
+    say(f"Signed in: the server answered with {len(areas)} practice areas. Saved as profile {args.profile!r}.")
     return 0
 
 

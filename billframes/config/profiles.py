@@ -161,8 +161,8 @@ def _hide_secrets(profiles: Mapping[str, Any], path: Path) -> None:
 def _warn_where_others_can_read(path: Path) -> None:
     if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         warn(
-            f"{path} holds a credential, and others on this machine can read it: chmod 600 it, or keep the token in "
-            "the keyring with billframes login.",
+            f"{path} contains a credential, and other users of this machine can read the file. Run chmod 600 on it, or "
+            "save the token in the keyring with billframes login.",
             BillframesWarning,
         )
 
@@ -187,7 +187,7 @@ def keep_select_names(path: Path, profile: str | None, names: Mapping[str, Seque
     """
     if profile is None:
         raise ConfigError(
-            "There is no profile to keep the select names in: connect with profile=, after billframes login."
+            "There is no profile to save the select names in. Run billframes login, then connect with profile=."
         )
     if not names:
         return

@@ -81,16 +81,18 @@ def hidden_headers(headers: object) -> dict[str, Secret] | None:
 def check_token(token: Secret, source: str) -> None:
     """Raise `ConfigError` where this can't be a token, such as one that was copied with a line break."""
     if not _sendable(token) or " " in token.reveal():
-        raise ConfigError(f"The token (from {source}) holds characters no token has; copy it again, whole.")
+        raise ConfigError(
+            f"The token (from {source}) contains a space or a character that can't be sent. Copy the whole token again."
+        )
 
 
 def check_headers(headers: Mapping[str, Secret]) -> None:
     """Raise `ConfigError` where a name or a value can't be sent."""
     for name, value in headers.items():
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
-            raise ConfigError("headers= takes a mapping of headers' names to their texts.")
+            raise ConfigError("headers= takes a mapping of header names to texts.")
         if not _sendable(value):
-            raise ConfigError(f"headers[{name!r}] is not text that a header can have; copy it again, whole.")
+            raise ConfigError(f"headers[{name!r}] is not a text that a header can have. Copy the whole value again.")
 
 
 def _wrapped(text: object) -> Secret:

@@ -117,7 +117,7 @@ class LedesFile:
         if out.suffix.lower() != ".txt":
             raise ParameterError(f"{out.name} does not end with .txt, which portals ask for.")
         if out.exists() and not overwrite:
-            raise ParameterError(f"{out} is there already; choose another name, or say overwrite.")
+            raise ParameterError(f"{out} exists already; choose another name, or give overwrite=True.")
         if not out.parent.is_dir():
             raise ParameterError(f"{out} can't be written: there is no folder {out.parent}.")
         try:

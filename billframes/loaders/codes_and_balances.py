@@ -184,8 +184,8 @@ def _balances(body: bytes, client_id: str) -> BalancesRecord:
     record: BalancesRecord = decode_single(body, BalancesRecord, "client_balances", id=client_id)
     if not any(all(getattr(record, name) is not None for name in names) for names in (_SET_A, _SET_B)):
         raise DecodeError(
-            f"client_balances: record {client_id} breaks the API's description at $.data: neither of its two sets of "
-            "fields is whole."
+            f"client_balances: record {client_id} breaks the API's description at $.data: both sets of balance fields "
+            "are incomplete."
         )
     return record
 
@@ -216,7 +216,8 @@ class Health(Loader):
         client = self._client()
         if not client.health_path:
             raise ConfigError(
-                "The API's description does not show where its health check is; connect with health_path=… to use it."
+                "The API's description does not say where the health check is. Give its path when you connect, such as "
+                "health_path='/health'."
             )
         body = client.fetch(client.health_path, resource="health", may_be_empty=True).body
         record = _health(body)
@@ -253,7 +254,7 @@ def _code_list(loader: Loader) -> CodeList:
     total = stated_total(body)
     if total is not None and total > came:
         raise PagingError(
-            f"codes: {came} came of {total} that the server counts, and the API has no way to ask for the others."
+            f"codes: the server sent {came} of {total} codes, and the API has no way to ask for the others."
         )
     return codes
 

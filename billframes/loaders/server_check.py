@@ -164,7 +164,7 @@ def _check_instants(row: Any) -> None:
         _ = row.meta and (parse_instant(row.meta.created_at), parse_instant(row.meta.modified_at))
     except ValueError:
         raise DecodeError(
-            f"check: time entry {row.time_entry_id} breaks the API's description at $.data[*].meta: what came is not a "
+            f"check: time entry {row.time_entry_id} breaks the API's description at $.data[*].meta: the value is not a "
             "date-time, so no load can read it either."
         ) from None
 

@@ -86,7 +86,7 @@ class RecordMethods(Loader):
         if id is not None and not same_id(came, id):
             raise DecodeError(
                 f"{resource.name}: asked for record {id}, the server answered with {came or 'one without an id'} at "
-                f"$.data.{resource.id}. Try again; if it stays, tell whoever runs the server."
+                f"$.data.{resource.id}. Try again; if it happens again, tell whoever runs the server."
             )
         try:
             return record_from(struct, resource.noun)

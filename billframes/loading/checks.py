@@ -55,7 +55,7 @@ def _all_true(table: pa.Table, fits: pa.ChunkedArray, request: ListRequest, name
         stray = strays.column(snake_case(resource.id))[0].as_py()
         raise DecodeError(
             f"{resource.name}: {strays.num_rows} of {table.num_rows} rows do not fit the filter {name} "
-            f"(record {stray} for one), so the server does not honour it and the rows can't be trusted."
+            f"(record {stray} for one). The server ignores the filter, so its rows can't be trusted."
         )
 
 
@@ -84,7 +84,7 @@ def _check_present(table: pa.Table, column: pa.ChunkedArray, request: ListReques
     if pc.any(unknown).as_py():
         record = table.filter(unknown).column(snake_case(request.resource.id))[0].as_py()
         raise DecodeError(
-            f"{request.resource.name}: record {record} is {flag} and came without {declared.field}, so rows can't be "
+            f"{request.resource.name}: record {record} is {flag} but has no {declared.field}, so rows can't be "
             f"filtered by {snake_case(declared.name)}=. Leave the filter out."
         )
 

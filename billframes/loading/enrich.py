@@ -61,11 +61,14 @@ def _join(frame: Any, entity: str, details: Any) -> Any:
     right = nw.from_native(details, eager_only=True)
     if left.implementation != right.implementation:
         raise ParameterError(
-            f"enrich: the frame is {left.implementation.name}, the {entity}s are {right.implementation.name}."
+            f"enrich: the frame is {left.implementation.name}, the {entity}s are "
+            f"{right.implementation.name}. Convert one of them, for example load {entity}s with to=."
         )
     key = f"{entity}_id"
     if right[key].is_duplicated().any():
-        raise ParameterError(f"enrich: {entity}s holds an id twice, so rows would multiply.")
+        raise ParameterError(
+            f"enrich: {entity}s has an id twice, so the result would have more rows than the frame. Remove one of them."
+        )
     names = {column: _joined_name(entity, column) for column in right.columns if column != key}
     added = {old: new for old, new in names.items() if new not in left.columns}
     right = right.select(key, *(nw.col(old).alias(new) for old, new in added.items()))

@@ -54,7 +54,7 @@ class Record:
         raise AttributeError(f"Records do not change: send {name!r} with the loader's update.")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"Records do not change: {name!r} stays.")
+        raise AttributeError(f"Records do not change: {name!r} can't be removed.")
 
     def __dir__(self) -> list[str]:
         return sorted([*self._values, "to_dict"])
@@ -138,9 +138,9 @@ def _value(value: Any, field: Field, path: str) -> Any:
         return value
     match field.notes.get("kind"):
         case "instant":
-            return _parsed(parse_instant, value, f"{path}: what came is not a date-time")
+            return _parsed(parse_instant, value, f"{path}: the value is not a date-time")
         case "time":
-            return _parsed(parse_time, value, f"{path}: what came is not a time")
+            return _parsed(parse_time, value, f"{path}: the value is not a time")
         case "enum":
             return {known.casefold(): known for known in field.notes["values"]}.get(value.casefold(), value)
     return value
@@ -149,7 +149,7 @@ def _value(value: Any, field: Field, path: str) -> Any:
 def _custom(value: Any, path: str) -> Any:
     if value.value_type.lower() != "date" or not isinstance(value.value, str):
         return value.value
-    said = f"{path}: what came is not a date, in custom field {value.id}"
+    said = f"{path}: the value is not a date, in custom field {value.id}"
     return _parsed(parse_day, value.value, said)
 
 

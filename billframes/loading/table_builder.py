@@ -185,7 +185,7 @@ class TableBuilder:
             row = error.row
         raise DecodeError(
             f"{self._name_of(records[row])} breaks the API's description at "
-            f"$.data[{row}].{self._paths[column.name]}: what came is not a {what}."
+            f"$.data[{row}].{self._paths[column.name]}: the value is not a {what}."
         )
 
     def _name_of(self, record: Any) -> str:

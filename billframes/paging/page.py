@@ -167,8 +167,8 @@ def _check_filters(request: PageRequest, page: Page, schema: ListSchema) -> Iter
         stray = next((record for record in page.records if not fits(record)), None)
         if stray is not None:
             yield DecodeError(
-                f"{schema.name}: record {schema.id_of(stray)} does not fit the filter {name}, so the server does not "
-                "honour it and the rows can't be trusted."
+                f"{schema.name}: record {schema.id_of(stray)} does not fit the filter {name}. The server ignores "
+                "the filter, so its rows can't be trusted."
             )
 
 

@@ -187,7 +187,7 @@ def _dates(texts: list[str | None]) -> list[dt.date | None]:
             days.append(None if text is None else _date(text))
         except ValueError:
             # Python's own words quote the text, which may be anything.
-            raise _MistypedError(len(days), "what came is not a date") from None
+            raise _MistypedError(len(days), "the value is not a date") from None
     return days
 
 

@@ -59,7 +59,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 MOST_REFUSALS = 5
 # A request that failed in one of these ways was never sent.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
-_INCOMPLETE = "The response was incomplete. Try again; if it stays, tell whoever runs the server or your network."
+_INCOMPLETE = "The response was incomplete. Try again; if that fails too, tell whoever runs the server or your network."
 
 
 class HttpClient:

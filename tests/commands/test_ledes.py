@@ -45,7 +45,7 @@ def test_an_invoice_is_checked_without_a_profile(capsys):
         (["11819", "--profile", "no.toml", "-o", "x.txt"], "no.toml can't be read as a LEDES profile"),
         (["11819", "-o", "x.txt"], "--profile FILE is needed"),
         (["11819", "--profile", "firm.toml"], "--out FILE is needed"),
-        (["11819", "--profile", "firm.toml", "-o", "there.txt"], "is there already"),
+        (["11819", "--profile", "firm.toml", "-o", "there.txt"], "exists already"),
         (["11819", "--profile", "firm.toml", "-o", "x.csv"], "does not end with .txt"),
         (["11819", "--profile", "firm.toml", "-o", "no/x.txt"], "there is no folder"),
         (["--profile", "firm.toml", "-o", "x.txt"], "Which invoice?"),

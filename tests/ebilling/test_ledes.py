@@ -330,7 +330,7 @@ def test_the_file_is_saved_whole_and_never_over_another(tmp_path):
     path = file.save(tmp_path / "96542.txt")
     assert path.read_bytes() == file.text.encode("ascii")
     assert path.read_bytes().count(b"\r\n") == 2
-    with pytest.raises(ParameterError, match="is there already"):
+    with pytest.raises(ParameterError, match="exists already"):
         file.save(path)
     path.write_text("")
     assert file.save(path, overwrite=True).read_bytes() == file.text.encode("ascii")

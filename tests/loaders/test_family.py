@@ -204,5 +204,5 @@ def test_the_invoice_is_sent_and_rows_that_cannot_tell_are_an_error(fake, connec
     assert fake.query()["invoiceId"] == "i1"
     row = {"expenseId": "e1", "matterId": "m", "clientId": "c", "date": "2026-10-01", "description": "x", "amount": 1}
     fake.answers["/v2/expenses"] = paged([{**row, "billed": True}])
-    with pytest.raises(bf.DecodeError, match="e1 is billed and came without invoiceId"):
+    with pytest.raises(bf.DecodeError, match="e1 is billed but has no invoiceId"):
         connect().expenses(invoice_id="i1", select="")

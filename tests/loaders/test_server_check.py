@@ -266,7 +266,7 @@ def test_an_instant_that_cannot_be_read_names_its_record_in_long_lists_too(fake,
     fake.answers["/v2/time-entries"] = lambda request: httpx.Response(200, json=rows(request), headers=headers)
     with (
         connect(page_size=10) as client,
-        pytest.raises(DecodeError, match="record t00.. breaks .*meta.modifiedAt: what came is not a date-time"),
+        pytest.raises(DecodeError, match="record t00.. breaks .*meta.modifiedAt: the value is not a date-time"),
     ):
         client.time_entries()
 

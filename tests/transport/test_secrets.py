@@ -337,7 +337,7 @@ def test_logs_tell_of_requests_without_query_or_headers(serve, caplog):
     ("wrong", "said"),
     [
         ({"date": NAME}, r"record t1 breaks the API's description at \$\.data\[0\]\.date"),
-        ({"time": NAME}, r"record t1 breaks .* at \$\.data\[0\]\.time: what came is not a time"),
+        ({"time": NAME}, r"record t1 breaks .* at \$\.data\[0\]\.time: the value is not a time"),
         ({"hours": NARRATIVE}, r"record t1 breaks .* at \$\.data\[0\]\.hours"),
         ({"matterId": None}, r"record t1 breaks .* at \$\.data\[0\]\.matterId"),
         ({"date": "2025-01-01"}, "startDate"),
@@ -368,7 +368,7 @@ def test_a_custom_fields_value_of_another_type_is_not_quoted(serve):
 
     client = bf.Client(serve(answer).url, TOKEN)
     error = failing(client.clients, bf.DecodeError)
-    assert "what came is not a date" in str(error)
+    assert "the value is not a date" in str(error)
     assert NAME not in "".join(traceback.format_exception(error))
 
 
