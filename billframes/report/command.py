@@ -9,7 +9,6 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,6 +25,7 @@ from billframes.errors import ParameterError
 from billframes.mirror import mirror
 from billframes.periods import month_end
 from billframes.report.building import build, build_each, check_extras
+from billframes.report.demo import DEMO_FIRM, DEMO_REMARK, demonstration
 from billframes.report.kernel import check_private_kernels
 from billframes.report.month import load, read_month
 from billframes.report.scope import Scope, choose, every, file_names
@@ -43,11 +43,7 @@ Environment = Mapping[str, str | None]
 
 FORMATS = ("html", "xlsx", "pdf")
 DEMO_MONTH = "2026-10"
-DEMO_FIRM = "Harrow & Lindqvist LLP"
-DEMO_REMARK = "Demonstration: the firm, its people, clients and figures are made up."
-# The user's own configuration is not used in the demonstration.
 PROFILE_VARIABLE = "BILLFRAMES_PROFILE"
-_NOT_IN_DEMO = (PROFILE_VARIABLE,)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -185,7 +181,7 @@ def _client(environment: Environment) -> Client:
     """Connect in the same way as the kernel."""
     if path := environment.get(MIRROR_VARIABLE):
         return cast("Client", mirror(path))
-    away = {name: os.environ.pop(name) for name in _NOT_IN_DEMO if name in environment and name in os.environ}
+    away = {name: os.environ.pop(name) for name, value in environment.items() if value is None and name in os.environ}
     try:
         return Client(
             environment.get("BILLFRAMES_BASE_URL"),
@@ -239,15 +235,6 @@ def _own(first: dt.date, today: dt.date, args: argparse.Namespace) -> Iterator[K
 @contextmanager
 def _demo(step: _Steps) -> Iterator[Kernel]:
     """Start the sandbox in this process. The kernel reaches it over HTTP."""
-    from billframes.sandbox import Sandbox
-
     step("Starting the sandbox with its made-up firm")
-    with (
-        resources.as_file(resources.files("billframes.report").joinpath("demo.toml")) as settings,
-        Sandbox() as sandbox,
-    ):
-        environment: dict[str, str | None] = dict.fromkeys(_NOT_IN_DEMO)
-        environment |= {"BILLFRAMES_BASE_URL": sandbox.base_url, "BILLFRAMES_TOKEN": sandbox.tokens["full"]}
-        exempt = os.environ.get("NO_PROXY") or os.environ.get("no_proxy") or ""
-        environment |= dict.fromkeys(("NO_PROXY", "no_proxy"), ",".join(filter(None, [exempt, "127.0.0.1"])))
-        yield environment, {"title": DEMO_FIRM, "remark": DEMO_REMARK, "settings": str(settings)}
+    with demonstration() as (environment, settings):
+        yield environment, {"title": DEMO_FIRM, "remark": DEMO_REMARK, "settings": settings}

@@ -6,7 +6,20 @@ The filter state is a plain value (`_state`) and filtering is plain pandas (`_fi
 
 from __future__ import annotations
 
-from billframes.widgets.explorer import Explorer, explore
-from billframes.widgets.panel import FilterPanel, filter_panel
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from billframes.widgets.explorer import Explorer, explore
+    from billframes.widgets.panel import FilterPanel, filter_panel
 
 __all__ = ["Explorer", "FilterPanel", "explore", "filter_panel"]
+
+# The dashboard's command and server need no widgets, which take a second to import.
+_PLACES = {"Explorer": "explorer", "explore": "explorer", "FilterPanel": "panel", "filter_panel": "panel"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        return getattr(importlib.import_module(f"billframes.widgets.{_PLACES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FRAMES", "IDLE", "PERIOD", "PORT_FILE", "REMARK", "SETTINGS", "TITLE", "TOKEN", "page"]
+__all__ = ["CLEARED", "FRAMES", "IDLE", "PERIOD", "PORT_FILE", "REMARK", "SETTINGS", "TITLE", "TOKEN", "page"]
 
 PERIOD = "BILLFRAMES_DASHBOARD_PERIOD"
 SETTINGS = "BILLFRAMES_DASHBOARD_SETTINGS"
@@ -14,9 +14,11 @@ TITLE = "BILLFRAMES_DASHBOARD_TITLE"
 REMARK = "BILLFRAMES_DASHBOARD_REMARK"
 # The folder in which visits share what was loaded.
 FRAMES = "BILLFRAMES_DASHBOARD_FRAMES"
+# In that folder: the file that is written when the records are to be loaded again.
+CLEARED = "cleared"
 # Seconds after which a kernel without a page ends.
 IDLE = "BILLFRAMES_DASHBOARD_IDLE"
-# The token goes by the environment: everyone on the machine can read a command line. Kernels never see it.
+# The token does not go by the command line, which everyone on the machine can read. Kernels never see it.
 TOKEN = "BILLFRAMES_DASHBOARD_TOKEN"  # noqa: S105
 # In the server's folder: where it says on which port it answers.
 PORT_FILE = "port"
@@ -25,22 +27,26 @@ PORT_FILE = "port"
 def page() -> Any:
     """Return the explorer, or what keeps it from being there, in a sentence."""
     from billframes.errors import BillframesError
-    from billframes.widgets._html import note, text_of
 
     try:
         return _explorer_page()
     except BillframesError as error:
+        from billframes.widgets._html import note, text_of
+
         return note(f'<p role="alert">{text_of(error)}</p>', "bf-complaint")
 
 
 def _explorer_page() -> Any:
+    from billframes.widgets.dashboard.shared_frames import SharedFrames
+
+    frames = SharedFrames(Path(os.environ[FRAMES]))
+    # The server answers while this process imports the rest.
+    frames.load_ahead()
     import ipywidgets as w
 
     import billframes as bf
     from billframes.widgets._html import button
-    from billframes.widgets.dashboard.shared_frames import SharedFrames
 
-    frames = SharedFrames(Path(os.environ[FRAMES]))
     path = os.environ.get(SETTINGS)
     settings = bf.FirmSettings.load(path) if path else None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.util
+import json
 import os
 import secrets
 import subprocess
@@ -16,7 +17,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import IO
@@ -29,6 +30,7 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesError, ConfigError
 from billframes.mirror import mirror
 from billframes.periods import parse_period
+from billframes.report.demo import DEMO_FIRM, DEMO_REMARK, demonstration
 from billframes.report.kernel import OPEN_KERNEL, private_folder, transport_in
 from billframes.sandbox.command import signals_interrupt
 from billframes.widgets.dashboard import FRAMES, PERIOD, PORT_FILE, REMARK, SETTINGS, TITLE, TOKEN
@@ -39,7 +41,6 @@ EXAMPLES = ("billframes dashboard --demo", "billframes dashboard 2026-Q3 --mirro
 
 _DEMO_PERIOD = "2026"
 _PATIENCE = 60.0
-_NO_PROXY = ("NO_PROXY", "no_proxy")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,11 +67,10 @@ def run(args: argparse.Namespace) -> int:
     if args.settings:
         FirmSettings.load(args.settings)
         more[SETTINGS] = str(Path(args.settings).absolute())
+    source = _demo() if args.demo else _own(args)
     try:
-        with signals_interrupt(), _demo() if args.demo else _own(args) as environment:
-            both = {**os.environ, **environment, **more}
-            told = {name: value for name, value in both.items() if value is not None}
-            _serve(told, args.port, browser=not args.no_browser)
+        with signals_interrupt():
+            _serve(source, more, args.port, browser=not args.no_browser)
     except KeyboardInterrupt:
         return 0
     return 0
@@ -92,24 +92,14 @@ def _own(args: argparse.Namespace) -> Iterator[Mapping[str, str | None]]:
 @contextmanager
 def _demo() -> Iterator[Mapping[str, str | None]]:
     """Start the sandbox in this process. The user's own configuration is not used."""
-    from billframes.report.command import DEMO_FIRM, DEMO_REMARK
-    from billframes.sandbox import Sandbox
-
-    demo = resources.files("billframes.report").joinpath("demo.toml")
-    with resources.as_file(demo) as settings, Sandbox() as sandbox:
-        exempt = next((os.environ[name] for name in _NO_PROXY if os.environ.get(name)), "")
-        yield {
-            "BILLFRAMES_BASE_URL": sandbox.base_url,
-            "BILLFRAMES_TOKEN": sandbox.tokens["full"],
-            "BILLFRAMES_PROFILE": None,
-            SETTINGS: str(settings),
-            TITLE: DEMO_FIRM,
-            REMARK: DEMO_REMARK,
-            **dict.fromkeys(_NO_PROXY, ",".join(filter(None, [exempt, "127.0.0.1"]))),
-        }
+    with demonstration() as (environment, settings):
+        yield {SETTINGS: settings, TITLE: DEMO_FIRM, REMARK: DEMO_REMARK, **environment}
 
 
-def _serve(environment: Mapping[str, str], port: int, *, browser: bool) -> None:
+def _serve(
+    source: AbstractContextManager[Mapping[str, str | None]], more: Mapping[str, str], port: int, *, browser: bool
+) -> None:
+    """Start the server, and meanwhile what it loads from; serve until it ends."""
     token = secrets.token_urlsafe(16)
     with private_folder() as folder:
         if transport_in(folder) == "tcp":
@@ -118,7 +108,8 @@ def _serve(environment: Mapping[str, str], port: int, *, browser: bool) -> None:
         shipped = resources.files("billframes.widgets.dashboard").joinpath("dashboard.ipynb")
         notebook.write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
         log = folder / "voila.log"
-        with log.open("w") as file, _voila(notebook, port, token, environment, file) as server:
+        with log.open("w") as file, _voila(notebook, port, file) as server, source as environment:
+            _tell(server, {**environment, **more, TOKEN: token, FRAMES: str(folder / "frames")})
             base = f"http://127.0.0.1:{_port(server, folder, log)}/"
             say(f"Dashboard at {base}?token={token}  Ctrl-C ends it.")
             if browser:
@@ -128,20 +119,13 @@ def _serve(environment: Mapping[str, str], port: int, *, browser: bool) -> None:
 
 
 @contextmanager
-def _voila(
-    notebook: Path, port: int, token: str, environment: Mapping[str, str], log: IO[str]
-) -> Iterator[subprocess.Popen[str]]:
+def _voila(notebook: Path, port: int, log: IO[str]) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "billframes.widgets.dashboard.server", str(notebook), str(port)]
     # A registered kernel called python3 may be another Python without billframes, so prefer this environment's.
-    own = {
-        **environment,
-        TOKEN: token,
-        FRAMES: str(notebook.parent / "frames"),
-        "JUPYTER_PREFER_ENV_PATH": "1",
-    }
+    own = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1"}
     # In its own folder, because the server imports and reads files of the folder it starts in.
     server = subprocess.Popen(  # noqa: S603
-        command, env=own, cwd=notebook.parent, stdout=log, stderr=subprocess.STDOUT, text=True
+        command, env=own, cwd=notebook.parent, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT, text=True
     )
     try:
         yield server
@@ -152,6 +136,12 @@ def _voila(
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+
+
+def _tell(server: subprocess.Popen[str], variables: Mapping[str, str | None]) -> None:
+    """Give the server its variables, which it waits for after its imports; None removes one."""
+    with contextlib.suppress(BrokenPipeError), server.stdin or contextlib.nullcontext() as words:
+        json.dump(dict(variables), words)  # type: ignore[arg-type]
 
 
 def _open_browser(address: str, folder: Path) -> None:

@@ -1,7 +1,7 @@
 """The dashboard's server: Voila with a token, and kernels whose output other users of the machine can't read.
 
-`billframes dashboard` starts it in a private folder. It ignores the user's Jupyter configuration and writes its port to
-a file in that folder, so no other process can pose as the server.
+`billframes dashboard` starts it in a private folder and tells it by standard input what to serve. It ignores the user's
+Jupyter configuration and writes its port to a file in that folder, so no other process can pose as the server.
 
 One kernel is kept ready with the page already drawn. A visit takes it, and the next one is prepared meanwhile. When a
 visitor loads the records again, the kernel that is ready is replaced, because it has the old ones.
@@ -9,6 +9,7 @@ visitor loads the records again, the kernel that is ready is replaced, because i
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -25,8 +26,7 @@ from voila.app import Voila
 from voila.request_info_handler import RequestInfoSocketHandler
 
 from billframes.report.kernel import transport_in
-from billframes.widgets.dashboard import FRAMES, IDLE, PORT_FILE, TOKEN
-from billframes.widgets.dashboard.shared_frames import CLEARED
+from billframes.widgets.dashboard import CLEARED, FRAMES, IDLE, PORT_FILE, TOKEN
 
 # The browser may load from this server only.
 _POLICY = (
@@ -99,6 +99,11 @@ class Server(Voila):  # type: ignore[misc]
 
 def main(notebook: str, port: str) -> None:
     """Serve a notebook on a port; 0 means any free port."""
+    for name, value in json.load(sys.stdin).items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
     folder = Path.cwd()
     idle = float(os.environ.get(IDLE, IDLE_SECONDS))
     culling = {"cull_idle_timeout": round(idle), "cull_interval": max(1, round(idle / 3)), "cull_connected": False}

@@ -6,8 +6,10 @@ others read them there. A dashboard has one connection and one token, so all its
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -19,14 +21,15 @@ import pandas as pd
 from billframes._book_methods import FRAMES
 from billframes._session import default_client
 from billframes.client import Client
+from billframes.errors import BillframesError
+from billframes.widgets.dashboard import CLEARED
 
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["CLEARED", "SharedFrames"]
+__all__ = ["SharedFrames"]
 
-CLEARED = "cleared"
-"""The file in the folder that is written when the records are to be loaded again."""
+_AHEAD = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "clients", "users")
 
 
 class SharedFrames:
@@ -47,6 +50,17 @@ class SharedFrames:
     def as_client(self) -> Client:
         """Return itself; a book needs only the loaders and settings of a client."""
         return cast("Client", self)
+
+    def load_ahead(self) -> None:
+        """Load the records that every visit needs in the background."""
+        threading.Thread(target=self._load_ahead, daemon=True).start()
+
+    def _load_ahead(self) -> None:
+        # Who needs the records loads them again and meets the same error.
+        with contextlib.suppress(BillframesError):
+            for name in _AHEAD:
+                if not (self._folder / f"{name}.pickle").exists():
+                    self._frame(name)
 
     def clear(self) -> None:
         """Load the records again when they are next needed, also for visits to come."""
