@@ -173,7 +173,7 @@ def test_every_control_is_labelled_and_nothing_sticks_out(panel_page):
         page.locator(f".bf-{name} .bf-toggle").click()
         expect(page.locator(f".bf-{name} input").first).to_be_visible(timeout=15_000)
     assert page.evaluate(NAMELESS) == []
-    for width in (900, 1400, 1900):
+    for width in (390, 900, 1280, 1900):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), width
 
@@ -207,7 +207,7 @@ def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(opened
         page.locator(".bf-drill:visible a", has_text="CSV").click()
     rows = pd.read_csv(download.value.path(), encoding="utf-8-sig")
     assert rows["client_hours"].sum() == pytest.approx(mine["hours"].sum())
-    for width in (900, 1400, 1900):
+    for width in (390, 900, 1280, 1900):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), width
     assert page.complaints == []
