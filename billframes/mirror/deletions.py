@@ -24,10 +24,12 @@ from billframes.mirror.server import Server
 from billframes.mirror.tables import to_stored
 from billframes.mirror.windows import Window, windows_of
 
-__all__ = ["check_vanished", "compare_windows", "confirmed", "differing", "reload"]
+__all__ = ["ASKED", "check_vanished", "compare_windows", "confirmed", "differing", "reload"]
 
 # A differing window of no more rows is loaded.
 FEW = 1000
+# Rows of the largest window that is loaded at once.
+MOST = 100_000
 # More than this share, and this many, is a disaster rather than deletions.
 SHARE, LEAST = 0.1, 100
 ASKED = 10
@@ -70,7 +72,8 @@ def differing(server: Server, changing: Changing, total: int) -> Iterator[Window
             days[first] if first else None,
             days[last + 1] - _DAY if last + 1 < len(days) else None,
         )
-        if rows <= FEW or first == last:
+        # Looking for many among few rows takes more requests than loading them.
+        if rows <= min(FEW * max(1, 2 * (rows - there)), max(FEW, MOST)) or first == last:
             yield window
             continue
         sought = upto[last] - rows // 2

@@ -1,8 +1,7 @@
 """Codes of expenses and fixed fees, which only single records show: those that were read are kept beside the tables.
 
 The table `item_codes` does not belong to a version. A code is found by its record's id and the instant of the record's
-last change, so it is right for every version whose record has that instant, whoever read it and when. Rows are only
-added.
+last change, so it is right for every version whose record has that instant. Rows are only added.
 """
 
 from __future__ import annotations

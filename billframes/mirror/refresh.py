@@ -25,9 +25,10 @@ import pyarrow.compute as pc
 from billframes._names import closest
 from billframes._warn import warn
 from billframes.errors import BillframesWarning, MirrorError, PagingError, ParameterError
+from billframes.mirror.balances import agree, checked, merged, settled_clients, steady_clients, unbalanced_clients
 from billframes.mirror.catalogue import Catalogue, Version
 from billframes.mirror.changing import Changing
-from billframes.mirror.deletions import check_vanished, compare_windows, confirmed, differing, reload
+from billframes.mirror.deletions import ASKED, check_vanished, compare_windows, confirmed, differing, reload
 from billframes.mirror.seen import Seen
 from billframes.mirror.server import Server
 from billframes.mirror.storage import Storage
@@ -41,8 +42,6 @@ OVERLAP = dt.timedelta(minutes=15)
 NO_DATE = dt.timedelta(days=1)
 # Rounds in which a table's rows and the server's total must come to agree.
 ROUNDS = 4
-# Balances that differ by less are equal.
-CENT = 0.005
 
 
 def checked_full(full: bool | str | Collection[str]) -> frozenset[str]:
@@ -157,6 +156,8 @@ class Refresh:
         changing = Changing(self.storage, table, self._at.get(table.name))
         if table.incremental:
             self._incremental(changing)
+        elif table.name == "client_balances":
+            self._balances(changing)
         else:
             self._whole(changing)
         self._at[table.name] = changing.at
@@ -175,25 +176,55 @@ class Refresh:
     def _whole(self, changing: Changing) -> None:
         """Load a list that can't be asked for changes; write it if it differs."""
         name = changing.table.name
-        frame = self.server.balances() if name == "client_balances" else self.server.load(name)
-        rows = to_stored(frame, changing.table)
-        before = len(changing)
+        rows = to_stored(self.server.load(name), changing.table)
+        self._replace(changing, rows)
+        if name == "custom_fields":
+            self._redefined = self._old is not None and changing.version != self._old.tables[name]
+
+    def _replace(self, changing: Changing, rows: pa.Table) -> None:
+        name, before = changing.table.name, len(changing)
         if name not in self.full:
             check_vanished(name, before - rows.num_rows, before)
-        version = changing.version
         changing.replace_all(rows)
-        if name == "custom_fields":
-            self._redefined = version is not None and version != changing.version
-        if name == "client_balances":
-            self._reload_unbalanced(rows)
+
+    def _balances(self, changing: Changing) -> None:
+        """Load what clients owe, as far as it can have changed; reload the invoices that don't add up to it."""
+        steady = {} if changing.version is None or changing.table.name in self.full else self._steady(changing)
+        invoices = Changing(self.storage, TABLES["invoices"], self._at["invoices"])
+        ids = self.server.client_ids() if steady else []
+        check = checked(steady.keys() & ids, self._old.number if self._old else 0)
+        frame = self.server.balances([id_ for id_ in ids if id_ not in steady or id_ in check] if steady else None)
+        if steady and not agree(frame, [steady[id_] for id_ in check]):
+            # This server's balances have more to them than the invoices show.
+            steady, frame = {}, self.server.balances()
+        self._reload_invoices(invoices, unbalanced_clients(invoices, frame))
+        self._at["invoices"] = invoices.at
+        self._seen.keep_removed(invoices)
+        row = next(each for each in self._summary if each["resource"] == "invoices")
+        for name in ("added", "updated", "removed"):
+            row[name] += getattr(invoices, name)
+        self._replace(changing, to_stored(merged(frame, steady, ids) if steady else frame, changing.table))
+
+    def _steady(self, changing: Changing) -> dict[str, dict[str, Any]]:
+        if self._old is None or self.server.time is None:
+            return {}
+        before, now = (
+            Changing(self.storage, TABLES["invoices"], at["invoices"]) for at in (self._old.tables, self._at)
+        )
+        return steady_clients(changing.read(), before, now, (self._old.time.date(), self.server.time.date()))
 
     def _incremental(self, changing: Changing) -> None:
         table = changing.table
         if changing.version is None or self._misfits(table):
             self._first(changing)
+            self._catch_up(changing)
         elif table.name in self.full:
             self._remove(changing, reload(self.server, changing), check=False)
-        self._catch_up(changing)
+            self._catch_up(changing)
+        else:
+            self._catch_up(changing)
+            if table.name == "invoices":
+                self._reload_invoices(changing, settled_clients(self.server, changing))
 
     def _misfits(self, table: Table) -> bool:
         """Tell whether custom fields were redefined, so that the table has other columns now."""
@@ -253,25 +284,18 @@ class Refresh:
         if gone:
             changing.remove(gone)
 
-    def _reload_unbalanced(self, balances: pa.Table) -> None:
-        """Load the invoices of clients whose balance is not the sum of their final invoices' here."""
-        invoices = Changing(self.storage, TABLES["invoices"], self._at["invoices"])
-        final = invoices.read(["client_id", "balance"], pc.field("invoice_state") == "final")
-        sums = dict(zip(*final.group_by("client_id").aggregate([("balance", "sum")]).to_pydict().values(), strict=True))
-        owed = zip(balances.column("client_id").to_pylist(), balances.column("balance").to_pylist(), strict=True)
-        differ = [client for client, balance in owed if abs(sums.get(client, 0.0) - balance) > CENT]
-        if not differ:
+    def _reload_invoices(self, invoices: Changing, client_ids: list[str]) -> None:
+        """Load the invoices of some clients anew, or all of them if that takes fewer requests."""
+        if not client_ids:
             return
-        rows = to_stored(self.server.invoices_of(differ), invoices.table)
-        here = invoices.read(["invoice_id"], pc.field("client_id").isin(differ)).column(0)
-        gone = here.filter(pc.invert(pc.is_in(here, value_set=rows.column("invoice_id")))).to_pylist()
-        check_vanished("invoices", len(gone), len(invoices))
-        invoices.upsert(rows, gone)
-        self._at["invoices"] = invoices.at
-        self._seen.keep_removed(invoices)
-        row = next(each for each in self._summary if each["resource"] == "invoices")
-        for name in ("added", "updated", "removed"):
-            row[name] += getattr(invoices, name)
+        if len(client_ids) > ASKED + len(invoices) // self.server.page_size:
+            self._remove(invoices, reload(self.server, invoices), check=True)
+        else:
+            rows = to_stored(self.server.invoices_of(client_ids), invoices.table)
+            here = invoices.read(["invoice_id"], pc.field("client_id").isin(client_ids)).column(0)
+            gone = here.filter(pc.invert(pc.is_in(here, value_set=rows.column("invoice_id")))).to_pylist()
+            check_vanished("invoices", len(gone), len(invoices))
+            invoices.upsert(rows, gone)
 
 
 @contextmanager

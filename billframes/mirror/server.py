@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from billframes.errors import MirrorError, NotFoundError
 from billframes.loaders import (
@@ -128,6 +129,11 @@ class Server:
         return self._connection.requests
 
     @property
+    def page_size(self) -> int:
+        """Records of a page."""
+        return int(self._connection.page_size)
+
+    @property
     def time(self) -> dt.datetime | None:
         """The server's time at the first answer; None if it does not say."""
         return self._connection.first_date
@@ -141,14 +147,32 @@ class Server:
         """Count a list."""
         return int(self._loaders[name].count(*period))
 
-    def balances(self) -> pa.Table:
-        """Load all clients' balances; a client may be deleted while they are read."""
+    def client_ids(self) -> list[str]:
+        """Return the ids of all clients, in the order in which their balances are listed."""
+        return list(self.load("clients", select="", progress=False).column("client_id").to_pylist())
+
+    def balances(self, client_ids: Collection[str] | None = None) -> pa.Table:
+        """Load clients' balances, of all if none are given; a client may be deleted while they are read."""
         for _ in range(TRIES - 1):
             try:
-                return self.load("client_balances")
+                return self.load("client_balances", client_ids)
             except NotFoundError:
-                continue
-        return self.load("client_balances")
+                if client_ids is not None:
+                    client_ids = sorted({*client_ids} & {*self.client_ids()})
+        return self.load("client_balances", client_ids)
+
+    def open_invoices(self, above: int, below: int) -> pa.Table:
+        """Load the final invoices with a balance above 0, of which there were so many, and below 0."""
+        return pa.concat_tables([self._balances_from("-balance", above, 1), self._balances_from("balance", below, -1)])
+
+    def _balances_from(self, sort: str, about: int, sign: int) -> pa.Table:
+        limit = (about // self._connection.page_size + 1) * self._connection.page_size
+        while True:
+            rows = self.load("invoices", invoice_state="final", sort=sort, limit=limit, progress=False)
+            outstanding = rows.filter(pc.greater(pc.multiply(rows.column("balance"), sign), 0))
+            if rows.num_rows < limit or outstanding.num_rows < rows.num_rows:
+                return outstanding
+            limit *= 2
 
     def shows_rates(self) -> bool | None:
         """Tell whether the credential sees rates; None if no entry can tell."""
