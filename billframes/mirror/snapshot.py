@@ -85,7 +85,11 @@ class Snapshot:
         return self._lookups[name]
 
     def _seen(self, name: str) -> pa.Table:
-        return self.read(REFERENCES.name, rows=pc.field("table") == name)
+        return self._references.filter(pc.field("table") == name)
+
+    @functools.cached_property
+    def _references(self) -> pa.Table:
+        return self.read(REFERENCES.name)
 
     @functools.cached_property
     def balances(self) -> dict[str, dict[str, Any]]:

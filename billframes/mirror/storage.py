@@ -54,8 +54,7 @@ class Storage:
         self.place = str(place)
         self.options = dict(options or {})
         self.local = None if "://" in self.place else Path(self.place).expanduser().absolute()
-        self._schemas: dict[tuple[str, int], pa.Schema] = {}
-        self._parts: dict[tuple[str, int], tuple[Part, ...]] = {}
+        self._looked_up: dict[tuple[str, int], tuple[tuple[Part, ...], pa.Schema]] = {}
 
     def uri(self, name: str) -> str:
         """Return where a table is."""
@@ -76,9 +75,7 @@ class Storage:
 
     def parts(self, name: str, version: int) -> tuple[Part, ...]:
         """Return the files of a table at a version, in the order of their partitions."""
-        if (name, version) not in self._parts:
-            self._parts[name, version] = self._listed(name, version)
-        return self._parts[name, version]
+        return self._look_up(name, version)[0]
 
     def dataset(
         self, name: str, version: int, partitions: Collection[str] | None = None, parts: Sequence[Part] | None = None
@@ -114,11 +111,7 @@ class Storage:
 
     def schema(self, name: str, version: int) -> pa.Schema:
         """Return the columns that the files of a table hold."""
-        if (name, version) not in self._schemas:
-            with self._said():
-                fields = pa.schema(self._open(name, version).schema().to_arrow())
-            self._schemas[name, version] = pa.schema([_plain(each) for each in fields if each.name != PARTITION])
-        return self._schemas[name, version]
+        return self._look_up(name, version)[1]
 
     def write(self, name: str, rows: pa.Table, *, append: bool = False) -> int:
         """Replace a table, or add rows to it; return its new version."""
@@ -204,9 +197,18 @@ class Storage:
             )
         return self.version(name)
 
-    def _listed(self, name: str, version: int) -> tuple[Part, ...]:
-        with self._said():
-            actions = pa.table(self._open(name, version).get_add_actions(flatten=True))
+    def _look_up(self, name: str, version: int) -> tuple[tuple[Part, ...], pa.Schema]:
+        """Return the files and columns of a table at a version, which never change."""
+        if (name, version) not in self._looked_up:
+            table = self._open(name, version)
+            with self._said():
+                actions = pa.table(table.get_add_actions(flatten=True))
+                fields = pa.schema(table.schema().to_arrow())
+            schema = pa.schema([_plain(each) for each in fields if each.name != PARTITION])
+            self._looked_up[name, version] = self._listed(name, actions), schema
+        return self._looked_up[name, version]
+
+    def _listed(self, name: str, actions: pa.Table) -> tuple[Part, ...]:
         partition = f"partition.{PARTITION}"
         partitions = (
             actions.column(partition).to_pylist() if partition in actions.column_names else [None] * actions.num_rows

@@ -1,0 +1,72 @@
+"""A mirror of many more entries than were loaded, and an analysis of it on an engine."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+import pyarrow.compute as pc
+
+import billframes as bf
+from billframes.mirror.catalogue import Catalogue
+from billframes.mirror.changing import Changing
+from billframes.mirror.snapshot import Snapshot
+from billframes.mirror.storage import Storage
+from billframes.mirror.tables import TABLES, to_stored
+
+__all__ = ["grown", "realized"]
+
+_IDS = ("time_entry_id", "matter_id", "client_id", "invoice_id", "fixed_fee_id")
+_GROWN = ("time_entries", "invoices", "matters", "clients")
+
+
+def grown(place: Path, copies: int) -> None:
+    """Multiply a mirror's entries, invoices, matters and clients, as a new version."""
+    storage = Storage(place)
+    catalogue = Catalogue(storage)
+    old = catalogue.read()[0][-1]
+    at = dict(old.tables)
+    for name in _GROWN:
+        seed = Snapshot(storage, old)
+        parts = storage.parts(name, old.tables[name])
+        for part in parts:
+            rows = storage.dataset(name, old.tables[name], parts=[part]).to_table()
+            changing = Changing(storage, TABLES[name], at[name])
+            changing.append(_copies(rows, name, copies))
+            at[name] = changing.at
+        del seed
+    now = dt.datetime.now(dt.UTC)
+    catalogue.commit(type(old)(old.number + 1, now, now, at, old.firm))
+
+
+def _copies(rows: pa.Table, name: str, copies: int) -> pa.Table:
+    made = []
+    for copy in range(1, copies):
+        one = rows
+        for place, column in enumerate(rows.column_names):
+            if column in _IDS:
+                ids = pc.utf8_slice_codeunits(rows.column(column), 0, 28)
+                tails = pc.utf8_slice_codeunits(rows.column(column), 28)
+                one = one.set_column(place, column, pc.binary_join_element_wise(tails, ids, f"{copy:02}"))
+        made.append(one)
+    return to_stored(pa.concat_tables(made), TABLES[name])
+
+
+def realized(place: str, engine: str) -> dict[str, float]:
+    """Compute realization by client over all entries."""
+    mirror = bf.mirror(place)
+    tables = {name: mirror.scan(name, engine=engine) for name in ("time_entries", "invoices", "expenses", "fixed_fees")}
+    result = bf.realization(
+        *tables.values(),
+        by="client",
+        matters=mirror.scan("matters", engine=engine),
+        start="2024-01-01",
+        end="2026-12-31",
+    )
+    frame: Any = nw.from_native(result)
+    rows = len(frame.collect() if isinstance(frame, nw.LazyFrame) else frame)
+    entries = int(mirror.sizes().set_index("resource").loc["time_entries", "rows"])
+    return {"rows": float(entries), "clients": float(rows)}
