@@ -5,15 +5,17 @@ balances first, down to 0, and those with credits from the other end: every bala
 open here and is not among them any more. That takes a request for each 1,000 open invoices.
 
 What clients owe is asked for only where it can have changed. Open final invoices, by how long they are overdue, explain
-what a server says a client owes, on most servers. If they explained it at the last refresh, and have not changed since,
-nor passed a limit of 30 days on a day between, the answer would be the same. Everybody else is asked about, and a few
-more as a check: if one of these differs, all clients are asked about.
+what a server says a client owes, on most servers. If they explained it at the last refresh, and explain the same now,
+the answer would be the same. Everybody else is asked about, and a few more as a check: those whose answer would differ
+if the server's calendar were a day ahead or behind, and others in turn. If one of these differs, all clients are asked
+about.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,16 +26,18 @@ from billframes.mirror.changing import Changing
 from billframes.mirror.server import Server
 from billframes.mirror.tables import to_stored
 
-__all__ = ["agree", "checked", "merged", "settled_clients", "steady_clients", "unbalanced_clients"]
+__all__ = ["Steady", "agree", "merged", "settled_clients", "steady_clients", "unbalanced_clients"]
 
 # Balances that differ by less are equal.
 CENT = 0.005
-# Clients that are asked about although nothing should have changed.
-CHECKED = 10
+# Clients of each kind that are asked about although nothing should have changed.
+CHECKED = 5
 _LIMITS = (0, 30, 60, 90)
+_COLUMNS = ["client_id", "invoice_date", "due_date", "balance"]
 _DAY = dt.timedelta(days=1)
 _NOTHING = (0,) * (len(_LIMITS) + 1)
 
+Answer = Mapping[str, Any]
 Owed = Mapping[str, tuple[int, ...]]
 """Cents by client: not due, then by the limits that the days overdue are above."""
 
@@ -56,11 +60,32 @@ def unbalanced_clients(invoices: Changing, balances: pa.Table) -> list[str]:
     return [client for client, balance in owed if abs(sums.get(client, 0.0) - balance) > CENT]
 
 
-def steady_clients(
-    balances: pa.Table, before: Changing, now: Changing, days: tuple[dt.date, dt.date]
-) -> dict[str, dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class Steady:
     """
-    Return the balances that would be answered as they were, by client.
+    Clients whose answer should be as it was.
+
+    Parameters
+    ----------
+    answers : mapping of str to mapping
+        The answers at the last refresh, by client.
+    by_day : tuple of collection of str
+        Those whose answer would differ if the server's day were one earlier, and one later.
+    """
+
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    by_day: tuple[Collection[str], Collection[str]] = ((), ())
+
+    def checks(self, client_ids: Collection[str], number: int) -> set[str]:
+        """Return which of these clients to ask about as a check: others at each refresh, by its number."""
+        known = self.answers.keys() & client_ids
+        kinds = [sorted(known), *(sorted(known & set(each)) for each in self.by_day)]
+        return {name for names in kinds for name in _in_turn(names, number)}
+
+
+def steady_clients(balances: pa.Table, before: Changing, now: Changing, days: tuple[dt.date, dt.date]) -> Steady:
+    """
+    Return the clients who would be answered as they were.
 
     Parameters
     ----------
@@ -69,26 +94,28 @@ def steady_clients(
     before, now : Changing
         The invoices at the last refresh, and now.
     days : tuple of date
-        The server's day at the last refresh, and now, by UTC; its calendar may be a day ahead or behind.
+        The day of the last refresh, and today, by UTC. The server's calendar may be a day ahead or behind: the day that
+        explains most answers is taken.
     """
-    ends = [(before, days[0] - _DAY), (before, days[0] + _DAY), (now, days[1] - _DAY), (now, days[1] + _DAY)]
-    first, *others = [_owed(invoices, day) for invoices, day in ends]
-    return {
-        row["client_id"]: row
-        for row in balances.to_pylist()
-        for owed in [first.get(row["client_id"], _NOTHING)]
-        if _explains(owed, row) and all(each.get(row["client_id"], _NOTHING) == owed for each in others)
-    }
+    answers = {row["client_id"]: row for row in balances.to_pylist()}
+    open_before, open_now = (each.read(_COLUMNS, _open()) for each in (before, now))
+    explained = {}
+    for ahead in (0, 1, -1):
+        owed = _owed(open_before, days[0] + ahead * _DAY)
+        explained[ahead] = {id_: of for id_, row in answers.items() if _explains(of := owed.get(id_, _NOTHING), row)}
+    ahead = max(explained, key=lambda each: len(explained[each]))
+    earlier, today, later = (_owed(open_now, days[1] + (ahead + more) * _DAY) for more in (-1, 0, 1))
+    steady = {id_ for id_, of in explained[ahead].items() if today.get(id_, _NOTHING) == of}
+    by_day = tuple([id_ for id_ in steady if other.get(id_) != today.get(id_)] for other in (earlier, later))
+    return Steady({id_: answers[id_] for id_ in steady}, (by_day[0], by_day[1]))
 
 
-def checked(steady: Collection[str], number: int) -> list[str]:
-    """Return the clients to ask about as a check: others at each refresh, by its number."""
-    names = sorted(steady)
+def _in_turn(names: Sequence[str], number: int) -> Sequence[str]:
     first = number * CHECKED % max(1, len(names))
     return [*names, *names][first : first + min(CHECKED, len(names))]
 
 
-def agree(frame: pa.Table, rows: Collection[Mapping[str, Any]]) -> bool:
+def agree(frame: pa.Table, rows: Collection[Answer]) -> bool:
     """Tell whether clients were answered as they were, those left out who are not among the answers."""
     answers = {row["client_id"]: row for row in frame.to_pylist()}
     return all(
@@ -99,10 +126,10 @@ def agree(frame: pa.Table, rows: Collection[Mapping[str, Any]]) -> bool:
     )
 
 
-def merged(frame: pa.Table, steady: Mapping[str, Mapping[str, Any]], client_ids: Collection[str]) -> pa.Table:
+def merged(frame: pa.Table, steady: Steady, client_ids: Collection[str]) -> pa.Table:
     """Return the answers together with the balances that are as they were, in the order of all clients."""
     answers = {row["client_id"]: row for row in frame.to_pylist()}
-    rows = [answers.get(id_) or steady.get(id_) for id_ in client_ids]
+    rows = [answers.get(id_) or steady.answers.get(id_) for id_ in client_ids]
     return pa.Table.from_pylist([row for row in rows if row is not None], frame.schema)
 
 
@@ -110,8 +137,7 @@ def _open() -> pc.Expression:
     return (pc.field("invoice_state") == "final") & (pc.field("balance") != 0)
 
 
-def _owed(invoices: Changing, day: dt.date) -> Owed:
-    rows = invoices.read(["client_id", "invoice_date", "due_date", "balance"], _open())
+def _owed(rows: pa.Table, day: dt.date) -> Owed:
     due = pc.coalesce(rows.column("due_date"), rows.column("invoice_date")).to_numpy()
     overdue = (np.datetime64(day) - due.astype("datetime64[D]")).astype(int)
     cents = np.rint(rows.column("balance").to_numpy() * 100).astype(np.int64)

@@ -28,8 +28,8 @@ __all__ = ["ASKED", "check_vanished", "compare_windows", "confirmed", "differing
 
 # A differing window of no more rows is loaded.
 FEW = 1000
-# Rows of the largest window that is loaded at once.
-MOST = 100_000
+# A larger window, of up to so many times as many, is loaded if much in it differs.
+MOST = 8
 # More than this share, and this many, is a disaster rather than deletions.
 SHARE, LEAST = 0.1, 100
 ASKED = 10
@@ -73,7 +73,7 @@ def differing(server: Server, changing: Changing, total: int) -> Iterator[Window
             days[last + 1] - _DAY if last + 1 < len(days) else None,
         )
         # Looking for many among few rows takes more requests than loading them.
-        if rows <= min(FEW * max(1, 2 * (rows - there)), max(FEW, MOST)) or first == last:
+        if rows <= FEW * min(max(1, 2 * (rows - there)), MOST) or first == last:
             yield window
             continue
         sought = upto[last] - rows // 2

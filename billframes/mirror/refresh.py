@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from billframes._names import closest
 from billframes._warn import warn
 from billframes.errors import BillframesWarning, MirrorError, PagingError, ParameterError
-from billframes.mirror.balances import agree, checked, merged, settled_clients, steady_clients, unbalanced_clients
+from billframes.mirror.balances import Steady, agree, merged, settled_clients, steady_clients, unbalanced_clients
 from billframes.mirror.catalogue import Catalogue, Version
 from billframes.mirror.changing import Changing
 from billframes.mirror.deletions import ASKED, check_vanished, compare_windows, confirmed, differing, reload
@@ -189,14 +189,16 @@ class Refresh:
 
     def _balances(self, changing: Changing) -> None:
         """Load what clients owe, as far as it can have changed; reload the invoices that don't add up to it."""
-        steady = {} if changing.version is None or changing.table.name in self.full else self._steady(changing)
+        steady = self._steady(changing)
         invoices = Changing(self.storage, TABLES["invoices"], self._at["invoices"])
         ids = self.server.client_ids() if steady else []
-        check = checked(steady.keys() & ids, self._old.number if self._old else 0)
-        frame = self.server.balances([id_ for id_ in ids if id_ not in steady or id_ in check] if steady else None)
-        if steady and not agree(frame, [steady[id_] for id_ in check]):
-            # This server's balances have more to them than the invoices show.
-            steady, frame = {}, self.server.balances()
+        if steady:
+            checks = steady.checks(ids, self._old.number if self._old else 0)
+            frame = self.server.balances([id_ for id_ in ids if id_ not in steady.answers or id_ in checks])
+            # If not, this server's balances have more to them than the invoices show.
+            steady = steady if agree(frame, [steady.answers[id_] for id_ in checks]) else None
+        if not steady:
+            frame = self.server.balances()
         self._reload_invoices(invoices, unbalanced_clients(invoices, frame))
         self._at["invoices"] = invoices.at
         self._seen.keep_removed(invoices)
@@ -205,9 +207,9 @@ class Refresh:
             row[name] += getattr(invoices, name)
         self._replace(changing, to_stored(merged(frame, steady, ids) if steady else frame, changing.table))
 
-    def _steady(self, changing: Changing) -> dict[str, dict[str, Any]]:
-        if self._old is None or self.server.time is None:
-            return {}
+    def _steady(self, changing: Changing) -> Steady | None:
+        if self._old is None or self.server.time is None or changing.table.name in self.full:
+            return None
         before, now = (
             Changing(self.storage, TABLES["invoices"], at["invoices"]) for at in (self._old.tables, self._at)
         )

@@ -20,7 +20,7 @@ from billframes.mirror.tables import Table, to_stored
 __all__ = ["Window", "fill", "windows_of"]
 
 # Records of one window.
-ROWS = 100_000
+ROWS = 50_000
 Window = tuple[dt.date | None, dt.date | None]
 _DAY = dt.timedelta(days=1)
 

@@ -145,13 +145,13 @@ class Admin:
             return _shown(connection, invoice_id)
 
     def write_off(self, invoice_id: str, amount: float | None = None) -> Row:
-        """
-        Reduce a final invoice's amount and balance alike; if `amount` is omitted, by the whole balance.
-        """
+        """Reduce a final invoice's amount and balance alike; if `amount` is omitted, by the whole balance."""
         with self._store.writing() as (connection, at):
             invoice = _shown(connection, invoice_id)
             if invoice["invoiceState"] != "final":
-                raise ParameterError(f"Invoice {invoice['invoiceNumber']} is not final; void it, or write its items down.")
+                raise ParameterError(
+                    f"Invoice {invoice['invoiceNumber']} is not final; void it, or write its items down."
+                )
             less = _units(invoice["balance"] if amount is None else amount)
             sql = "UPDATE invoice SET amount = amount - ?, balance = balance - ?, modified_at = ? WHERE invoice_id = ?"
             connection.execute(sql, (less, less, at, invoice_id))

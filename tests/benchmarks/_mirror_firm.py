@@ -81,6 +81,9 @@ def _value(name: str) -> str:
         return f"own_id({name}, :copy)"
     if name in _NUMBERED:
         return f"{name} || '-' || :copy"
+    if name in {"created_at", "modified_at"}:
+        # Seconds and their parts are each copy's own: in a firm, instants hardly tie.
+        return f"substr({name}, 1, 17) || printf('%09.6f', abs(random() % 60000000) / 1000000.0) || 'Z'"
     return f"own_words({name}, :copy)" if name == "description" else name
 
 
