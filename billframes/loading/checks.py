@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 
 from billframes._names import snake_case
 from billframes._warn import warn
-from billframes.errors import DecodeError, DetailsMissingWarning, RatesHiddenWarning
+from billframes.errors import DecodeError, DetailsMissingWarning, RatesHiddenWarning, UnknownValueWarning
 from billframes.loading.query_args import ListRequest
-from billframes.schema.columns import plain
+from billframes.schema.columns import Column, plain
 from billframes.schema.decode import earlier, parse_instant
 from billframes.schema.resources import Filter
 from billframes.schema.sources import Source
 
-__all__ = ["check_details", "check_filters", "check_rates", "keep_asked"]
+__all__ = ["check_details", "check_filters", "check_rates", "keep_asked", "warn_of_unknown"]
 
 
 def check_filters(table: pa.Table, request: ListRequest) -> None:
@@ -122,6 +122,17 @@ def _filled(column: pa.ChunkedArray) -> bool:
     if pa.types.is_list(column.type):
         return bool(pc.any(pc.greater(pc.list_value_length(column), 0)).as_py())
     return bool(column.null_count < len(column))
+
+
+def warn_of_unknown(array: pa.DictionaryArray, column: Column, resource: str) -> None:
+    """Warn of values in an enum's column that its declaration does not have."""
+    strays = array.dictionary.to_pylist()[len(column.values) :]
+    if strays:
+        warn(
+            f"{resource}: column {column.name!r} holds values the API's description does not have: "
+            f"{', '.join(map(repr, strays))}. They are kept as extra categories.",
+            UnknownValueWarning,
+        )
 
 
 def check_rates(table: pa.Table, resource: str) -> None:

@@ -21,8 +21,8 @@ import pyarrow as pa
 from msgspec.structs import astuple
 
 from billframes._names import snake_case
-from billframes._warn import warn
-from billframes.errors import DecodeError, UnknownValueWarning
+from billframes.errors import DecodeError
+from billframes.loading.checks import warn_of_unknown
 from billframes.loading.dictionaries import ENCODED, encode, enum_column, joined, repeated_column
 from billframes.schema.columns import Column, side_by_side
 from billframes.schema.custom_fields import CustomColumn, read_values, warn_of_undefined
@@ -193,13 +193,8 @@ class TableBuilder:
 
     def _report(self, arrays: Sequence[pa.Array]) -> None:
         for column, array in zip(self.columns, arrays, strict=True):
-            if column.kind == "enum" and len(array.dictionary) > len(column.values):
-                strays = array.dictionary.to_pylist()[len(column.values) :]
-                warn(
-                    f"{self._resource.name}: column {column.name!r} holds values the API's description does not have: "
-                    f"{', '.join(map(repr, strays))}. They are kept as extra categories.",
-                    UnknownValueWarning,
-                )
+            if column.kind == "enum":
+                warn_of_unknown(array, column, self._resource.name)
         if self._undefined:
             warn_of_undefined(self._undefined, self._resource.name)
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import datetime as dt
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes.errors import MirrorError
+from billframes.mirror import windows
 from billframes.mirror.changing import Changing
 from billframes.mirror.server import Server
 from billframes.mirror.tables import to_stored
@@ -47,43 +48,74 @@ def check_vanished(name: str, gone: int, rows: int) -> None:
 
 
 def differing(server: Server, changing: Changing, total: int) -> Iterator[Window]:
-    """Return small windows whose totals differ here and there; one open window for lists without dates."""
-    table = changing.table
-    if not table.date:
-        yield None, None
-        return
-    counted = changing.read([table.date]).column(0).value_counts()
-    pairs = sorted(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True))
-    days, upto = [day for day, _ in pairs], list(accumulate(count for _, count in pairs))
-
-    def local(first: int, last: int) -> int:
-        return int(upto[last] - (upto[first - 1] if first else 0))
-
-    # Windows as places in `days`, with the total there. The outermost are open.
-    waiting = [(0, len(days) - 1, total)] if days else []
+    """Yield windows whose totals differ here and there; one open window for lists without dates."""
+    days, upto = _by_day(changing)
     if not days:
         yield None, None
+        return
+
+    def window(first: int, last: int) -> Window:
+        return days[first] if first else None, days[last + 1] - _DAY if last + 1 < len(days) else None
+
+    def before(first: int, end: int) -> int:
+        return server.count(changing.table.name, window(first, end)[0], days[end] - _DAY)
+
+    found: tuple[int, int] | None = None
+    for first, last in _narrowed(upto, total, before):
+        # Neighbours are loaded as one: each load has a few requests of its own.
+        if found and found[1] + 1 == first and _rows(upto, found[0], last) <= windows.ROWS:
+            found = found[0], last
+            continue
+        if found:
+            yield window(*found)
+        found = first, last
+    if found:
+        yield window(*found)
+
+
+def _by_day(changing: Changing) -> tuple[list[dt.date], list[int]]:
+    """Return the days that rows have, and how many rows there are up to each; nothing for lists without dates."""
+    if not changing.table.date:
+        return [], []
+    counted = changing.read([changing.table.date]).column(0).value_counts()
+    pairs = sorted(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True))
+    return [day for day, _ in pairs], list(accumulate(count for _, count in pairs))
+
+
+def _rows(upto: list[int], first: int, last: int) -> int:
+    return upto[last] - (upto[first - 1] if first else 0)
+
+
+def _narrowed(upto: list[int], total: int, count: Callable[[int, int], int]) -> Iterator[tuple[int, int]]:
+    """
+    Yield parts of the days, from the first to the last, whose totals differ and that are best loaded.
+
+    Parameters
+    ----------
+    upto : list of int
+        Rows here up to each day.
+    total : int
+        Rows there. The outermost parts are open: they count rows of other days, too.
+    count : callable
+        Returns how many rows there are there from one of the days up to before another.
+    """
+    waiting = [(0, len(upto) - 1, total)]
     while waiting:
         first, last, there = waiting.pop()
-        rows = local(first, last)
+        rows = _rows(upto, first, last)
         if rows == there:
             continue
-        window = (
-            days[first] if first else None,
-            days[last + 1] - _DAY if last + 1 < len(days) else None,
-        )
         # Looking for many among few rows takes more requests than loading them.
         if rows <= FEW * min(max(1, 2 * (rows - there)), MOST) or first == last:
-            yield window
+            yield first, last
             continue
-        sought = upto[last] - rows // 2
-        middle = min(max(bisect_right(upto, sought), first), last - 1)
-        before = server.count(table.name, window[0], days[middle + 1] - _DAY)
+        middle = min(max(bisect_right(upto, upto[last] - rows // 2), first), last - 1)
+        before = count(first, middle + 1)
         waiting.append((middle + 1, last, there - before))
         waiting.append((first, middle, before))
 
 
-def compare_windows(server: Server, changing: Changing, windows: Iterator[Window] | list[Window]) -> list[str]:
+def compare_windows(server: Server, changing: Changing, periods: Iterator[Window] | list[Window]) -> list[str]:
     """
     Load windows, take in what differs, and return the ids of rows that are here and not there.
 
@@ -92,7 +124,7 @@ def compare_windows(server: Server, changing: Changing, windows: Iterator[Window
     table = changing.table
     missing: list[str] = []
     moved: set[str] = set()
-    for start, end in windows:
+    for start, end in periods:
         frame = server.load(table.name, start, end) if table.date else server.load(table.name)
         rows = to_stored(frame, table)
         here = changing.read([table.id], _within(table.date, start, end)).column(0)

@@ -19,6 +19,7 @@ import pyarrow.dataset as ds
 
 from billframes._names import snake_case
 from billframes.errors import ParameterError
+from billframes.loading.checks import warn_of_unknown
 from billframes.loading.dictionaries import ENCODED, enum_column, joined
 from billframes.loading.ordering import order_of, orderable
 from billframes.loading.query_args import ListRequest
@@ -57,7 +58,7 @@ def read(snapshot: Snapshot, request: ListRequest, custom: Collection[CustomColu
     if request.limit is not None:
         rows = rows.slice(0, request.limit)
     chosen = [source.column for source in sources_of(request.resource.record, request.select)]
-    return typed(rows, [*chosen, *(each.column for each in custom)])
+    return typed(rows, [*chosen, *(each.column for each in custom)], request.resource.name)
 
 
 def count(snapshot: Snapshot, request: ListRequest) -> int:
@@ -66,19 +67,21 @@ def count(snapshot: Snapshot, request: ListRequest) -> int:
     return int(_matching(snapshot, TABLES[request.resource.name], request).num_rows)
 
 
-def typed(rows: pa.Table, columns: Collection[Column]) -> pa.Table:
+def typed(rows: pa.Table, columns: Collection[Column], resource: str) -> pa.Table:
     """Return columns in their declared types; a column that is not stored is missing throughout."""
-    arrays = [_typed(rows, column) for column in columns]
+    arrays = [_typed(rows, column, resource) for column in columns]
     fields = [column.field.with_type(array.type) for column, array in zip(columns, arrays, strict=True)]
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 
-def _typed(rows: pa.Table, column: Column) -> pa.Array | pa.ChunkedArray:
+def _typed(rows: pa.Table, column: Column, resource: str) -> pa.Array | pa.ChunkedArray:
     if column.name not in rows.column_names:
         return pa.nulls(rows.num_rows, column.type)
     values = rows.column(column.name)
     if column.kind == "enum":
-        return _enum(values, column)
+        array = _enum(values, column)
+        warn_of_unknown(array, column, resource)
+        return array
     if column.type == REPEATED:
         return values.cast(REPEATED.value_type).dictionary_encode().combine_chunks()
     return values.cast(column.type)

@@ -30,6 +30,7 @@ from billframes.loading.ids import segment
 from billframes.loading.progress import Progress
 from billframes.loading.select_names import SelectNames
 from billframes.mirror.tables import Table
+from billframes.schema.resources import CUSTOM_FIELDS
 from billframes.transport.connections import CancelScope
 from billframes.transport.http import OutcomeCheck, Query, Response
 
@@ -62,6 +63,8 @@ class _Counted:
         self.progress = client.progress if progress is None else progress
         self.requests = 0
         self.first_date: dt.datetime | None = None
+        # One set of definitions for the whole refresh, so that all of its frames have the same columns.
+        self._definitions: dict[tuple[str, Query], Response] = {}
 
     page_size = property(lambda self: self._client.page_size)
     concurrency = property(lambda self: self._client.concurrency)
@@ -86,12 +89,17 @@ class _Counted:
         scope: CancelScope | None = None,
         may_be_empty: bool = False,
     ) -> Response:
+        key = path, tuple(query)
+        if key in self._definitions:
+            return self._definitions[key]
         with self._lock:
             self.requests += 1
         response = self._client.fetch(path, query, resource=resource, scope=scope, may_be_empty=may_be_empty)
         with self._lock:
             if response.date and (self.first_date is None or response.date < self.first_date):
                 self.first_date = response.date
+            if path == CUSTOM_FIELDS.path:
+                self._definitions[key] = response
         return response
 
     def send(

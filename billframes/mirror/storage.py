@@ -64,9 +64,9 @@ class Storage:
         """Tell whether there is a table of this name."""
         from deltalake import DeltaTable
 
-        if self.local:
-            return (self.local / name / "_delta_log").is_dir() and DeltaTable.is_deltatable(self.uri(name))
         with self._said():
+            if self.local and not (self.local / name / "_delta_log").is_dir():
+                return False
             return bool(DeltaTable.is_deltatable(self.uri(name), self.options))
 
     def version(self, name: str) -> int:

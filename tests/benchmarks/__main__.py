@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from tests.benchmarks import analyses, bounds, loads
+from tests.benchmarks import analyses, bounds, ebilling, loads, mirror
 
 if __name__ == "__main__":
     loads.main()
     analyses.main()
     bounds.main()
+    ebilling.main()
+    mirror.main()

@@ -6,14 +6,15 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import narwhals.stable.v2 as nw
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
 import billframes as bf
 from billframes.mirror.catalogue import Catalogue
 from billframes.mirror.changing import Changing
-from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import TABLES, to_stored
 
@@ -30,14 +31,12 @@ def grown(place: Path, copies: int) -> None:
     old = catalogue.read()[0][-1]
     at = dict(old.tables)
     for name in _GROWN:
-        seed = Snapshot(storage, old)
         parts = storage.parts(name, old.tables[name])
         for part in parts:
             rows = storage.dataset(name, old.tables[name], parts=[part]).to_table()
             changing = Changing(storage, TABLES[name], at[name])
             changing.append(_copies(rows, name, copies))
             at[name] = changing.at
-        del seed
     now = dt.datetime.now(dt.UTC)
     catalogue.commit(type(old)(old.number + 1, now, now, at, old.firm))
 
@@ -58,6 +57,11 @@ def _copies(rows: pa.Table, name: str, copies: int) -> pa.Table:
 def realized(place: str, engine: str) -> dict[str, float]:
     """Compute realization by client over all entries."""
     mirror = bf.mirror(place)
+    # As docs/mirror.md says: work on pieces rather than on all that memory holds.
+    if engine == "duckdb":
+        duckdb.sql("SET memory_limit = '1GB'; SET preserve_insertion_order = false")
+    else:
+        pl.Config.set_engine_affinity("streaming")
     tables = {name: mirror.scan(name, engine=engine) for name in ("time_entries", "invoices", "expenses", "fixed_fees")}
     result = bf.realization(
         *tables.values(),

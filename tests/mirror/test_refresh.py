@@ -254,3 +254,19 @@ def test_a_mirror_tells_its_age_and_refuses_stale_data(m, writer):
         stale.clients()
     with pytest.raises(bf.ParameterError, match="max_age='soon'"):
         mirror(m.path, max_age="soon")
+
+
+def test_values_that_the_description_does_not_have_are_warned_of_as_by_a_client(m, writer, firm):
+    user, role = writer.users(query="Whitfield")[["user_id", "role"]].iloc[0]
+    execute(firm, "UPDATE user SET role = 'astronaut' WHERE user_id = ?", user)
+    try:
+        with pytest.warns(bf.UnknownValueWarning, match="users: column 'role' holds .*'astronaut'"):
+            m.refresh()
+        with pytest.warns(bf.UnknownValueWarning) as by_client:
+            expected = writer.users()
+        with pytest.warns(bf.UnknownValueWarning) as by_mirror:
+            pd.testing.assert_frame_equal(m.users(), expected)
+        assert [str(each.message) for each in by_mirror] == [str(each.message) for each in by_client]
+    finally:
+        execute(firm, "UPDATE user SET role = ? WHERE user_id = ?", role, user)
+        m.refresh()

@@ -72,6 +72,18 @@ def test_payments(fresh, admin):
     assert admin.pay(id_, 10)["balance"] == -10.0
 
 
+def test_writing_off_lowers_amount_and_balance_alike(fresh, admin):
+    id_ = admin.create_invoice(fresh.id("c1"))["invoiceId"]
+    with pytest.raises(ParameterError, match="not final"):
+        admin.write_off(id_)
+    admin.move(id_, "final")
+    admin.pay(id_, 100)
+    left = admin.write_off(id_, 20)
+    assert (left["amount"], left["balance"]) == (300.0, 200.0)
+    left = admin.write_off(id_)
+    assert (left["amount"], left["balance"]) == (100.0, 0.0)
+
+
 def test_voiding_gives_everything_back(fresh, admin):
     """Void: back to unbilled."""
     before = fresh.rows("time-entries", clientId="c1", billed="false")

@@ -1,0 +1,131 @@
+"""A disk that is really full, and folders that really can't be written: one sentence each, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import billframes as bf
+from billframes.mirror import mirror
+from billframes.sandbox import Sandbox
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="mounts file systems and changes accounts: root on Linux only"
+)
+
+
+@pytest.fixture(scope="module")
+def writer():
+    with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False) as connected:
+        yield connected
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A small disk of its own."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(place)]
+    if (done := subprocess.run(mount, capture_output=True, text=True, check=False)).returncode:
+        pytest.skip(f"nothing can be mounted here: {done.stderr}")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def change(client, text):
+    for entry in client.time_entries("2026-10", billed=False, limit=1)["time_entry_id"]:
+        client.time_entries.update(entry, description=text)
+
+
+def fill(path):
+    with path.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+
+
+def equal(opened, client):
+    for name in ("time_entries", "invoices", "client_balances"):
+        pd.testing.assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
+
+
+def test_a_full_disk_keeps_the_last_version_and_the_next_refresh_finishes(writer, disk):
+    m = mirror(disk / "firm", client=writer)
+    m.refresh()
+    before = m.time_entries("2026-10")
+    change(writer, "While the disk is full")
+    filler = disk / "filler"
+    with pytest.raises(OSError, match="No space left"):
+        fill(filler)
+    with pytest.raises(bf.MirrorError, match=r"the disk is full. The last version is whole; free some space") as caught:
+        m.refresh()
+    assert "\n" not in str(caught.value)
+    assert mirror(disk / "firm").time_entries("2026-10").equals(before)
+    filler.unlink()
+    m.refresh()
+    equal(m, writer)
+
+
+def test_a_first_refresh_on_a_disk_too_small_is_said_and_finished_on_a_larger_one(writer, disk):
+    subprocess.run(["mount", "-o", "remount,size=600k", str(disk)], check=True)
+    with pytest.raises(bf.MirrorError, match="the disk is full"):
+        mirror(disk / "firm", client=writer).refresh()
+    with pytest.raises(bf.MirrorError, match="its first refresh has not finished"):
+        mirror(disk / "firm").clients()
+    subprocess.run(["mount", "-o", "remount,size=12m", str(disk)], check=True)
+    m = mirror(disk / "firm", client=writer)
+    m.refresh()
+    equal(m, writer)
+
+
+def test_a_read_only_disk_is_read_and_not_refreshed(writer, disk):
+    m = mirror(disk / "firm", client=writer)
+    m.refresh()
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    equal(mirror(disk / "firm"), writer)
+    with pytest.raises(bf.MirrorError, match=r"can't be written: Read-only file system. Nothing was changed"):
+        m.refresh()
+
+
+@contextmanager
+def nobody():
+    """Be another account."""
+    other = pwd.getpwnam("nobody")
+    os.setegid(other.pw_gid)
+    os.seteuid(other.pw_uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+
+
+def test_another_account_can_neither_read_nor_write(writer):
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    try:
+        m = mirror(folder / "firm", client=writer)
+        m.refresh()
+        with nobody():
+            with pytest.raises(bf.MirrorError, match=r"denied"):
+                mirror(folder / "firm").clients()
+            with pytest.raises(bf.MirrorError, match=r"can't be written: Permission denied. Nothing was changed"):
+                m.refresh()
+        os.chown(folder / "firm", pwd.getpwnam("nobody").pw_uid, -1)
+        for each in (folder / "firm").rglob("*"):
+            os.chown(each, pwd.getpwnam("nobody").pw_uid, -1)
+            each.chmod(0o500 if each.is_dir() else 0o400)
+        with nobody():
+            assert len(mirror(folder / "firm").clients()) == len(m.clients())
+            with pytest.raises(bf.MirrorError, match=r"can't be written: Permission denied. Nothing was changed"):
+                m.refresh()
+    finally:
+        shutil.rmtree(folder)
