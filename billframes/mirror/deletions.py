@@ -19,11 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes.errors import MirrorError
-from billframes.mirror import windows
 from billframes.mirror.changing import Changing
 from billframes.mirror.server import Server
 from billframes.mirror.tables import to_stored
-from billframes.mirror.windows import Window, windows_of
+from billframes.mirror.windows import ROWS, Window, windows_of
 
 __all__ = ["ASKED", "check_vanished", "compare_windows", "confirmed", "differing", "reload"]
 
@@ -63,7 +62,7 @@ def differing(server: Server, changing: Changing, total: int) -> Iterator[Window
     found: tuple[int, int] | None = None
     for first, last in _narrowed(upto, total, before):
         # Neighbours are loaded as one: each load has a few requests of its own.
-        if found and found[1] + 1 == first and _rows(upto, found[0], last) <= windows.ROWS:
+        if found and found[1] + 1 == first and _rows(upto, found[0], last) <= ROWS:
             found = found[0], last
             continue
         if found:

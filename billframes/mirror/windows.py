@@ -17,7 +17,7 @@ from billframes.mirror.changing import Changing
 from billframes.mirror.server import Server
 from billframes.mirror.tables import Table, to_stored
 
-__all__ = ["Window", "fill", "windows_of"]
+__all__ = ["ROWS", "Window", "fill", "windows_of"]
 
 # Records of one window.
 ROWS = 50_000
