@@ -28,7 +28,7 @@ from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
 from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import Measure, shared
-from billframes.analysis.spec import Analysis, FromBook, TableSpec
+from billframes.analysis.spec import Analysis, FromBook, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning
 from billframes.periods import DateLike
@@ -385,4 +385,12 @@ ANALYSIS = Analysis(
         cents=True,
     ),
     book=FromBook(first=""),
+    tab=TabSpec(
+        place=6,
+        title="Collections",
+        tiles=("balance",),
+        order="balance",
+        filters="rows",
+        note="An invoice is the client’s, whoever worked on it.",
+    ),
 )
