@@ -21,7 +21,7 @@ from billframes._warn import warn
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date
 from billframes.analysis.column_types import ITEMS, Frame, as_arrow
-from billframes.analysis.coverage import need_open_on
+from billframes.analysis.coverage import need_open_on, was_cut
 from billframes.analysis.engine import collect, from_arrow, join_by_id, lazy, sum_by, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, midnight
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -30,7 +30,7 @@ from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import Measure, shared
 from billframes.analysis.spec import Analysis, FromBook, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
-from billframes.errors import RatesHiddenWarning
+from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "collections", "responsible_of"]
@@ -121,7 +121,7 @@ def collections(
     RatesHiddenWarning
         Billable time since then has no amount: what it is worth is missing.
     IncompleteDataWarning
-        As in `aging`.
+        As in `aging`, or rows of the time entries were taken away after their load.
 
     Notes
     -----
@@ -159,6 +159,12 @@ def collections(
     }
     frames = from_native(**natives)
     need_open_on("collections", {"time_entries": time_entries}, day)
+    if was_cut(time_entries):
+        warn(
+            "collections: rows of time_entries were taken away after the load, so hours and worth since the due date "
+            "are only of the others. Pass all time entries, or use bf.book.",
+            IncompleteDataWarning,
+        )
     with already_checked(natives, frames):
         late, totals = _late(invoices, frames["invoices"], day, settings)
     people = responsible_of({row["invoice_id"]: row["matter_id"] for row in late}, frames)
@@ -361,7 +367,7 @@ ANALYSIS = Analysis(
     ),
     columns=(
         *shared("balance"),
-        Measure("days_overdue", "Days overdue", "days", "Days past due."),
+        Measure("days_overdue", "Days overdue", "count", "Days past due."),
         Measure("other_balance", "Other balances", "money", "The client’s other open invoices, due or not."),
         Measure("other_overdue", "Others overdue", "money", "The client’s other overdue invoices."),
         Measure("hours_since_due", "Hours since", "hours", "Hours worked for the client since the invoice fell due."),

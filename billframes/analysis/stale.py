@@ -370,7 +370,7 @@ ANALYSIS = Analysis(
     columns=(
         Measure("finding", "Finding", "text", "What the row is about."),
         Measure("since", "Since", "date", "The day from which the days count."),
-        Measure("days_since", "Days since", "days", "Days from then on."),
+        Measure("days_since", "Days since", "count", "Days from then on."),
         Measure("open_amount", "Open", "money", "What is open: work in progress, receivables or the fee."),
         *shared("hours"),
         Measure("effort_amount", "Effort", "money", "Hours linked to the fixed fee at standard rates."),

@@ -61,6 +61,8 @@ def test_other_analyses_refuse_frames_of_one_month_too(of_month, whole):
     owed, matters = whole["pandas"]["invoices"], whole["pandas"]["matters"]
     with pytest.raises(ParameterError, match="collections needs all time entries up to 2026-10-31"):
         analysis.collections(owed, month["time_entries"], as_of="2026-10-31")
+    with pytest.warns(IncompleteDataWarning, match="collections: rows of time_entries were taken away after the load"):
+        analysis.collections(owed, whole["pandas"]["time_entries"].head(100), as_of="2026-10-31")
     with pytest.raises(ParameterError, match="wip needs all time entries up to 2026-10-31"):
         analysis.stale(**items, invoices=owed, matters=matters, as_of="2026-10-31")
     with pytest.raises(ParameterError, match="aging needs all work on the invoices counted"):
