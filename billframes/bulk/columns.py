@@ -31,8 +31,8 @@ __all__ = ["EditColumn", "UnreadableError", "columns_of", "read_cell", "same", "
 
 # Two amounts or hours that differ by less are equal: Excel and the server round differently.
 CENT = 0.005
-# Excel keeps milliseconds of a time.
-_INSTANT = dt.timedelta(milliseconds=2)
+# Excel keeps milliseconds of a time, LibreOffice hundredths of a second.
+_INSTANT = dt.timedelta(milliseconds=20)
 _NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
 # Fields that null leaves as they are; the all-zero UUID takes their value away.
 _REMOVED_BY_ZERO = frozenset({"fixed_fee_id", "practice_area_id"})
