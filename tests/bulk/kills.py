@@ -1,0 +1,222 @@
+"""Applies killed at random moments and resumed: `python -m tests.bulk.kills 200`; the sandbox's audit is the judge.
+
+Each round plans updates of two fields, new rows and deletions, applies them in a process that gets SIGKILL somewhere
+in between, and resumes; every third resume is killed, too. In the end each change must be in the audit once and whole.
+Faults of the server are on in every fourth round.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import billframes as bf
+from billframes.bulk import apply as applying
+from billframes.sandbox import Sandbox
+from billframes.sandbox.fault_injection import Trouble
+
+UPDATES, CREATES, DELETIONS = 40, 20, 4
+# Forks for each job, because importing billframes takes longer than the job.
+SCRIPT = """
+import json, os, pickle, signal, sys
+import billframes as bf
+from billframes.bulk import apply, plan, resume
+from billframes.transport import http
+apply.SETTLED = 0.3
+http.backoff = lambda _attempt: 0.02
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for line in sys.stdin:
+    job = json.loads(line)
+    if os.fork() == 0:
+        client = bf.Client(job["url"], "sandbox-full", progress=False, retries=12)
+        print(os.getpid(), flush=True)
+        if job["deed"] == "resume":
+            try:
+                bf.resume(job["journal"], client=client)
+            except bf.ParameterError:
+                pass
+        else:
+            frame = pickle.loads(bytes.fromhex(job["frame"]))
+            made = getattr(client, job["resource"]).plan(frame, delete=job["delete"])
+            print("planned", flush=True)
+            made.apply(job["journal"])
+        os._exit(0)
+"""
+
+
+class Jobs:
+    """A process that does jobs, each of which can be killed."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def start(self, **job: Any) -> int:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(job) + "\n")
+        self._process.stdin.flush()
+        return int(self.line())
+
+    def line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def kill(self, pid: int, seconds: float) -> None:
+        """Kill a job after so long."""
+        time.sleep(seconds)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        while True:
+            try:
+                os.kill(pid, 0)
+            except ProcessLookupError:
+                break
+            time.sleep(0.002)
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+def kills(number: int, seed: int = 0) -> int:
+    """Kill so many applies; raise unless every change was made once and whole. Return how many were really cut off."""
+    chosen, cut = random.Random(seed), 0
+    applying.SETTLED = 0.3
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        calm = stack.enter_context(Sandbox(audit=True))
+        rough = stack.enter_context(Sandbox(audit=True, trouble=Trouble(faults=0.1, seed=seed)))
+        for at in range(number):
+            sandbox = rough if at % 4 == 3 else calm
+            jobs = Jobs()
+            try:
+                cut += _round(sandbox, jobs, at, chosen, folder / f"{at}.journal")
+            finally:
+                jobs.close()
+    return cut
+
+
+def _round(sandbox: Sandbox, jobs: Jobs, at: int, chosen: random.Random, journal: Path) -> bool:
+    resource = "expenses" if at % 3 == 1 else "time_entries"
+    client = bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False, retries=12)
+    frame, delete, planned = _edits(client, resource, at)
+    position = _position(sandbox)
+    deed = {"resource": resource, "url": sandbox.base_url, "journal": str(journal), "delete": delete}
+    pid = jobs.start(deed="apply", frame=_pickled(frame), **deed)
+    assert jobs.line() == "planned"
+    jobs.kill(pid, chosen.uniform(0.0, 0.4))
+    if at % 3 == 0 and journal.exists():
+        pid = jobs.start(deed="resume", **deed)
+        jobs.kill(pid, chosen.uniform(0.0, 0.3))
+    cut = _finish(client, journal)
+    _judge(sandbox, position, planned, nothing=not journal.exists())
+    return cut
+
+
+def _finish(client: bf.Client, journal: Path) -> bool:
+    """Resume until the journal is finished; return whether there was something left."""
+    try:
+        outcomes = bf.resume(journal, client=client)
+    except bf.ParameterError as error:
+        if "is finished" in str(error):
+            return False
+        # Killed before the journal was whole, and so before anything was sent.
+        if not any(words in str(error) for words in ("no journal", "not a journal", "another version")):
+            raise
+        journal.unlink(missing_ok=True)
+        return False
+    assert set(outcomes["outcome"]) == {"done"}, outcomes[outcomes["outcome"] != "done"].to_string()
+    return True
+
+
+def _edits(client: bf.Client, resource: str, at: int) -> tuple[pd.DataFrame, list[str], dict[str, Any]]:
+    """Return an edited frame, what to delete, and what each change is to become."""
+    loader = getattr(client, resource)
+    value = "hours" if resource == "time_entries" else "amount"
+    id_ = "time_entry_id" if resource == "time_entries" else "expense_id"
+    loaded = loader("2026-10", billed=False)
+    kept = loaded.head(min(UPDATES, len(loaded) - DELETIONS))
+    edited = kept.assign(
+        **{value: [1 + at * 0.01 + row for row in range(len(kept))]},
+        description=[f"kill {at} update {row}" for row in range(len(kept))],
+    )
+    one = kept.iloc[0]
+    # Two of the new rows are equal, and both are wanted.
+    names = [f"kill {at} new {max(row, 1)}" for row in range(CREATES)]
+    new = pd.DataFrame({"matter_id": one["matter_id"], "date": one["date"], value: 0.5, "description": names})
+    if resource == "time_entries":
+        new["user_id"] = one["user_id"]
+    delete = loaded.tail(DELETIONS)[id_].tolist()
+    wanted = {
+        "updates": {i: (d, v) for i, d, v in zip(edited[id_], edited["description"], edited[value], strict=True)},
+        "creates": Counter(names),
+        "deletions": delete,
+        "value": value,
+    }
+    return pd.concat([edited, new], ignore_index=True), delete, wanted
+
+
+def _pickled(frame: pd.DataFrame) -> str:
+    import pickle
+
+    return pickle.dumps(frame).hex()
+
+
+def _position(sandbox: Sandbox) -> int:
+    return int(_sql(sandbox, "SELECT coalesce(max(position), 0) FROM audit")[0][0])
+
+
+def _sql(sandbox: Sandbox, sql: str, *values: Any) -> list[Any]:
+    with closing(sqlite3.connect(sandbox.database)) as database:
+        return database.execute(sql, values).fetchall()
+
+
+def _judge(sandbox: Sandbox, position: int, planned: dict[str, Any], *, nothing: bool) -> None:
+    rows = _sql(sandbox, "SELECT id, record FROM audit WHERE position > ? ORDER BY position", position)
+    if nothing:
+        assert rows == []
+        return
+    updates: dict[str, list[tuple[str, float]]] = {}
+    created: Counter[str] = Counter()
+    deleted: Counter[str] = Counter()
+    for id_, record in rows:
+        if record is None:
+            deleted[id_] += 1
+            continue
+        now = json.loads(record)
+        if id_ in planned["updates"]:
+            updates.setdefault(id_, []).append((now["description"], now[planned["value"]] / 10_000))
+        else:
+            created[now["description"]] += 1
+    # Once, and both fields at once.
+    assert {id_: [(d, round(v, 4)) for d, v in each] for id_, each in updates.items()} == {
+        id_: [(d, round(float(v), 4))] for id_, (d, v) in planned["updates"].items()
+    }
+    assert created == planned["creates"]
+    assert deleted == Counter(planned["deletions"])
+
+
+if __name__ == "__main__":
+    asked = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    begun = time.monotonic()
+    really = kills(asked)
+    print(
+        f"{asked} kills, {really} of them in the middle; every change once and whole, {time.monotonic() - begun:.0f} s."
+    )

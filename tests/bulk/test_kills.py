@@ -1,0 +1,14 @@
+"""An apply that is killed and resumed makes every change once."""
+
+from __future__ import annotations
+
+import pytest
+
+from billframes.bulk import apply as applying
+from tests.bulk.kills import kills
+
+
+@pytest.mark.slow
+def test_a_dozen_kills_double_lose_and_tear_nothing(monkeypatch):
+    monkeypatch.setattr(applying, "SETTLED", applying.SETTLED)
+    assert kills(12) >= 3
