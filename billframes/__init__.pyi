@@ -111,6 +111,7 @@ from .mirror import (
     receipts as receipts,
 )
 from .widgets import (
+    apply_button as apply_button,
     explore as explore,
     filter_panel as filter_panel,
 )

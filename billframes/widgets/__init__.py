@@ -1,4 +1,4 @@
-"""Widgets for notebooks: a filter panel for a frame, and an explorer for a book.
+"""Widgets for notebooks: a filter panel for a frame, an explorer for a book, and a button that applies bulk edits.
 
 The filter state is a plain value (`_state`) and filtering is plain pandas (`_fields`, `_options`, `_filters`,
 `_describe`), so both are tested without a notebook. The widgets show the state and handle clicks.
@@ -10,13 +10,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from billframes.widgets.apply_button import ApplyButton, apply_button
     from billframes.widgets.explorer import Explorer, explore
     from billframes.widgets.panel import FilterPanel, filter_panel
 
-__all__ = ["Explorer", "FilterPanel", "explore", "filter_panel"]
+__all__ = ["ApplyButton", "Explorer", "FilterPanel", "apply_button", "explore", "filter_panel"]
 
 # The dashboard's command and server need no widgets, which take a second to import.
-_PLACES = {"Explorer": "explorer", "explore": "explorer", "FilterPanel": "panel", "filter_panel": "panel"}
+_PLACES = {
+    "ApplyButton": "apply_button",
+    "Explorer": "explorer",
+    "FilterPanel": "panel",
+    "apply_button": "apply_button",
+    "explore": "explorer",
+    "filter_panel": "panel",
+}
 
 
 def __getattr__(name: str) -> Any:
