@@ -104,7 +104,7 @@ def apply_button(plan: Plan) -> ApplyButton:
     Examples
     --------
     >>> panel = bf.filter_panel(bf.time_entries("2026-10", billed=False))
-    >>> panel.state = {"hours": {"from": 8.0}}
+    >>> panel.state = {"billing_type": ["nonBillable"]}
     >>> shown = bf.apply_button(bf.time_entries.plan(panel.frame.assign(description="Trial")))
     >>> shown.outcomes is None
     True
