@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -121,7 +122,7 @@ def test_the_sandbox_prints_one_line_of_json_and_ends_cleanly():
 def test_each_help_has_examples_that_the_command_understands(capsys, command):
     with pytest.raises(SystemExit):
         main([command, "--help"])
-    examples = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("  billframes ")]
+    examples = [shlex.split(line) for line in capsys.readouterr().out.splitlines() if line.startswith("  billframes ")]
     assert len(examples) >= 2
     for _, name, *words in examples:
         assert name == command

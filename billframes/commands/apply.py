@@ -17,12 +17,15 @@ from billframes.bulk.plan import Plan, make_plan
 from billframes.bulk.resume import resume
 from billframes.bulk.workbook import read_workbook
 from billframes.client import Client
+from billframes.commands.connection import add_connection, connected
 from billframes.errors import ParameterError
 
 if TYPE_CHECKING:
     from billframes.bulk.apply import Outcomes
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["EXAMPLES", "add_arguments", "run"]
+
+EXAMPLES = ("billframes apply october.xlsx --dry-run", "billframes apply october.xlsx --yes --journal october.journal")
 
 INCOMPLETE = 1
 _HELD = ("billed", "changed since loaded", "read-only column", "invalid", "gone")
@@ -49,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--duplicates", action="store_true", help="create new rows also if the server has the same record already"
     )
-    parser.add_argument("--profile", metavar="NAME", help="the profile to connect with")
+    add_connection(parser, mirror=False)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -57,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     file = Path(args.file)
     journal = Path(args.journal).absolute() if args.journal else None
     resource, frame = read_workbook(file)
-    with Client(profile=args.profile) as client:
+    with connected(args) as client:
         if journal is not None and journal.exists() and not args.dry_run:
             return _go_on(client, journal, yes=args.yes)
         plan = make_plan(client, resource, frame, args.delete_missing, duplicates=args.duplicates)

@@ -7,16 +7,13 @@ and files that are there are kept.
 from __future__ import annotations
 
 import argparse
-import textwrap
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from billframes._export import write
 from billframes._terminal import say
 from billframes.book import Book
-from billframes.client import Client
+from billframes.commands.connection import add_connection, connected
 from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import Period
@@ -24,21 +21,17 @@ from billframes.periods import Period
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["EXAMPLES", "add_arguments", "run"]
 
-EXAMPLES = """\
-examples:
-  billframes review --responsible "Miriam Harrow" --out october
-      her drafts and invoices in review, into the folder october
-  billframes review --invoice 11835 --invoice 11842 --settings firm.toml
-      two invoices, with the time zone in the firm's settings
-"""
+EXAMPLES = (
+    'billframes review --responsible "Miriam Harrow" --out october',
+    "billframes review --invoice 11835 --invoice 11842 --settings firm.toml",
+)
 PAGE, WORKBOOK = "prebill-review.html", "prebill-review.xlsx"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
-    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, textwrap.dedent(EXAMPLES)
     parser.add_argument(
         "--responsible", metavar="NAME", help="invoices with work on this lawyer's matters, by name or id"
     )
@@ -53,15 +46,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--hours-a-day", type=float, default=12.0, metavar="HOURS", help="flag days with more hours (default: 12)"
     )
     parser.add_argument("--settings", metavar="FILE", help="the firm's settings (default: the profile's)")
-    parser.add_argument("--profile", metavar="NAME", help="the profile to connect with")
-    parser.add_argument("--demo", action="store_true", help="of the bundled sandbox's made-up firm")
+    add_connection(parser, mirror=False)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the page and the workbook, and return the exit code."""
     out = Path(args.out).absolute()
     _check(args, out)
-    with _client(args) as client:
+    with connected(args) as client:
         settings = FirmSettings.load(args.settings) if args.settings else client.settings
         book = Book(Period(), settings=settings, client=client)
         rows = book.prebill_review(args.responsible, invoice=args.invoice, hours_a_day=args.hours_a_day)
@@ -111,15 +103,3 @@ def _check(args: argparse.Namespace, out: Path) -> None:
     from billframes.report.workbook import check_writer
 
     check_writer()
-
-
-@contextmanager
-def _client(args: argparse.Namespace) -> Iterator[Client]:
-    if not args.demo:
-        with Client(profile=args.profile) as client:
-            yield client
-        return
-    from billframes.sandbox import Sandbox
-
-    with Sandbox() as sandbox, Client(sandbox.base_url, sandbox.tokens["full"]) as client:
-        yield client

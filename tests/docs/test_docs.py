@@ -111,6 +111,7 @@ def test_a_page_explains_every_option_of_a_command(command):
     parser.add_argument("--debug", action="store_true")
     importlib.import_module(COMMANDS[command][0]).add_arguments(parser)
     page = {
+        "apply": "bulk-edits",
         "dashboard": "filtering",
         "doctor": "connecting",
         "login": "connecting",
