@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import pandas as pd
 from numpydoc.docscrape import NumpyDocString
 
 import billframes as bf
@@ -116,7 +117,9 @@ def _loader(name: str) -> str:
 
 
 def _class(name: str) -> str:
-    return f".. autoclass:: billframes.{name}\n   :members:\n   :inherited-members: dict, tuple\n\n"
+    """Document a class with its members, but not those of pandas."""
+    inherited = "" if issubclass(getattr(bf, name), pd.DataFrame) else "   :inherited-members: dict, tuple\n"
+    return f".. autoclass:: billframes.{name}\n   :members:\n{inherited}\n"
 
 
 def _exception(name: str) -> str:
