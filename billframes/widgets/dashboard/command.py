@@ -130,6 +130,9 @@ def _voila(notebook: Path, port: int, log: IO[str]) -> Iterator[subprocess.Popen
     try:
         yield server
     finally:
+        if server.stdin:
+            with contextlib.suppress(BrokenPipeError):
+                server.stdin.close()
         server.terminate()
         try:
             server.wait(10)
