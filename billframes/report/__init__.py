@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from billframes.report.html import Section
     from billframes.report.month import Month, load
     from billframes.report.sections import (
+        changes,
         cover,
         headlines,
+        key_points,
         narratives,
         notes,
         realization,
@@ -29,8 +31,10 @@ __all__ = [
     "Month",
     "Section",
     "build",
+    "changes",
     "cover",
     "headlines",
+    "key_points",
     "load",
     "narratives",
     "notes",

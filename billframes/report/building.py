@@ -206,7 +206,7 @@ def _with_contents(html: str) -> str:
     found = [(id_, title) for id_, title in _HEADING.findall(html) if id_ != _KEY_POINTS]
     links = "".join(f'<li><a href="#{id_}">{title}</a></li>' for id_, title in found)
     contents = f'<nav class="contents" aria-label="Contents"><ol>{links}</ol></nav>'
-    points = html.find(f'<section id="{_KEY_POINTS}"')
+    points = html.find(f'id="{_KEY_POINTS}"')
     end = "</section>" if points >= 0 else "</header>"
     place = html.find(end, max(points, 0)) + len(end)
     return html[:place] + contents + html[place:] if found and place >= len(end) else html

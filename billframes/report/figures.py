@@ -180,27 +180,39 @@ def _compared(month: Month, rows: tuple[tuple[str, str, str, str], ...], group: 
 
 
 def _open(month: Month) -> list[Figure]:
-    """Return receivables, work in progress and lock-up."""
-    owed, work, locked = month.receivables(None), month.wip(None), month.lockup()
-    total, overdue = (float(owed[name].sum()) for name in ("total", "overdue"))
-    of = month.balances_of
+    """Return receivables, work in progress and lock-up, and the earlier ones that a mirror has."""
+    of, day = month.balances_of, long_date(month.as_of)
     with_balances = f", with the balances of {long_date(of)}" if of else ""
-    day = long_date(month.as_of)
-    oldest = list(work.columns)[[str(name) for name in work.columns].index("total") - 1]
-    receivable = f"Receivables aged to {day}{with_balances}"
-    waiting = f"Work in progress on {day}"
-    tied = f"Lock-up on {day}{with_balances}"
-    rows = (
-        ("Receivables", "money", total, receivable, "total"),
-        ("of these overdue", "money", overdue, receivable, "overdue"),
-        ("Overdue share", "ratio", overdue / total if total > 0 else NAN, receivable, "overdue_share"),
-        ("Work in progress", "money", float(work["total"].sum()), waiting, "total"),
-        ("of these older than 90 days", "money", float(work[oldest].sum()), waiting, str(oldest)),
-        ("Lock-up", "days", float(locked["lockup_days"].iloc[0]), tied, "lockup_days"),
-        ("of these work in progress", "days", float(locked["wip_days"].iloc[0]), tied, "wip_days"),
-        ("of these receivables", "days", float(locked["receivable_days"].iloc[0]), tied, "receivable_days"),
-    )
+    groups = {
+        "receivables": f"Receivables aged to {day}{with_balances}",
+        "work": f"Work in progress on {day}",
+        "lockup": f"Lock-up on {day}{with_balances}",
+    }
+    earlier = [each.values if each else {} for each in month.open_earlier]
     return [
-        Figure(name, unit, now, mark="†", group=group, column=column, currency=unit_of(unit, month.currency))
-        for name, unit, now, group, column in rows
+        Figure(
+            name,
+            unit,
+            month.open_now[name],
+            earlier[0].get(name, NAN),
+            earlier[1].get(name, NAN),
+            mark="" if any(earlier) else "†",
+            group=groups[group],
+            column=column,
+            currency=unit_of(unit, month.currency),
+        )
+        for name, unit, group, column in _BALANCES
     ]
+
+
+# Name, unit, group, column.
+_BALANCES = (
+    ("Receivables", "money", "receivables", "total"),
+    ("of these overdue", "money", "receivables", "overdue"),
+    ("Overdue share", "ratio", "receivables", "overdue_share"),
+    ("Work in progress", "money", "work", "total"),
+    ("of these older than 90 days", "money", "work", "91+"),
+    ("Lock-up", "days", "lockup", "lockup_days"),
+    ("of these work in progress", "days", "lockup", "wip_days"),
+    ("of these receivables", "days", "lockup", "receivable_days"),
+)

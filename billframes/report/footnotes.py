@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from billframes._show import format_number, long_date
+from billframes._show import format_number, long_date, month_name
 from billframes.analysis.capacity import working_days
 from billframes.analysis.metrics import title_of_key
 from billframes.config.firm import describe_settings
 from billframes.report.figures import Figure
-from billframes.report.month import Month
+from billframes.report.month import LOOK_BACK, Month
 from billframes.report.views import View
 
 __all__ = [
@@ -23,6 +23,8 @@ __all__ = [
     "balances",
     "below_floor",
     "capacity",
+    "changes",
+    "earlier_balances",
     "headlines",
     "later_balances",
     "left_out",
@@ -42,8 +44,7 @@ _HEADLINES = (
     "billed work, which is the worth of the time on the same invoices.",
     "A year to date is the sum of its months, from January on.",
     "* As of today. Earlier months had more time to be invoiced and settled, so no change is shown.",
-    "The billing system has only today’s balances, so there are none of earlier months. Lock-up is work in progress "
-    "and receivables in days of the fees billed in the last 365 days.",
+    "Lock-up is work in progress and receivables in days of the fees billed in the last 365 days.",
 )
 BY_MONTH = (
     "Client and available hours belong to the month the work was done in; fees billed, the worth of that work and "
@@ -127,9 +128,31 @@ def below_floor(month: Month, view: View) -> list[str]:
     return [f"Below the firm’s floor of {format_number(floor, 'ratio')}: {told}."]
 
 
+def changes(before: str, after: str) -> str:
+    """Say what the parts of a change are."""
+    return (
+        f"From {before} to {after}. The change of fees is split into hours, rate (worth an hour), realization (billed "
+        "÷ worth) and mix (hours that moved to clients of a higher or lower effective rate); the change of realization "
+        "into the client’s own change and mix. The parts add up to the change."
+    )
+
+
 def work_in_progress(month: Month) -> list[str]:
-    """Say what work in progress and lock-up mean."""
-    return [_WIP, *(f"Of receivables: {each}" for each in balances(month))]
+    """Say what work in progress and lock-up mean, and what e-billing would reject."""
+    line = month.e_billing.line
+    return [_WIP, *(f"Of receivables: {each}" for each in balances(month)), *([line] if line else [])]
+
+
+def earlier_balances(month: Month) -> list[str]:
+    """Say which day's balances stand for earlier months' ends, or that there are none."""
+    found = [
+        f"{month_name(month.earlier(back), short=True)} from the mirror as refreshed on {long_date(each.day)}"
+        for back, each in zip((1, LOOK_BACK), month.open_earlier, strict=True)
+        if each
+    ]
+    if found:
+        return [f"Receivables, work in progress and lock-up of earlier months: {', '.join(found)}."]
+    return ["The billing system has only today’s balances, so there are none of earlier months."]
 
 
 def realization(total: pd.DataFrame, what: str, *, brief: bool = False) -> list[str]:
@@ -191,7 +214,7 @@ def headlines(month: Month) -> list[str]:
         "on contingency, pro bono and internal matters."
     )
     part = "The month is not over: changes compare part of a month with whole months."
-    return [*_HEADLINES, *([left] if hours else []), *([] if month.is_over else [part])]
+    return [*_HEADLINES, *earlier_balances(month), *([left] if hours else []), *([] if month.is_over else [part])]
 
 
 def as_of(month: Month) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import math
 import re
 import warnings
 import zoneinfo
@@ -20,13 +21,16 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes._show import enum_label, long_date, month_name
+from billframes.analysis.bridge import bridge
 from billframes.analysis.totals import total_of
 from billframes.book import Book, book
-from billframes.book_slice import BookSlice, SlicedBook, SliceKey
+from billframes.book_slice import BookSlice, SlicedBook, SliceKey, kept
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesWarning, ParameterError
 from billframes.periods import month_end, parse_period, resolve
+from billframes.report.e_billing import EBilling, check_e_billing
+from billframes.report.history import Balances, balances_then
 from billframes.report.scope import Scope, read_scope
 from billframes.report.tables import named_apart
 
@@ -44,7 +48,8 @@ class Month:
 
     Created by `load`. `first` and `last` are the first and last day counted. `as_of` is the day to which receivables
     are aged; while the month is not over, it is also the last day counted. `notes` collects the warnings of the
-    analyses. `scope` is the client, practice area or responsible lawyer; None is the whole firm.
+    analyses. `scope` is the client, practice area or responsible lawyer; None is the whole firm. `e_billing` is what of
+    the month's work e-billing portals would reject.
     """
 
     first: dt.date
@@ -53,6 +58,7 @@ class Month:
     book: Book | BookSlice
     notes: list[str] = field(default_factory=list)
     scope: Scope | None = None
+    e_billing: EBilling = field(default_factory=EBilling, repr=False)
     _firm: Month | None = field(default=None, repr=False)
     _sliced: dict[SliceKey, SlicedBook] = field(default_factory=dict, repr=False)
 
@@ -71,7 +77,9 @@ class Month:
             return firm
         scope = read_scope(firm.whole, code)
         part = firm._sliced.setdefault(scope.key, SlicedBook(firm.whole, scope.key)).slice(scope.id)
-        return Month(self.first, self.last, self.as_of, part, [*firm.notes], scope, firm)
+        matters = kept(firm.whole.matters, {f"{scope.key}_id": scope.id})
+        findings = firm.e_billing.of(set(matters.loc[matters["ledes_enabled"].fillna(False), "matter_id"]))
+        return Month(self.first, self.last, self.as_of, part, [*firm.notes], scope, findings, firm)
 
     @property
     def whole(self) -> Book:
@@ -201,6 +209,44 @@ class Month:
         other = {"client": "matter", "practice_area": "responsible", "responsible": "client"}
         return other[key] if self.scope and self.scope.key == key else key
 
+    def open_figures(self, book: Book | BookSlice, day: dt.date) -> dict[str, float]:
+        """Return receivables, work in progress and lock-up of a book on a day, by the names of the report."""
+        owed, work, locked = book.aging(as_of=day).iloc[0], book.wip(as_of=day).iloc[0], book.lockup(as_of=day).iloc[0]
+        oldest = work.index[list(work.index).index("total") - 1]
+        total, overdue = float(owed["total"]), float(owed["overdue"])
+        return {
+            "Receivables": total,
+            "of these overdue": overdue,
+            "Overdue share": overdue / total if total > 0 else math.nan,
+            "Work in progress": float(work["total"]),
+            "of these older than 90 days": float(work[oldest]),
+            "Lock-up": float(locked["lockup_days"]),
+            "of these work in progress": float(locked["wip_days"]),
+            "of these receivables": float(locked["receivable_days"]),
+        }
+
+    @functools.cached_property
+    def open_now(self) -> dict[str, float]:
+        """Receivables, work in progress and lock-up on the day that balances are aged to."""
+        with collect_warnings(self.notes):
+            return self.open_figures(self.book, self.as_of)
+
+    @functools.cached_property
+    def open_earlier(self) -> tuple[Balances | None, Balances | None]:
+        """The same of last month's end and a year ago, if a mirror has them."""
+        # That those balances are of their own day is said beside them.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BillframesWarning)
+            return balances_then(self, 1), balances_then(self, LOOK_BACK)
+
+    def changes(self, measure: str, by: str = "client") -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the change of a figure on last month by a key, and its rows added up."""
+        before, after = ((self.earlier(1), month_end(self.earlier(1))), (self.first, self.last))
+        with collect_warnings(self.notes):
+            then, now = (self.book.realization(by, start=first, end=last) for first, last in (before, after))
+            rows = bridge(then, now, measure)
+        return rows, pd.DataFrame([total_of(rows)])
+
     def reconcile(self) -> pd.DataFrame:
         """Invoices dated in the month beside their items."""
         with collect_warnings(self.notes):
@@ -286,6 +332,9 @@ def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", cli
         list(pool.map(functools.partial(getattr, loaded.book), FRAMES))
     if loaded.loaded_on and first > loaded.loaded_on:
         raise ParameterError(f"{month_name(first)} has not begun yet: the data are of {long_date(loaded.loaded_on)}.")
+    # Codes of expenses and fixed fees are read here, so that figures need no connection.
+    with collect_warnings(loaded.notes):
+        loaded.e_billing = check_e_billing(loaded.whole, loaded.first, loaded.last)
     return loaded.only(only) if only else loaded
 
 

@@ -16,13 +16,16 @@ from billframes.report.figures import figures, tiles
 from billframes.report.html import Section, Table, outside, table
 from billframes.report.month import LOOK_BACK, Month
 from billframes.report.pictures import picture, side_by_side, tall
+from billframes.report.points import key_points as points_of
 from billframes.report.tables import NARRATIVES, TRENDS, top_and_rest, trend_columns
 from billframes.report.views import View
 
 __all__ = [
     "Section",
+    "changes",
     "cover",
     "headlines",
+    "key_points",
     "narratives",
     "notes",
     "realization",
@@ -64,6 +67,32 @@ def headlines(month: Month) -> Section:
         figures=rows,
         columns=columns,
         notes=notes,
+    )
+
+
+def key_points(month: Month) -> Section:
+    """Show three to five key points, each with the table that it comes from."""
+    return Section("key_points.html", points=points_of(month))
+
+
+def changes(month: Month, *, top: int = 10) -> Section:
+    """Show what billed fees and billing realization changed by since last month, and which clients that comes from."""
+    found = [each for name in ("billed_amount", "billing_realization") if (each := views.change(month, name))]
+    found = [each for each in found if len(each.rows)]
+    before = month_name(month.earlier(1), short=True)
+    blocks: list[Any] = []
+    for view in found:
+        if view is found[0]:
+            blocks.append(
+                _chart(picture, plots.bridge, view.rows, f"Fees billed from {before} to {month.name}", month, 1.9)
+            )
+        blocks.append(_table(month, view, _top(view, top), view.title))
+    return Section(
+        "section.html",
+        title="What changed",
+        blocks=blocks,
+        notes=[footnotes.changes(before, month.name)],
+        empty="The month is not over, or nothing was billed, so nothing is compared with last month.",
     )
 
 

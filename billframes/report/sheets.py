@@ -78,6 +78,7 @@ def _figures(month: Month) -> Iterator[Sheet]:
     yield replace(hours, meaning=(_PART_HOURS,)) if month.scope else hours
     for key in _keys(month, "practice_area", "client", "user", "responsible"):
         yield _of(views.realization(month, key))
+    yield from (_of(each) for name in ("billed_amount", "billing_realization") if (each := views.change(month, name)))
     note = " ".join(footnotes.balances(month))
     for key in _keys(month, "responsible", "client", "user"):
         yield _of(views.wip(month, key))
@@ -88,6 +89,8 @@ def _figures(month: Month) -> Iterator[Sheet]:
     # A part of the firm has only a share of some invoices.
     if month.scope is None or month.scope.key == "client":
         yield _of(views.invoices(month))
+    if month.e_billing.needed:
+        yield _e_billing(month)
     yield _twelve_months(month)
 
 
@@ -167,6 +170,21 @@ def _without_clauses(sentence: str) -> str:
 
 def _is_label(column: str) -> bool:
     return measure(column) is None and not column.endswith("_id")
+
+
+def _e_billing(month: Month) -> Sheet:
+    columns = ("responsible_name", "matter_name", "date", "item", "field", "problem", "value", "fix", "item_id")
+    rows = month.e_billing.findings.reindex(columns=[*columns])
+    rows = rows.sort_values(["responsible_name", "matter_name", "date"], kind="stable", ignore_index=True)
+    rows = rows.assign(findings=1.0)
+    return Sheet("E-billing", (_E_BILLING, month.e_billing.line), columns, (_FINDINGS,), rows, rows.iloc[:0])
+
+
+_E_BILLING = (
+    "These are the findings of the LEDES check on the month’s work that is not billed yet: what the portals of clients "
+    "with LEDES billing would reject. An item can have several findings."
+)
+_FINDINGS = Measure("findings", "Findings", "count", "The number of findings; each row is one.", adds_up=True)
 
 
 def _twelve_months(month: Month) -> Sheet:

@@ -42,7 +42,7 @@ def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest:
     frame : DataFrame
         A result with a column of labels and columns of numbers.
     label, order : str
-        The column with the rows' names, and the column to sort by, largest first.
+        The column with the rows' names, and the column to sort by, largest first; empty to keep the order.
     top : int
         How many rows keep their name. If only one more row is left, it also keeps its name.
     rest : str
@@ -57,7 +57,7 @@ def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest:
     0           b           30.0           30.0                  1.0
     1  Others (2)           30.0           60.0                  0.5
     """
-    ordered = frame.sort_values(order, ascending=False, kind="stable", ignore_index=True)
+    ordered = frame.sort_values(order, ascending=False, kind="stable", ignore_index=True) if order else frame
     if len(ordered) <= top + 1:
         return ordered
     others = ordered.iloc[top:]

@@ -19,6 +19,7 @@ from billframes.tables import TableOf
 __all__ = [
     "View",
     "budgets",
+    "change",
     "invoices",
     "lockup",
     "realization",
@@ -49,7 +50,7 @@ class View:
     total : DataFrame
         One row, or none.
     order : str
-        The column that the largest rows are chosen by.
+        The column that the largest rows are chosen by; empty if the rows are sorted already.
     units : tuple of str
         The units of the columns that are shown; all of them if empty.
     without : tuple of str
@@ -136,6 +137,17 @@ def lockup(month: Month, by: str = "responsible") -> View:
     return _by("lockup", title, month, month.lockup(by), month.lockup(), "wip_amount")
 
 
+def change(month: Month, measure: str) -> View | None:
+    """Return what changed since last month by client, the largest change first; None if the month is not over."""
+    if not month.is_over:
+        return None
+    by = month.divided_by("client")
+    rows, total = month.changes(measure, by)
+    what = {"billed_amount": "fees", "billing_realization": "realization"}[measure]
+    title = f"Change of {what} by {title_of_key(by)}"
+    return _by("bridge", title, month, rows, total, "")
+
+
 def budgets(month: Month) -> View:
     """Return the matters that have a budget, the most used first."""
     rows = month.budgets()
@@ -152,7 +164,9 @@ def invoices(month: Month) -> View:
 
 def _by(analysis: str, title: str, month: Month, rows: pd.DataFrame, total: pd.DataFrame, order: str) -> View:
     label = next(name for name in map(str, rows.columns) if name.endswith(("_name", "_label")))
-    rows = month.named(rows).sort_values(order, ascending=False, kind="stable", ignore_index=True)
+    rows = month.named(rows)
+    if order:
+        rows = rows.sort_values(order, ascending=False, kind="stable", ignore_index=True)
     return View(title=title, analysis=analysis, label=label, rows=rows, total=total, order=order)
 
 

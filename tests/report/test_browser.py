@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -38,8 +40,10 @@ def test_it_asks_the_network_for_nothing_and_has_no_complaints(seen, report_file
 
 def test_every_section_has_a_table_that_is_shown(seen):
     headings = seen.locator("h2").all_inner_texts()
-    assert headings[:4] == [
+    assert headings[:6] == [
+        "Key points",
         "The month in figures",
+        "What changed",
         "Utilization by timekeeper",
         "Realization by practice area",
         "Realization by client",
@@ -69,4 +73,44 @@ def test_nothing_sticks_out_sideways(seen, width):
 def test_it_prints_on_a_handful_of_pages(seen, paper):
     pdf = seen.pdf(format=paper, prefer_css_page_size=False)
     pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
-    assert 3 <= pages <= 6
+    assert 3 <= pages <= 10
+
+
+def test_on_a_phone_only_tables_scroll_and_their_first_column_stays(browser, report_file):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, offline=True)
+    page = context.new_page()
+    page.goto(report_file.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    wide = page.locator(".scroll").filter(has=page.locator("table")).first
+    before = wide.locator("tbody th[scope=row]").first.bounding_box()["x"]
+    assert wide.evaluate("each => { each.scrollLeft = 200; return each.scrollLeft; }") == 200
+    assert wide.locator("tbody th[scope=row]").first.bounding_box()["x"] == before
+    # Charts are those drawn for this width.
+    drawn = page.locator("picture img").first.evaluate("each => each.currentSrc == each.parentNode.firstChild.srcset")
+    assert drawn
+    context.close()
+
+
+def test_the_contents_and_the_key_points_lead_to_their_sections(seen):
+    links = seen.locator(".contents a, .points a")
+    assert links.count() >= 10
+    for link in links.all():
+        assert seen.locator(f"section{link.get_attribute('href')}").count() == 1
+
+
+@pytest.mark.skipif(shutil.which("pdftoppm") is None, reason="needs pdftoppm")
+def test_on_paper_no_page_but_the_last_is_a_quarter_empty(seen, tmp_path):
+    """The empty part of a page is measured from its lowest dark pixel, above the page number."""
+    (tmp_path / "report.pdf").write_bytes(seen.pdf(format="A4", print_background=True))
+    subprocess.run(["pdftoppm", "-r", "30", "-gray", tmp_path / "report.pdf", tmp_path / "page"], check=True)
+    for path in sorted(tmp_path.glob("page-*.pgm"))[:-1]:
+        width, height, pixels = read_pgm(path.read_bytes())
+        rows = [min(pixels[row * width : (row + 1) * width]) for row in range(int(height * 0.94))]
+        lowest = max(row for row, darkest in enumerate(rows) if darkest < 200)
+        assert lowest > 0.75 * height, path.name
+
+
+def read_pgm(content: bytes) -> tuple[int, int, bytes]:
+    _, size, _, pixels = content.split(b"\n", 3)
+    width, height = map(int, size.split())
+    return width, height, pixels

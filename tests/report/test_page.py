@@ -152,7 +152,7 @@ def test_the_page_asks_for_nothing_from_elsewhere(html):
 
 def test_charts_are_pictures_on_the_page_and_ask_for_nothing_either(page):
     charts = page.select("img")
-    assert len(charts) == 8
+    assert len(charts) == 9
     assert all(chart["alt"].startswith("Chart: ") for chart in charts)
     for source in [*(chart["src"] for chart in charts), *(each["srcset"] for each in page.select("source"))]:
         kind, _, data = source.partition(",")

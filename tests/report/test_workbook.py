@@ -41,12 +41,15 @@ def test_headlines_and_definitions_come_first_and_then_a_sheet_a_table(book):
         "Realization by client",
         "Realization by timekeeper",
         "Realization by responsible",
+        "Change of fees by client",
+        "Change of realization by client",
         "Work in progress by responsible",
         "Work in progress by client",
         "Work in progress by timekeeper",
         "Lock-up by responsible lawyer",
         "Receivables by client",
         "Invoices",
+        "E-billing",
         "Twelve months",
     ]
     said = {row[0]: row[1:] for row in book["Definitions"].iter_rows(values_only=True) if row[0]}

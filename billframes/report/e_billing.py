@@ -1,0 +1,91 @@
+"""What of the month's work would be rejected by clients' e-billing portals, by responsible lawyer."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from billframes.book import Book
+from billframes.ebilling import ledes_check
+
+__all__ = ["EBilling", "check_e_billing"]
+
+_UNKNOWN = "its code is not known"
+
+
+@dataclass(frozen=True)
+class EBilling:
+    """
+    Findings on the month's work that is not billed yet.
+
+    Parameters
+    ----------
+    findings : DataFrame
+        The result of `ledes_check` for what would be rejected, a row a finding.
+    unread : frozenset of (str, str)
+        Items whose codes are not known, with their matters.
+    needed : bool
+        Whether matters need LEDES.
+    """
+
+    findings: pd.DataFrame = field(default_factory=pd.DataFrame)
+    unread: frozenset[tuple[str, str]] = frozenset()
+    needed: bool = False
+
+    @property
+    def rejected(self) -> int:
+        """How many items would be rejected."""
+        return int(self.findings["item_id"].nunique()) if len(self.findings) else 0
+
+    @property
+    def line(self) -> str:
+        """The findings in one line; empty if no matter needs LEDES."""
+        if not self.needed:
+            return ""
+        more = f" The codes of {len(self.unread)} expenses and fixed fees are not known." if self.unread else ""
+        if not self.rejected:
+            return f"E-billing: no item of the month’s work on matters with LEDES billing would be rejected.{more}"
+        items = self.findings.dropna(subset=["item_id"]).drop_duplicates("item_id")
+        counts = Counter(items["responsible_name"].fillna("nobody responsible"))
+        names = ", ".join(
+            f"{name} {count}" for name, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+        )
+        noun = "item" if self.rejected == 1 else "items"
+        return (
+            f"E-billing: {self.rejected} {noun} of the month’s work that is not billed yet would be rejected, by "
+            f"responsible lawyer: {names}.{more}"
+        )
+
+    def of(self, matter_ids: set[str]) -> EBilling:
+        """Return the findings on some of the matters with LEDES billing."""
+        if not (self.needed and matter_ids):
+            return EBilling()
+        found = self.findings
+        found = found[found["matter_id"].isin(matter_ids)].reset_index(drop=True) if len(found) else found
+        return EBilling(found, frozenset(each for each in self.unread if each[1] in matter_ids), needed=True)
+
+
+def check_e_billing(book: Book, first: dt.date, last: dt.date) -> EBilling:
+    """
+    Check the month's work on matters with LEDES billing that is on no final invoice.
+
+    Codes of expenses and fixed fees are read one by one, only for matters that require them; from a mirror, only those
+    that it remembers are known.
+
+    Parameters
+    ----------
+    book : Book
+        The firm's.
+    first, last : date
+    """
+    if not book.matters["ledes_enabled"].fillna(False).any():
+        return EBilling()
+    found = ledes_check(book, start=first, end=last, progress=False)
+    found = found[found["severity"] == "rejected"]
+    unread = found["problem"].str.startswith(_UNKNOWN)
+    items = found.loc[unread, ["item_id", "matter_id"]]
+    known = found[~unread].reset_index(drop=True)
+    return EBilling(known, frozenset(items.itertuples(index=False, name=None)), needed=True)
