@@ -387,6 +387,7 @@ ANALYSIS = Analysis(
             "worked_since_due",
             "last_date_since_due",
         ),
+        brief=("balance", "days_overdue", "other_balance", "hours_since_due", "worked_since_due"),
         keys=("invoice_number", "client_name", "responsible_name", "due_date"),
         cents=True,
     ),

@@ -380,6 +380,7 @@ ANALYSIS = Analysis(
         title="Stale work and matters",
         columns=("since", "days_since", "open_amount", "hours", "effort_amount", "last_work_date", "last_invoice_date"),
         where_there=("effort_amount",),
+        brief=("days_since", "open_amount", "hours", "last_work_date"),
         keys=("finding", "matter_name", "client_name", "responsible_name"),
         adds_up=False,
     ),

@@ -299,6 +299,7 @@ ANALYSIS = Analysis(
             "invoices",
             "written_down_invoices",
         ),
+        brief=("worked_amount", "billed_amount", "write_down_amount", "write_down_ratio", "share", "invoices"),
     ),
     chart=ChartSpec(
         kind="running_share",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from billframes.report.month import Month, load
     from billframes.report.sections import (
         changes,
+        collections,
         cover,
         headlines,
         key_points,
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
         notes,
         realization,
         receivables,
+        stale,
+        targets,
         trends,
         utilization,
         work_in_progress,
+        write_downs,
     )
 
 __all__ = [
@@ -32,6 +36,7 @@ __all__ = [
     "Section",
     "build",
     "changes",
+    "collections",
     "cover",
     "headlines",
     "key_points",
@@ -40,9 +45,12 @@ __all__ = [
     "notes",
     "realization",
     "receivables",
+    "stale",
+    "targets",
     "trends",
     "utilization",
     "work_in_progress",
+    "write_downs",
 ]
 
 _HOMES = {"build": "building", "Month": "month", "Section": "html", "load": "month"}

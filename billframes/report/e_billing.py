@@ -1,4 +1,4 @@
-"""What of the month's work would be rejected by clients' e-billing portals, by responsible lawyer."""
+"""E-billing: the items of the month that clients’ portals would reject, by responsible lawyer."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ __all__ = [
     "BY_MONTH",
     "LIMITS",
     "PART_HOURS",
+    "TARGETS",
     "as_of",
     "balances",
     "below_floor",
@@ -60,6 +61,11 @@ _WIP = (
     "Work in progress is the worth of time, expenses and fixed fees that are on no final invoice, by days since the "
     "work. Lock-up is work in progress and receivables in days of fees: ÷ the fees billed in the last 365 days × 365. "
     "Work on contingency matters is work in progress, and is left out of lock-up."
+)
+TARGETS = (
+    "Targets are the firm’s own, prorated by working days. Pace is what was reached ÷ target. Fees are net billed time "
+    "fees on invoices dated in the month, by timekeeper. Used of a budget are billed fees, prebills and unbilled time "
+    "over the matter’s whole life."
 )
 PART_HOURS = (
     "Hours on these matters. Client hours are billable and fixed-fee time, except on internal matters. Available hours "

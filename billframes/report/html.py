@@ -111,6 +111,8 @@ def outside(names: Iterable[str], values: Iterable[float], column: Measure) -> l
     >>> outside([""], [1.1], pace)
     ['Pace above 100%: more than the target.']
     """
+    if not (column.above or column.below):
+        return []
     rows = [(name, value) for name, value in zip(names, values, strict=True) if pd.notna(value)]
     above = [name for name, value in rows if _is_above(value)]
     below = [name for name, value in rows if _is_below(value)]

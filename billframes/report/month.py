@@ -101,6 +101,12 @@ class Month:
         """The firm's settings, or the defaults if none were given."""
         return self.book.settings or FirmSettings()
 
+    @functools.cached_property
+    def settings_by_id(self) -> FirmSettings:
+        """The settings with people named by id."""
+        users = self.whole.users
+        return self.settings.by_id(dict(zip(users["email"].str.lower(), users["user_id"], strict=True)))
+
     @property
     def currency(self) -> str:
         """The currency's code; empty if the settings do not name it."""
@@ -203,6 +209,26 @@ class Month:
         """Budgets of matters and what is used of them."""
         with collect_warnings(self.notes):
             return self.whole.budget_burn()
+
+    def write_downs(self, by: str | None) -> pd.DataFrame:
+        """Write-downs on the firm's invoices of the month, by a key or in one row."""
+        with collect_warnings(self.notes):
+            return self.whole.write_downs(by, start=self.first, end=self.last)
+
+    def collections(self) -> pd.DataFrame:
+        """Return the firm's overdue invoices, a row each."""
+        with collect_warnings(self.notes):
+            return self.whole.collections(as_of=self.as_of, settings=self.settings_by_id)
+
+    def exposure(self, by: str | None) -> pd.DataFrame:
+        """Return the firm's work in progress and receivables together, by a key or in one row."""
+        with collect_warnings(self.notes):
+            return self.whole.exposure(by, as_of=self.as_of)
+
+    def stale(self) -> pd.DataFrame:
+        """Old work, archived and idle matters of the firm, a row a finding."""
+        with collect_warnings(self.notes):
+            return self.whole.stale(as_of=self.as_of)
 
     def divided_by(self, key: str) -> str:
         """Return `key`, or what the month's own part is divided by if that is this key."""

@@ -10,6 +10,7 @@ import pandas as pd
 from billframes import plots
 from billframes._show import format_number, long_date, month_name, short_date
 from billframes.analysis.metrics import title_of_key
+from billframes.analysis.spec import analyses
 from billframes.config.firm import describe_settings
 from billframes.report import footnotes, views
 from billframes.report.figures import figures, tiles
@@ -17,12 +18,16 @@ from billframes.report.html import Section, Table, outside, table
 from billframes.report.month import LOOK_BACK, Month
 from billframes.report.pictures import picture, side_by_side, tall
 from billframes.report.points import key_points as points_of
+from billframes.report.sheets import without_arguments
 from billframes.report.tables import NARRATIVES, TRENDS, top_and_rest, trend_columns
+from billframes.report.target_rows import month_targets
 from billframes.report.views import View
+from billframes.tables.declaration import in_words
 
 __all__ = [
     "Section",
     "changes",
+    "collections",
     "cover",
     "headlines",
     "key_points",
@@ -30,9 +35,12 @@ __all__ = [
     "notes",
     "realization",
     "receivables",
+    "stale",
+    "targets",
     "trends",
     "utilization",
     "work_in_progress",
+    "write_downs",
 ]
 
 
@@ -134,11 +142,65 @@ def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart
     return _section(month, view, made, notes, f"No final invoice is dated in {month.name}.", rows)
 
 
+def write_downs(month: Month, by: str = "responsible", *, top: int = 10) -> Section | None:
+    """Show how much was written down on the firm's invoices of the month, and whose it is. None for a part of it."""
+    if month.scope:
+        return None
+    view = views.write_downs(month, by)
+    empty = f"No final invoice is dated in {month.name}."
+    return _section(month, view, [], [question_of(view)], empty, _top(view, top))
+
+
+def collections(month: Month, *, top: int = 10) -> Section | None:
+    """Show the firm's largest overdue invoices, and the work done for these clients since. None for a part of it."""
+    return None if month.scope else _list(month, views.collections(month), top, "No invoice is overdue.", "invoices")
+
+
+def stale(month: Month, *, top: int = 10) -> Section | None:
+    """Show the firm's old work, archived and idle matters. None for a part of it."""
+    return None if month.scope else _list(month, views.stale(month), top, "Nothing is stale.", "findings")
+
+
+def _list(month: Month, view: View, top: int, empty: str, what: str) -> Section:
+    """Show the first rows of a list, and say how many there are."""
+    rows = view.rows.head(top)
+    told = f" The {len(rows)} largest of {len(view.rows)} {what}; the workbook has all." if len(view.rows) > top else ""
+    return _section(month, view, [], [f"{question_of(view)}{told}"], empty, rows)
+
+
+def question_of(view: View) -> str:
+    """Return what the analysis answers and does, as a note."""
+    said = analyses()[view.analysis]
+    return in_words(without_arguments(said.summary))
+
+
+def targets(month: Month) -> Section | None:
+    """Show targets of hours and fees with the year to date, and budgets; None if the settings have none."""
+    made = [each for what in ("hours", "fees") if len((each := month_targets(month, what)).rows)]
+    blocks = [
+        table(
+            "timekeeper",
+            "user_name",
+            each.columns,
+            each.rows,
+            each.rows.iloc[:0],
+            caption=each.title,
+            currency=month.currency,
+        )
+        for each in made
+    ]
+    if month.scope is None and month.settings.budgets and len((view := views.budgets(month)).rows):
+        blocks.append(_table(month, view, _top(view, 10), "Budgets"))
+    if month.scope or not blocks:
+        return None
+    return Section("section.html", title="Targets and budgets", blocks=blocks, notes=[footnotes.TARGETS], empty="")
+
+
 def work_in_progress(month: Month, by: str = "responsible", *, top: int = 10) -> Section:
     """Show work in progress by age, and the days of fees that it and receivables tie up."""
     made = [views.wip(month, by), views.lockup(month, by)]
     total = made[0].total
-    chart = _chart(picture, plots.wip, total, "Work in progress by days since the work", month, height=2.1)
+    chart = _chart(picture, plots.wip, total, "Work in progress by days since the work", month, height=1.8)
     blocks = [chart, *(_table(month, each, _top(each, top), each.title) for each in made)]
     empty = "There is no work in progress: all work is on final invoices."
     return Section(
@@ -155,7 +217,7 @@ def receivables(month: Month, *, top: int = 10) -> Section:
     view = views.receivables(month)
     rows = _top(view, top)
     of = month.balances_of and long_date(month.balances_of)
-    whole = _chart(picture, plots.aging, view.total, "Receivables by days past due", month, height=2.1)
+    whole = _chart(picture, plots.aging, view.total, "Receivables by days past due", month, height=1.8)
     each = _chart(picture, plots.aging, rows, f"Receivables by {view.what}, cut into the same days", month)
     blocks = [whole, _table(month, view, rows), each]
     return Section(
@@ -178,7 +240,7 @@ def trends(month: Month) -> Section:
     else:
         charts.insert(0, ("utilization", plots.utilization, "Client hours, available hours and utilization"))
     pictures = [
-        _chart(picture, draw, rows[["month", *TRENDS[name]]], f"{words}, twelve months to {month.name}", month, 2.1)
+        _chart(picture, draw, rows[["month", *TRENDS[name]]], f"{words}, twelve months to {month.name}", month, 1.8)
         for name, draw, words in charts
     ]
     figures_ = table("month", "month", columns, named, rows.iloc[:0], currency=month.currency)

@@ -79,6 +79,9 @@ def _figures(month: Month) -> Iterator[Sheet]:
     for key in _keys(month, "practice_area", "client", "user", "responsible"):
         yield _of(views.realization(month, key))
     yield from (_of(each) for name in ("billed_amount", "billing_realization") if (each := views.change(month, name)))
+    if month.scope is None:
+        yield from map(_of, (views.write_downs(month), views.collections(month), views.stale(month)))
+        yield _of(views.exposure(month))
     note = " ".join(footnotes.balances(month))
     for key in _keys(month, "responsible", "client", "user"):
         yield _of(views.wip(month, key))

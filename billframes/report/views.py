@@ -20,13 +20,17 @@ __all__ = [
     "View",
     "budgets",
     "change",
+    "collections",
+    "exposure",
     "invoices",
     "lockup",
     "realization",
     "receivables",
     "shortened",
+    "stale",
     "timekeepers",
     "wip",
+    "write_downs",
 ]
 
 # Fewer hours are shown as 0.0.
@@ -146,6 +150,48 @@ def change(month: Month, measure: str) -> View | None:
     what = {"billed_amount": "fees", "billing_realization": "realization"}[measure]
     title = f"Change of {what} by {title_of_key(by)}"
     return _by("bridge", title, month, rows, total, "")
+
+
+def write_downs(month: Month, by: str = "responsible") -> View:
+    """Return the firm's write-downs by a key, the largest first."""
+    rows, total = month.write_downs(by), month.write_downs(None)
+    title = f"Write-downs by {title_of_key(by)}"
+    return _by("write_downs", title, month, rows, total, "write_down_amount")
+
+
+def collections(month: Month) -> View:
+    """Return the firm's overdue invoices, the largest balance first."""
+    rows = month.named(month.collections())
+    rows = rows.sort_values("balance", ascending=False, kind="stable", ignore_index=True)
+    label = rows["client_name"].fillna("No client") + ", " + rows["invoice_number"].astype("str").fillna("")
+    rows = rows.assign(invoice=label)
+    none = rows.iloc[:0]
+    return View(
+        title="Overdue invoices", analysis="collections", label="invoice", rows=rows, total=none, order="balance"
+    )
+
+
+def exposure(month: Month) -> View:
+    """Return the firm's work in progress and receivables together by client."""
+    return _by(
+        "exposure", "Exposure by client", month, month.exposure("client"), month.exposure(None), "exposure_amount"
+    )
+
+
+def stale(month: Month) -> View:
+    """Return the firm's old work, archived and idle matters, the largest open amount first."""
+    rows = month.named(month.stale())
+    rows = rows.sort_values("open_amount", ascending=False, kind="stable", ignore_index=True)
+    rows = rows.assign(finding_of_matter=rows["finding"].astype("str") + ": " + rows["matter_name"].astype("str"))
+    none = rows.iloc[:0]
+    return View(
+        title="Stale work and matters",
+        analysis="stale",
+        label="finding_of_matter",
+        rows=rows,
+        total=none,
+        order="open_amount",
+    )
 
 
 def budgets(month: Month) -> View:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
 
 import pandas as pd
 import pytest
 
 from billframes import report
+from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import month_end
 from billframes.report.figures import figures
+from billframes.report.points import key_points
 from billframes.report.tables import top_and_rest
 
 
@@ -134,3 +137,39 @@ def test_hidden_rates_leave_dashes_and_a_note(without_rates):
     assert worked.cells[0].text == "–"
     assert notes.count("read.rates") == 4
     assert "nan" not in headlines
+
+
+def test_key_points_are_the_figures_of_the_tables_they_name(october):
+    points = {point.table: point.text for point in key_points(october)}
+    assert 3 <= len(key_points(october)) <= 5
+    before, now = october.by_month["billed_amount"].iloc[[-2, -1]]
+    assert f"Fees billed rose by {now - before:,.0f} on Sep 2026, to {now:,.0f}" in key_points(october)[0].text
+    owed = october.receivables(None).iloc[0]
+    assert points["Receivables by client"].startswith(f"{owed['overdue']:,.0f} of {owed['total']:,.0f} of receivables")
+    assert key_points(other(october, dt.date(2019, 3, 1), dt.date(2019, 3, 31))) == []
+
+
+def test_a_year_to_date_is_the_sum_of_its_months(october):
+    fees = october.realization(None)
+    year = october.book.realization(None, start="2026-01-01", end="2026-10-31").iloc[0]
+    assert october.to_date()["billed_amount"] == pytest.approx(year["billed_amount"])
+    assert october.to_date()["billing_realization"] == pytest.approx(year["billing_realization"])
+    before = october.book.realization(None, start="2025-01-01", end="2025-10-31").iloc[0]
+    assert october.to_date(1)["billed_amount"] == pytest.approx(before["billed_amount"])
+    assert fees["billed_amount"].iloc[0] == october.by_month["billed_amount"].iloc[-1]
+
+
+def test_currency_floor_and_targets_come_from_the_settings_and_are_never_invented(october):
+    assert report.targets(october) is None
+    assert "USD" not in report.headlines(october)._repr_html_()
+    target = {"thomas.whitfield@harrowlindqvist.example.com": {"fees": 600_000, "period": "year"}}
+    settings = FirmSettings(currency="USD", realization_floor=0.99, targets=target)
+    month = other(october, october.first, october.as_of)
+    month.book = copy.copy(october.book)
+    month.book.settings = settings
+    assert '<span class="unit">USD</span>' in report.headlines(month)._repr_html_()
+    assert "floor 99.0%" in report.headlines(month)._repr_html_()
+    assert "Below the firm’s floor of 99.0%: " in report.realization(month)._repr_html_()
+    shown = report.targets(month)._repr_html_()
+    assert "Thomas Whitfield" in shown
+    assert "Client hours" not in shown

@@ -1,0 +1,47 @@
+"""The report from a mirror: without a request, and with the balances that it had at earlier months' ends."""
+
+from __future__ import annotations
+
+import pytest
+from bs4 import BeautifulSoup
+
+import billframes as bf
+from billframes import cli, report
+from billframes.mirror import Mirror
+from billframes.report.figures import figures
+from billframes.sandbox import Sandbox
+
+pytest.importorskip("deltalake")
+
+
+@pytest.fixture(scope="module")
+def mirrored(tmp_path_factory) -> Mirror:
+    """A mirror whose server is gone."""
+    path = tmp_path_factory.mktemp("mirror") / "firm"
+    with Sandbox() as sandbox, bf.connect(sandbox.base_url, sandbox.tokens["full"], progress=False) as client:
+        made = bf.mirror(path, client=client)
+        made.refresh(progress=False)
+    made.tag("2026-09 close")
+    return bf.mirror(path)
+
+
+@pytest.mark.slow
+def test_the_command_writes_the_page_without_a_request(mirrored, tmp_path):
+    out = tmp_path / "october.html"
+    assert cli.main(["report", "2026-10", "--mirror", mirrored.path, "--out", str(out)]) == 0
+    page = BeautifulSoup(out.read_text(encoding="utf-8"), "html.parser")
+    assert page.select_one("h1").get_text(" ", strip=True) == "Monthly billing report October 2026"
+    assert len(page.select("section")) > 8
+
+
+def test_receivables_of_a_tagged_version_stand_beside_the_months(mirrored):
+    month = report.load("2026-10", client=mirrored)
+    owed = {each.name: each for each in figures(month)}["Receivables"]
+    then = mirrored.as_of("2026-09 close").book("2026-09")
+    with pytest.warns(bf.BillframesWarning, match="balances are as loaded"):
+        expected = then.aging(as_of="2026-09-30")["total"].iloc[0]
+    assert owed.before == pytest.approx(expected)
+    assert owed.mark == ""
+    # No version is of a year ago.
+    assert owed.year_ago != owed.year_ago
+    assert "Sep 2026 from the mirror as refreshed on" in report.headlines(month)._repr_html_()
