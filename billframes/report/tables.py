@@ -75,7 +75,8 @@ def named_apart(frame: pd.DataFrame, references: Mapping[str, str]) -> pd.DataFr
     >>> named_apart(rows, {"c1": "A-1", "c2": "A-2", "c3": "B-1"})["client_name"].tolist()
     ['Acme (A-1)', 'Acme (A-2)', 'Bolt']
     """
-    twice = frame["client_name"].duplicated(keep=False) & frame["client_id"].notna()
+    ids = frame.dropna(subset=["client_id"]).groupby("client_name")["client_id"].nunique()
+    twice = (frame["client_name"].map(ids) > 1) & frame["client_id"].notna()
     apart = [
         f"{name} ({references.get(id_) or str(id_)[:8]})" if again else name
         for name, id_, again in zip(frame["client_name"], frame["client_id"], twice, strict=True)

@@ -182,7 +182,8 @@ def stale(month: Month) -> View:
     """Return the firm's old work, archived and idle matters, the largest open amount first."""
     rows = month.named(month.stale())
     rows = rows.sort_values("open_amount", ascending=False, kind="stable", ignore_index=True)
-    rows = rows.assign(finding_of_matter=rows["finding"].astype("str") + ": " + rows["matter_name"].astype("str"))
+    findings = rows["finding"].astype("str").str.capitalize()
+    rows = rows.assign(finding_of_matter=findings + ": " + rows["matter_name"].astype("str"))
     none = rows.iloc[:0]
     return View(
         title="Stale work and matters",
