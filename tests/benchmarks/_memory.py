@@ -15,21 +15,22 @@ from pathlib import Path
 import pandas as pd
 
 import billframes as bf
-from tests.benchmarks._peers import page_by_page
+from tests.benchmarks._peers import ENTRIES, PEERS
 from tests.benchmarks._replay import serving
 
 __all__ = ["told"]
 
 # The page-by-page way takes long: it is measured on a tenth, whose bytes an entry are the same.
 PART = 10
+PAGE_BY_PAGE = "json_normalize, page by page"
 MIB = 2**20
 
 
-def told(rows: Path, entries: int) -> Iterator[str]:
-    """Measure each way, and tell it a line each."""
+def told(entries: int, shape: int = 1) -> Iterator[str]:
+    """Measure each way on one shape, which has the most different texts, and tell it a line each."""
     sizes = {}
     for way, count in (("pandas", entries), ("arrow", entries), ("json_normalize", entries // PART)):
-        with serving(rows, count) as url:
+        with serving(shape, count) as url:
             command = [sys.executable, "-m", "tests.benchmarks._memory", way, url, str(count)]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
         peak, size = map(float, done.stdout.split())
@@ -45,7 +46,7 @@ def _measure(way: str, url: str, entries: int) -> tuple[int, int]:
     with bf.Client(url, "benchmark") as client:
         client.time_entries(limit=1000)
         start = _reset_peak()
-        result = page_by_page(url, entries) if way == "json_normalize" else client.time_entries(to=way)
+        result = PEERS[PAGE_BY_PAGE](url, ENTRIES, entries) if way == "json_normalize" else client.time_entries(to=way)
         peak = _status("VmHWM") - start
     size = result.memory_usage(deep=True).sum() if isinstance(result, pd.DataFrame) else result.nbytes
     return peak, int(size)

@@ -1,10 +1,12 @@
-"""A server that costs next to nothing: it replays stored time entries of the sandbox, as many as are asked for.
+"""A server that costs next to nothing: as many time entries or matters as are asked for, of any shape.
 
-    python -m tests.benchmarks._replay <file of rows> <entries> <entries a day> <seconds a response>
+    python -m tests.benchmarks._replay <source> <records> <entries a day> <seconds a response> <writes a second>
 
-Each stored row comes round again and again with an id, a day and times of its own. Entries are numbered in the order of
-their days, and made in that order, so that any page in any sort that a load uses is a range of numbers. A page
-is put together once and kept. The port is the first line of output; the process ends with its input.
+The source is the number of a shape (see `_shapes`), or a file of the sandbox's time entries, which come round again and
+again with an id, a day and times of their own. Records are numbered in the order of their days, their creation or their
+names, so that any page in any sort that a load uses is a range of numbers. A page is put together once and kept. A
+write changes the time at which an entry was last changed; only lists of changes show it. The port is the first line of
+output; the process ends with its input.
 """
 
 from __future__ import annotations
@@ -13,49 +15,59 @@ import asyncio
 import datetime as dt
 import functools
 import json
+import math
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email.utils import formatdate
 from itertools import islice
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
-__all__ = ["FIRST_DAY", "Entries", "serving", "stored"]
+from tests.benchmarks._shapes import FIRST_DAY, SHAPES, Firm
 
-FIRST_DAY = dt.date(2022, 11, 1)
+__all__ = ["Pages", "replayed", "serving", "stored"]
+
 EVERYTHING = "client,matter,user,meta,fixedFee"
 _MARKS = ("@id", "@date", "@created", "@modified")
 
 
-class Entries:
+class Pages:
     """
-    Numbered time entries.
+    Numbered records as pages.
 
     Parameters
     ----------
-    rows : list of bytes
-        Templates: a row's JSON with places for id, day, and the times made and changed.
-    count, a_day : int
-        How many, the first of them on `FIRST_DAY`.
+    row : callable
+        Returns a record by its number.
+    count : int
+    a_day : int
+        So many are of one day, the first of them of `FIRST_DAY`.
+    writes : float
+        Writes a second, since the server started.
     """
 
-    def __init__(self, rows: list[bytes], count: int, a_day: int) -> None:
-        self._rows = rows
+    def __init__(self, row: Callable[[int], bytes], count: int, a_day: int = 1000, writes: float = 0.0) -> None:
+        self._row = row
         self._count = count
         self._a_day = a_day
+        self._writes = writes
+        self._began = time.time()
 
     def body(self, parameters: dict[str, str]) -> bytes:
         """Return the answer to a query."""
-        low, high = self._range(parameters)
         limit, offset = int(parameters.get("limit", 1000)), int(parameters.get("offset", 0))
-        total = max(0, high - low)
-        numbers = range(min(offset, total), min(offset + limit, total))
-        if parameters.get("sort", "").startswith("-"):
-            rows = (self._row(high - 1 - number) for number in numbers)
+        if since := parameters.get("modifiedSince"):
+            rows, total = self._changes(dt.datetime.fromisoformat(since).timestamp(), limit, offset)
         else:
-            rows = (self._row(low + number) for number in numbers)
+            low, high = self._range(parameters)
+            total = max(0, high - low)
+            numbers = range(min(offset, total), min(offset + limit, total))
+            backwards = parameters.get("sort", "").startswith("-")
+            rows = [self._row(high - 1 - number if backwards else low + number) for number in numbers]
         where = b'{"limit":%d,"offset":%d,"total":%d}' % (limit, offset, total)
         return b'{"data":[' + b",".join(rows) + b'],"pagination":' + where + b"}"
 
@@ -65,25 +77,41 @@ class Entries:
             low = max(low, self._first_of(dt.date.fromisoformat(start[:10])))
         if end := parameters.get("endDate"):
             high = min(high, self._first_of(dt.date.fromisoformat(end[:10]) + dt.timedelta(days=1)))
-        # Nothing was changed since any load began.
-        return (low, high) if "modifiedSince" not in parameters else (0, 0)
+        return low, high
+
+    def _changes(self, since: float, limit: int, offset: int) -> tuple[list[bytes], int]:
+        """Return the entries changed since then, each write having changed another one."""
+        first = max(0, math.ceil((since - self._began) * self._writes))
+        numbers = range(first, int((time.time() - self._began) * self._writes))
+        return [self._changed(number) for number in numbers[offset : offset + limit]], len(numbers)
+
+    def _changed(self, write: int) -> bytes:
+        at = dt.datetime.fromtimestamp(self._began + write / self._writes, dt.UTC).isoformat().replace("+00:00", "Z")
+        row = self._row(write * 7919 % self._count)
+        return re.sub(rb'"modifiedAt": ?"[^"]*"', b'"modifiedAt":"%b"' % at.encode(), row)
 
     def _first_of(self, day: dt.date) -> int:
         return max(0, (day - FIRST_DAY).days * self._a_day)
 
-    def _row(self, number: int) -> bytes:
-        day = (FIRST_DAY + dt.timedelta(days=number // self._a_day)).isoformat()
-        second, micro = divmod(number % self._a_day * 40_000_000_000 // self._a_day, 1_000_000)
+
+def replayed(rows: list[bytes], a_day: int) -> Callable[[int], bytes]:
+    """Return what makes a time entry of stored rows: JSON with places for id, day, and the times made and changed."""
+
+    def row(number: int) -> bytes:
+        day = (FIRST_DAY + dt.timedelta(days=number // a_day)).isoformat()
+        second, micro = divmod(number % a_day * 40_000_000_000 // a_day, 1_000_000)
         made = f"{day}T{8 + second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}.{micro:06}Z".encode()
         mixed = f"{(number + 1) * 0x9E3779B97F4A7C15F39CC0605CEDC835 % 2**128:032x}"
         name = f"{mixed[:8]}-{mixed[8:12]}-{mixed[12:16]}-{mixed[16:20]}-{mixed[20:]}".encode()
-        return self._rows[number % len(self._rows)] % (name, day.encode(), made, made)
+        return rows[number % len(rows)] % (name, day.encode(), made, made)
+
+    return row
 
 
 class _Connection(asyncio.Protocol):
     """One kept-alive connection, one request at a time."""
 
-    def __init__(self, answer: functools._lru_cache_wrapper[bytes], seconds: float) -> None:
+    def __init__(self, answer: Callable[[str], bytes], seconds: float) -> None:
         self._answer = answer
         self._seconds = seconds
         self._came = b""
@@ -141,9 +169,12 @@ def _without(row: dict[str, object]) -> dict[str, object]:
 
 
 @contextmanager
-def serving(rows: Path, count: int, a_day: int = 700, seconds: float = 0.0) -> Iterator[str]:
+def serving(
+    source: Path | int, count: int, a_day: int = 700, seconds: float = 0.0, writes: float = 0.0
+) -> Iterator[str]:
     """Run the server in a process of its own; its base URL."""
-    command = [sys.executable, "-m", "tests.benchmarks._replay", str(rows), str(count), str(a_day), str(seconds)]
+    arguments = map(str, (source, count, a_day, seconds, writes))
+    command = [sys.executable, "-m", "tests.benchmarks._replay", *arguments]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -154,13 +185,28 @@ def serving(rows: Path, count: int, a_day: int = 700, seconds: float = 0.0) -> I
             process.terminate()
 
 
-async def _serve(entries: Entries, seconds: float) -> None:
+def _lists(source: str, count: int, a_day: int, writes: float) -> dict[str, Pages]:
+    """Return the lists of a source, by the end of their path."""
+    if not source.isdigit():
+        return {"time-entries": Pages(replayed(stored(Path(source)), a_day), count, a_day, writes)}
+    firm = Firm(SHAPES[int(source)], a_day)
+    fields = [json.dumps(each).encode() for each in firm.definitions()]
+    return {
+        "time-entries": Pages(firm.entry, count, a_day, writes),
+        "matters": Pages(firm.matter, count),
+        "custom-fields": Pages(fields.__getitem__, len(fields)),
+    }
+
+
+async def _serve(lists: dict[str, Pages], seconds: float) -> None:
     @functools.lru_cache(maxsize=300)
-    def answer(target: str) -> bytes:
+    def kept(target: str) -> bytes:
         where = urlsplit(target)
-        if not where.path.endswith("/time-entries"):
-            return b'{"data":[]}'
-        return entries.body(dict(parse_qsl(where.query)))
+        pages = lists.get(where.path.rpartition("/")[2])
+        return pages.body(dict(parse_qsl(where.query))) if pages else b'{"data":[]}'
+
+    def answer(target: str) -> bytes:
+        return kept.__wrapped__(target) if "modifiedSince" in target else kept(target)
 
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: _Connection(answer, seconds), "127.0.0.1", 0)
@@ -170,5 +216,5 @@ async def _serve(entries: Entries, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    file, count, a_day, seconds = islice(sys.argv, 1, 5)
-    asyncio.run(_serve(Entries(stored(Path(file)), int(count), int(a_day)), float(seconds)))
+    source, count, a_day, seconds, writes = islice(sys.argv, 1, 6)
+    asyncio.run(_serve(_lists(source, int(count), int(a_day), float(writes)), float(seconds)))
