@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from billframes.widgets.apply_button import ApplyButton, apply_button
+    from billframes.widgets.bulk_button import ApplyButton, apply_button
     from billframes.widgets.explorer import Explorer, explore
     from billframes.widgets.panel import FilterPanel, filter_panel
 
@@ -18,10 +18,10 @@ __all__ = ["ApplyButton", "Explorer", "FilterPanel", "apply_button", "explore", 
 
 # The dashboard's command and server need no widgets, which take a second to import.
 _PLACES = {
-    "ApplyButton": "apply_button",
+    "ApplyButton": "bulk_button",
     "Explorer": "explorer",
     "FilterPanel": "panel",
-    "apply_button": "apply_button",
+    "apply_button": "bulk_button",
     "explore": "explorer",
     "filter_panel": "panel",
 }

@@ -51,3 +51,8 @@ def test_an_error_is_shown_escaped(firm, monkeypatch):
 def test_only_a_plan_has_a_button(entries):
     with pytest.raises(bf.ParameterError, match="apply_button takes a plan"):
         bf.apply_button(entries)
+
+
+def test_the_name_stays_the_function_however_often_it_is_used():
+    assert bf.apply_button is bf.apply_button
+    assert callable(bf.apply_button)
