@@ -26,6 +26,7 @@ from .analysis.bridge import bridge as bridge
 from .analysis.budget_burn import budget_burn as budget_burn
 from .analysis.code_check import code_check as code_check
 from .analysis.collections import collections as collections
+from .analysis.compare import compare as compare
 from .analysis.contribution import contribution as contribution
 from .analysis.duplicates import duplicates as duplicates
 from .analysis.effective_rates import effective_rates as effective_rates
@@ -41,6 +42,7 @@ from .analysis.prebill_review import prebill_review as prebill_review
 from .analysis.profitability import profitability as profitability
 from .analysis.realization import realization as realization
 from .analysis.reconcile import reconcile as reconcile
+from .analysis.scorecard import scorecard as scorecard
 from .analysis.stale import stale as stale
 from .analysis.timekeeping_lag import timekeeping_lag as timekeeping_lag
 from .analysis.utilization import utilization as utilization

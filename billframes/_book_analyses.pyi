@@ -64,6 +64,14 @@ class BookAnalyses:
         matters: pd.DataFrame | None = None,
         settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
+    def compare(
+        self,
+        measure: str = "billing_realization",
+        *,
+        every: Literal["month", "quarter", "year"] = "month",
+        periods: int = 12,
+        by: By = None,
+    ) -> pd.DataFrame: ...
     def contribution(
         self,
         by: By = "client",
@@ -201,6 +209,19 @@ class BookAnalyses:
         start: DateLike | None = None,
         end: DateLike | None = None,
         clients: pd.DataFrame | None = None,
+    ) -> pd.DataFrame: ...
+    def scorecard(
+        self,
+        by: By = "user",
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        as_of: DateLike | None = None,
+        beside: Literal["firm", "role"] = "firm",
+        matters: pd.DataFrame | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def stale(
         self,

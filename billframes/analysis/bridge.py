@@ -31,7 +31,7 @@ from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec, a
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 from billframes.periods import DateLike, Period, period_before, resolve
 
-__all__ = ["ANALYSIS", "bridge", "bridge_of_book"]
+__all__ = ["ANALYSIS", "analysis_of", "bridge", "bridge_of_book"]
 
 
 def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realization", *, by: By = None) -> IntoFrameT:
@@ -229,24 +229,25 @@ def bridge_of_book(
         raise ParameterError("Both periods need a first and a last day: name months, quarters or years, or two dates.")
     if then.start <= now.end and now.start <= then.end:
         raise ParameterError(f"before ({then.start} to {then.end}) overlaps {now.start} to {now.end}.")
-    analyse = getattr(book, _analysis_of(measure))
+    analyse = getattr(book, analysis_of(measure))
     earlier, later = (analyse(by, start=each.start, end=each.end) for each in (then, now))
     result: pd.DataFrame = bridge(earlier, later, measure)
     return result
 
 
-def _analysis_of(measure: str) -> str:
+def analysis_of(measure: str) -> str:
     """Name the analysis of a book that a measure is from: realization before others."""
-    dated = [
-        each for each in analyses().values() if {"start", "by"} <= set(inspect.signature(each.function).parameters)
-    ]
+    named = {each: inspect.signature(each.function).parameters for each in analyses().values()}
+    # A scorecard has open amounts too, which are of one day.
+    dated = [each for each, takes in named.items() if {"start", "by"} <= set(takes) and each.name != "scorecard"]
     dated.sort(key=lambda each: (each.name not in ("realization", "utilization"), each.name))
     for each in dated:
         if any(column.name == measure for column in each.columns):
             return each.name
     known = {column.name for each in dated for column in each.columns if column.ratios} | {BILLED}
     raise ParameterError(
-        f"measure={measure!r} does not belong to an analysis with a period.{closest(measure, known)} Try "
+        f"measure={measure!r} does not belong to an analysis with a period (balances and work in progress are those of "
+        f"one day).{closest(measure, known)} Try "
         "'billing_realization', 'settlement_ratio', 'effective_rate', 'utilization' or 'billed_amount'."
     )
 

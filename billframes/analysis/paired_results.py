@@ -16,7 +16,7 @@ from billframes.analysis.keys import PEOPLE_AND_MATTERS, TIMES, By
 from billframes.analysis.spec import measure
 from billframes.errors import ParameterError
 
-__all__ = ["ENDS", "Group", "Pair", "common_keys", "key_types", "paired"]
+__all__ = ["ENDS", "Group", "Pair", "common_keys", "identity", "key_types", "own_keys", "paired", "refuse_repeated"]
 
 ENDS = ("before", "after")
 
@@ -34,7 +34,7 @@ class Group:
 
 def common_keys(frames: Mapping[str, Frame], by: By) -> list[str]:
     """Return the columns to split by, and check that both results have the same."""
-    keys = {name: _own_keys(frame.collect_schema().names()) for name, frame in frames.items()}
+    keys = {name: own_keys(frame.collect_schema().names()) for name, frame in frames.items()}
     if keys["before"] != keys["after"]:
         had = {name: ", ".join(each) or "no keys" for name, each in keys.items()}
         raise ParameterError(
@@ -62,19 +62,20 @@ def common_keys(frames: Mapping[str, Frame], by: By) -> list[str]:
     return chosen
 
 
-def _own_keys(columns: Iterable[str]) -> list[str]:
+def own_keys(columns: Iterable[str]) -> list[str]:
+    """Return the key columns of a result: those before its first measure."""
     return list(itertools.takewhile(lambda name: measure(name) is None, columns))
 
 
 def paired(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: Sequence[str]) -> list[Group]:
     """Add both results up over the keys, and put them side by side; people and matters are the same by id."""
-    identity = _identity(keys)
+    ids = identity(keys)
     found: dict[tuple[Any, ...], Group] = {}
     for end, name in enumerate(ENDS):
         rows = tables[name].to_pylist()
-        _refuse_repeated(rows, name, _identity(_own_keys(tables[name].column_names)))
+        refuse_repeated(rows, name, identity(own_keys(tables[name].column_names)))
         for row in rows:
-            group = found.setdefault(tuple(row[key] for key in identity), Group({}, dict.fromkeys(columns, (0.0, 0.0))))
+            group = found.setdefault(tuple(row[key] for key in ids), Group({}, dict.fromkeys(columns, (0.0, 0.0))))
             # The later name, if one has changed.
             group.keys.update({key: row[key] for key in keys})
             for column in columns:
@@ -85,7 +86,7 @@ def paired(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: Sequenc
     return list(found.values())
 
 
-def _identity(keys: Sequence[str]) -> list[str]:
+def identity(keys: Sequence[str]) -> list[str]:
     """Leave out the names and labels of ids."""
     return [name for name in keys if not (name.endswith(("_name", "_label")) and _id_of(name) in keys)]
 
@@ -94,21 +95,22 @@ def _id_of(label: str) -> str:
     return f"{label.rpartition('_')[0]}_id"
 
 
-def _refuse_repeated(rows: Sequence[Mapping[str, Any]], name: str, identity: Sequence[str]) -> None:
+def refuse_repeated(rows: Sequence[Mapping[str, Any]], name: str, ids: Sequence[str]) -> None:
+    """Refuse a result that has the same keys twice."""
     seen = set()
     for row in rows:
-        key = tuple(row[each] for each in identity)
+        key = tuple(row[each] for each in ids)
         if key in seen:
-            what = ", ".join(f"{each}={value!r}" for each, value in zip(identity, key, strict=True)) or "one row of all"
+            what = ", ".join(f"{each}={value!r}" for each, value in zip(ids, key, strict=True)) or "one row of all"
             raise ParameterError(f"{name} has {what} twice; pass the result of one analysis, not several together.")
         seen.add(key)
 
 
 def key_types(tables: Mapping[str, pa.Table], keys: Sequence[str]) -> dict[str, pa.DataType]:
-    """Return the Arrow types of the keys' columns: those of the later result that has a value."""
+    """Return the Arrow types of the keys' columns: those of the last result that has a value."""
     types = {}
     for key in keys:
-        kinds = [tables[name].schema.field(key).type for name in reversed(ENDS)]
+        kinds = [table.schema.field(key).type for table in reversed(list(tables.values()))]
         known = [kind for kind in kinds if not pa.types.is_null(kind)]
         kind = known[0] if known else pa.string()
         types[key] = kind.value_type if pa.types.is_dictionary(kind) else kind

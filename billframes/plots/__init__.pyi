@@ -5,6 +5,7 @@ aging: Plot
 billing_lag: Plot
 bridge: Plot
 budget_burn: Plot
+compare: Plot
 contribution: Plot
 effective_rates: Plot
 exposure: Plot
@@ -14,6 +15,7 @@ lockup: Plot
 origination: Plot
 profitability: Plot
 realization: Plot
+scorecard: Plot
 timekeeping_lag: Plot
 utilization: Plot
 wip: Plot

@@ -6,6 +6,7 @@ billing_lag: TableOf
 bridge: TableOf
 budget_burn: TableOf
 collections: TableOf
+compare: TableOf
 contribution: TableOf
 effective_rates: TableOf
 exposure: TableOf
@@ -18,6 +19,7 @@ prebill_review: TableOf
 profitability: TableOf
 realization: TableOf
 reconcile: TableOf
+scorecard: TableOf
 stale: TableOf
 timekeeping_lag: TableOf
 utilization: TableOf

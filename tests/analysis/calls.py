@@ -16,7 +16,11 @@ from billframes.analysis import (
     bridge,
     budget_burn,
     code_check,
+<<<<<<< HEAD
     collections,
+=======
+    compare,
+>>>>>>> 8a4fb7b (Scorecard and compare: each person beside the firm or their role; a figure beside the period and the year before; a notebook that asks why realization fell)
     contribution,
     duplicates,
     effective_rates,
@@ -30,7 +34,11 @@ from billframes.analysis import (
     profitability,
     realization,
     reconcile,
+<<<<<<< HEAD
     stale,
+=======
+    scorecard,
+>>>>>>> 8a4fb7b (Scorecard and compare: each person beside the firm or their role; a figure beside the period and the year before; a notebook that asks why realization fell)
     timekeeping_lag,
     utilization,
     wip,
@@ -174,6 +182,17 @@ def bridged(measure: str, keys: str, **options: Any) -> Callable[[Frames], Any]:
     return asked
 
 
+def compared(measure: str, by: str) -> Callable[[Frames], Any]:
+    """Compare the months of autumn."""
+    months = ("2026-09", "2026-10", "2026-12")
+
+    def asked(firm: Frames) -> Any:
+        given = {name: firm[name] for name in WORK}
+        return compare({month: realization(**given, by=by, start=month) for month in months}, measure)
+
+    return asked
+
+
 PEOPLE = ("matters", "users")
 BILLS = ("invoices", "expenses", "fixed_fees")
 ITEMS = ("time_entries", *BILLS)
@@ -251,6 +270,12 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "exposure by client": call(exposure, *WORK, as_of="2026-11-15"),
     "exposure by matter and role": call(exposure, *WORK, as_of="2026-10-31", by=["matter", "role"]),
     "exposure of the firm": call(exposure, *WORK, as_of="2026-10-31", by=None),
+    "scorecard by user": call(scorecard, *WORK, start="2026-10", settings=SETTINGS),
+    "scorecard beside the role": call(scorecard, *WORK, start="2026-10", by="user", beside="role", as_of="2026-11-15"),
+    "scorecard by client": call(scorecard, *WORK, start="2026-10", by="client"),
+    "scorecard of the firm": call(scorecard, *WORK, start="2026-10", by=None, as_of="2026-10-20"),
+    "comparison of realization by user": compared("billing_realization", "user"),
+    "comparison of the fees by client": compared("billed_amount", "client"),
     "billing lag by client": call(billing_lag, "time_entries", "invoices", *PEOPLE, by="client"),
     "timekeeping lag by user": call(timekeeping_lag, "time_entries", *PEOPLE, settings=SETTINGS),
     "timekeeping lag by originator": call(timekeeping_lag, "time_entries", *PEOPLE, by="originator"),
@@ -290,10 +315,15 @@ ON_CLUSTERS = (
     "missing time",
     "bridge of the fees by user",
     "exposure by client",
+<<<<<<< HEAD
     "write-downs by responsible",
     "collections",
     "stale",
     "prebill review",
+=======
+    "scorecard beside the role",
+    "comparison of the fees by client",
+>>>>>>> 8a4fb7b (Scorecard and compare: each person beside the firm or their role; a figure beside the period and the year before; a notebook that asks why realization fell)
 )
 
 # How many small queries a call runs on lazy frames, each of one row, as its documentation says; calls that are not here

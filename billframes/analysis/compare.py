@@ -1,0 +1,357 @@
+"""Compare: a figure over months, quarters or years, beside the period before, the year before and twelve months.
+
+It takes the results of one analysis for several periods, so it has no definition of its own. Balances and work in
+progress have no history in the billing system: what a past day looked like, only results of that day can tell.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, cast
+
+import narwhals.stable.v2 as nw
+import pandas as pd
+import pyarrow as pa
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes.analysis.arguments import choice
+from billframes.analysis.bridge import analysis_of
+from billframes.analysis.column_types import as_arrow
+from billframes.analysis.engine import collect, from_arrow
+from billframes.analysis.expressions import RESIDUE
+from billframes.analysis.frames import from_native, require, to_native
+from billframes.analysis.keys import TIMES, By
+from billframes.analysis.metrics import Measure
+from billframes.analysis.paired_results import identity, key_types, own_keys, refuse_repeated
+from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec, analyses, measure as measure_of
+from billframes.errors import ParameterError
+from billframes.periods import parse_period, period_before
+
+__all__ = ["ANALYSIS", "compare", "compare_of_book"]
+
+NAN = math.nan
+# How many periods of each kind a year has.
+_A_YEAR = {"month": 12, "quarter": 4, "year": 1}
+_LABELS = {"month": r"\d{4}-\d{2}", "quarter": r"\d{4}-Q[1-4]", "year": r"\d{4}"}
+_UNITS = {"money": "amount", "rate": "rate", "hours": "hours", "ratio": "ratio"}
+_COLUMNS = ("now", "previous", "since_previous", "year_ago", "since_year_ago", "twelve_months")
+_Sums = tuple[float, float]
+
+
+def compare(
+    results: Mapping[str, IntoFrameT],
+    measure: str = "billing_realization",
+    *,
+    periods: int | None = None,
+    of_each_day: bool = False,
+) -> IntoFrameT:
+    """
+    Compare a figure over months, quarters or years: with the period before, the year before, and twelve months.
+
+    Parameters
+    ----------
+    results : mapping of str to frame
+        Results of one analysis by their period: "2026-10" for months, "2026-Q3" for quarters, "2026" for years; each
+        with the same keys and options, and the whole of each.
+    measure : str
+        A column of the results.
+    periods : int, optional
+        How many of the last periods have rows; all by default. Earlier ones are only compared with.
+    of_each_day : bool
+        Whether the results are of frames that were loaded on the days they tell of, such as versions of a mirror.
+        Balances and work in progress are refused without, because today's frames tell today's.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, sorted by key and period: the keys, `month`, `quarter` or `year`, and, as float64, six
+        columns that end in the measure's unit, of these:
+        `now_amount`, `previous_amount`, `since_previous_amount`, `year_ago_amount`, `since_year_ago_amount`,
+        `twelve_months_amount`, `now_rate`, `previous_rate`, `since_previous_rate`, `year_ago_rate`,
+        `since_year_ago_rate`, `twelve_months_rate`, `now_hours`, `previous_hours`, `since_previous_hours`,
+        `year_ago_hours`, `since_year_ago_hours`, `twelve_months_hours`, `now_ratio`, `previous_ratio`,
+        `since_previous_ratio`, `year_ago_ratio`, `since_year_ago_ratio`, `twelve_months_ratio`
+
+        - `now_…`: the figure; `previous_…`: that of the period before; `since_previous_…`: now - before
+        - `year_ago_…`: the figure of the same period a year before; `since_year_ago_…`: now - a year ago
+        - `twelve_months_…`: of the twelve months that end with the period; a ratio is that of their sums
+
+        A period that was not passed is missing, and so are twelve months that lack one. A sum of a key that a result
+        does not have is 0, a ratio is missing. What is no sum and no ratio of sums, such as a median, has no
+        `twelve_months_…`.
+
+    Raises
+    ------
+    ParameterError
+        Periods can't be read or are of several kinds, results have different keys or periods among them, or the
+        measure is a balance of one day.
+    MissingColumnError
+        A result lacks the measure or what it is computed from.
+
+    Examples
+    --------
+    Fees of 100 in October 2025 and 120 and 90 in September and October 2026:
+
+    >>> import pandas as pd
+    >>> fees = {"2025-10": 100.0, "2026-09": 120.0, "2026-10": 90.0}
+    >>> results = {month: pd.DataFrame({"billed_amount": [fee]}) for month, fee in fees.items()}
+    >>> rows = compare(results, "billed_amount", periods=1)
+    >>> rows[["month", "now_amount", "since_previous_amount", "since_year_ago_amount"]]
+         month  now_amount  since_previous_amount  since_year_ago_amount
+    0  2026-10        90.0                  -30.0                  -10.0
+    """
+    time, found = _time_of(results), _measure_of(measure, of_each_day=of_each_day)
+    if periods is not None and periods < 1:
+        raise ParameterError(f"periods={periods!r} must be at least 1.")
+    named = {f"results[{label!r}]": frame for label, frame in results.items()}
+    frames = from_native(as_they_are=True, **named)
+    first = next(iter(frames.values()))
+    keys = own_keys(first.collect_schema().names())
+    pair = _pair_of(found, first.collect_schema().names())
+    for name, frame in frames.items():
+        require(frame, name, pair if found.ratios else (measure,))
+        _check_keys(name, own_keys(frame.collect_schema().names()), keys)
+    tables = {
+        label: cast("nw.DataFrame[Any]", collect(frame)).to_arrow()
+        for label, frame in zip(results, frames.values(), strict=True)
+    }
+    figures = _Figures(found, pair, time, tables, keys)
+    shown = sorted(results)[-periods:] if periods else sorted(results)
+    rows = list(figures.rows(shown))
+    unit = _UNITS[found.unit]
+    columns = {**key_types(tables, keys), time: pa.int64() if time == "year" else pa.string()}
+    columns |= {f"{name}_{unit}": pa.float64() for name in _COLUMNS}
+    table = pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in columns.items()})
+    return cast("IntoFrameT", to_native(from_arrow(as_arrow(first), table), next(iter(results.values()))))
+
+
+class _Figures:
+    """The figures of all keys and periods, and what is computed from them."""
+
+    def __init__(
+        self, found: Measure, pair: Sequence[str], time: str, tables: Mapping[str, pa.Table], keys: Sequence[str]
+    ) -> None:
+        self._measure, self._pair, self._time = found, pair, time
+        self._labels: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._rows: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
+        ids = identity(keys)
+        for label in sorted(tables):
+            rows = tables[label].to_pylist()
+            refuse_repeated(rows, f"results[{label!r}]", ids)
+            self._rows[label] = {tuple(row[name] for name in ids): row for row in rows}
+            self._labels |= {key: {name: row[name] for name in keys} for key, row in self._rows[label].items()}
+
+    def rows(self, periods: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """Return a row a key and period."""
+        unit, a_year = _UNITS[self._measure.unit], _A_YEAR[self._time]
+        keys = sorted(self._labels.items(), key=lambda item: [(v is None, str(v)) for v in reversed(item[1].values())])
+        for key, labels in keys:
+            for label in periods:
+                now, before, year_ago = (self._value(key, _earlier(label, back)) for back in (0, 1, a_year))
+                trailing = self._trailing(key, [_earlier(label, back) for back in range(a_year)])
+                figures = (now, before, now - before, year_ago, now - year_ago, trailing)
+                named = {f"{name}_{unit}": each for name, each in zip(_COLUMNS, figures, strict=True)}
+                yield {**labels, self._time: int(label) if self._time == "year" else label, **named}
+
+    def _value(self, key: tuple[Any, ...], label: str) -> float:
+        if label not in self._rows:
+            return NAN
+        row = self._rows[label].get(key)
+        if row is None:
+            return 0.0 if self._measure.adds_up else NAN
+        return _number(row.get(self._measure.name)) if not self._measure.ratios else _divided(self._sums(key, label))
+
+    def _sums(self, key: tuple[Any, ...], label: str) -> _Sums:
+        """Return the numerator and the denominator of a ratio; of a sum, the sum itself."""
+        if label not in self._rows:
+            return NAN, NAN
+        row = self._rows[label].get(key, dict.fromkeys(self._pair, 0.0))
+        part, whole = (_number(row[name]) for name in self._pair)
+        return part, whole
+
+    def _trailing(self, key: tuple[Any, ...], labels: Sequence[str]) -> float:
+        if self._measure.ratios:
+            sums = [self._sums(key, label) for label in labels]
+            return _divided((sum(part for part, _ in sums), sum(whole for _, whole in sums)))
+        # Twelve balances one after another are no sum.
+        summable = self._measure.adds_up and _dated(self._measure.name)
+        return sum(self._value(key, label) for label in labels) if summable else NAN
+
+
+def _number(value: Any) -> float:
+    return NAN if value is None else float(value)
+
+
+def _divided(sums: _Sums) -> float:
+    part, whole = sums
+    return part / whole if abs(whole) > RESIDUE else NAN
+
+
+def _earlier(label: str, back: int) -> str:
+    """Return the label of an earlier period of the same kind."""
+    if "Q" in label:
+        number = int(label[:4]) * 4 + int(label[-1]) - 1 - back
+        return f"{number // 4:04}-Q{number % 4 + 1}"
+    if "-" in label:
+        number = int(label[:4]) * 12 + int(label[5:]) - 1 - back
+        return f"{number // 12:04}-{number % 12 + 1:02}"
+    return f"{int(label) - back:04}"
+
+
+def _time_of(results: Mapping[str, Any]) -> str:
+    for time, pattern in _LABELS.items():
+        if results and all(re.fullmatch(pattern, str(label)) for label in results):
+            return time
+    raise ParameterError(
+        f"results has the periods {', '.join(map(repr, results)) or 'none'}; it takes months such as '2026-10', "
+        "quarters such as '2026-Q3' or years such as '2026', of one kind."
+    )
+
+
+def _measure_of(name: str, *, of_each_day: bool) -> Measure:
+    found = measure_of(name)
+    if found is None or found.unit not in _UNITS:
+        raise ParameterError(f"measure={name!r} is not a figure of an analysis; name a column of the results.")
+    if not of_each_day and not _dated(name):
+        raise ParameterError(
+            f"measure={name!r} is that of one day, and the billing system keeps no history of it: frames loaded today "
+            "give today's, whatever the period. A mirror keeps past versions: run the analysis on the version of each "
+            "day (as_of=) and pass of_each_day=True."
+        )
+    return found
+
+
+def _dated(name: str) -> bool:
+    """Return whether an analysis of a period has the measure: those of one day take only `as_of`."""
+    having = [each for each in analyses().values() if any(column.name == name for column in each.columns)]
+    return any("start" in inspect.signature(each.function).parameters for each in having if each.name != "scorecard")
+
+
+def _pair_of(found: Measure, there: Sequence[str]) -> tuple[str, ...]:
+    if not found.ratios:
+        return (found.name, found.name)
+    return next((pair for pair in found.ratios if set(pair) <= set(there)), found.ratios[0])
+
+
+def _check_keys(name: str, own: Sequence[str], keys: Sequence[str]) -> None:
+    if list(own) != list(keys):
+        raise ParameterError(
+            f"{name} has rows by {', '.join(own) or 'no keys'} and the first by {', '.join(keys) or 'no keys'}: pass "
+            "results of the same analysis with the same by=."
+        )
+    for time in TIMES:
+        if time in keys:
+            raise ParameterError(f"{name} has rows by {time}; run the analysis without it, once for each period.")
+
+
+def compare_of_book(
+    book: Any,
+    *,
+    measure: str = "billing_realization",
+    every: Literal["month", "quarter", "year"] = "month",
+    periods: int = 12,
+    by: By = None,
+) -> pd.DataFrame:
+    """
+    Compare a figure over the months, quarters or years up to the book's last day.
+
+    Parameters
+    ----------
+    measure : str
+        A figure of an analysis with a period, such as "billed_amount", "billing_realization" or "utilization". Of
+        several analyses, it is that of `realization`. Balances and work in progress have no history.
+    every : {"month", "quarter", "year"}
+        The length of the periods. The last is the one that the book's last day is in.
+    periods : int
+        How many periods have rows.
+    by : str or list of str, optional
+        What to group by; None gives one row a period.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `billframes.compare`: the keys, `month`, `quarter` or `year`, and those in the measure's unit of
+        `now_amount`, `previous_amount`, `since_previous_amount`, `year_ago_amount`, `since_year_ago_amount`,
+        `twelve_months_amount`, `now_rate`, `previous_rate`, `since_previous_rate`, `year_ago_rate`,
+        `since_year_ago_rate`, `twelve_months_rate`, `now_hours`, `previous_hours`, `since_previous_hours`,
+        `year_ago_hours`, `since_year_ago_hours`, `twelve_months_hours`, `now_ratio`, `previous_ratio`,
+        `since_previous_ratio`, `year_ago_ratio`, `since_year_ago_ratio`, `twelve_months_ratio`.
+    """
+    choice(every, "every", tuple(_A_YEAR))
+    analyse = getattr(book, analysis_of(measure))
+    last = pd.Timestamp(book.day(None)).date()
+    quarter = f"{last.year}-Q{(last.month + 2) // 3}"
+    label = {"month": f"{last:%Y-%m}", "quarter": quarter, "year": f"{last.year}"}[every]
+    period, results = parse_period(label), {}
+    for back in range(periods + _A_YEAR[every]):
+        end = min(period.end or last, last)
+        results[_earlier(label, back)] = analyse(by, start=period.start, end=end)
+        period = period_before(period)
+    result: pd.DataFrame = compare(results, measure, periods=periods)
+    return result
+
+
+def _measures() -> Iterator[Measure]:
+    titles = {"amount": "Amount", "rate": "Hourly rate", "hours": "Hours", "ratio": "Ratio"}
+    said = {
+        "now": ("in the period", "The figure of the period."),
+        "previous": ("in the period before", "The figure of the period before."),
+        "since_previous": ("changed", "The change on the period before."),
+        "year_ago": ("a year before", "The figure of the same period a year before."),
+        "since_year_ago": ("changed in a year", "The change on the same period a year before."),
+        "twelve_months": ("of twelve months", "The figure of the twelve months that end with the period."),
+    }
+    for unit, short in _UNITS.items():
+        for name, (words, meaning) in said.items():
+            shown = "points" if unit == "ratio" and "since" in name else unit
+            yield Measure(f"{name}_{short}", f"{titles[short]} {words}", cast("Any", shown), meaning)
+
+
+_OWN = tuple(_measures())
+_NAMES = tuple(each.name for each in _OWN)
+_DRAWN = {
+    f"{name}_{short}": title
+    for short in _UNITS.values()
+    for name, title in (("year_ago", "A year before"), ("now", "In the period"))
+}
+
+ANALYSIS = Analysis(
+    name="compare",
+    question="How did a figure develop, month by month and on last year?",
+    summary=(
+        "It puts a figure of several months, quarters or years side by side, with the change on the period before and "
+        "on the year before. Beside them stands the figure of twelve months."
+    ),
+    example=(
+        "September brings fees of 120 and October 90, a change of −30. The October before had 100, so the change in a "
+        "year is −10."
+    ),
+    formula="change = now − before; change in a year = now − a year before; twelve months = the sum, or ratio of sums",
+    numerator="The figures of an analysis with a period, each as the analysis itself tells it.",
+    left_out=(
+        "Periods that were not passed: what is compared with them is missing, and so are twelve months without one.",
+        "Balances and work in progress, which are those of one day. Versions of a mirror tell past ones.",
+        "Twelve months of a median, and of what is neither a sum nor a ratio of sums.",
+    ),
+    cannot_tell=(
+        "How the figure stood when the period ended: entries and invoices are as they are today.",
+        "What is not over yet: the last period can be shorter than those it is compared with.",
+    ),
+    columns=_OWN,
+    table=TableSpec(title="Compared", columns=_NAMES, where_there=_NAMES, adds_up=False),
+    chart=ChartSpec(
+        kind="bars",
+        title="Beside the year before",
+        columns=_DRAWN,
+        where_there=tuple(_DRAWN),
+        words=[f"{{now_{short}:axis}}" for short in _UNITS.values()],
+        shows="the figure (dark) on that of a year before (pale).",
+        more="Of one key, months stand side by side. Words are the figure of the period.",
+        example={"month": ["2026-09", "2026-10"], "year_ago_amount": [100.0, 100.0], "now_amount": [120.0, 90.0]},
+        gives=(["120", "90"], "Beside the year before by month"),
+    ),
+    book=FromBook(first="measure", method=compare_of_book),
+)

@@ -1,0 +1,405 @@
+"""Scorecard: a person's hours, fees, open amounts and habits on one line, beside those of the firm or of their role.
+
+Each figure is that of its own analysis (utilization, realization, wip, aging, timekeeping_lag, missing_time) with the
+same period and keys; this only puts them side by side.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes.analysis.aging import aging
+from billframes.analysis.arguments import choice, read_date
+from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.engine import sum_by
+from billframes.analysis.expressions import as_float, columns_or_null, null_column, ratio, value_if
+from billframes.analysis.frames import from_native, nan_to_null, to_native
+from billframes.analysis.grouping import Grouping
+from billframes.analysis.guards import already_checked
+from billframes.analysis.keys import TIMES, By
+from billframes.analysis.metrics import Measure, shared, summed
+from billframes.analysis.missing_time import missing_time
+from billframes.analysis.realization import ANALYSIS as REALIZATION, realization
+from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
+from billframes.analysis.timekeeping_lag import ANALYSIS as TIMEKEEPING_LAG, timekeeping_lag
+from billframes.analysis.utilization import ANALYSIS as UTILIZATION, utilization
+from billframes.analysis.wip import wip
+from billframes.config.firm import FirmSettings
+from billframes.errors import ParameterError
+from billframes.periods import DateLike, resolve
+
+__all__ = ["ANALYSIS", "scorecard"]
+
+C = nw.col
+
+_HOURS = {name: name for name in ("client_hours", "target_hours", "pace", "capacity_hours", "utilization")}
+_FEES = {
+    name: name for name in ("worked_amount", "billed_amount", "billing_realization", "billable_hours", "effective_rate")
+}
+_FIGURES = (*_HOURS, *_FEES, "wip_amount", "receivable_amount", "median_lag_days", "missing_days")
+# Ratios come from one analysis each; they can't be added up, and are missing where that analysis has no such row.
+_RATIOS = {
+    "pace": "_hours",
+    "target_hours": "_hours",
+    "capacity_hours": "_hours",
+    "utilization": "_hours",
+    "billing_realization": "_fees",
+    "effective_rate": "_fees",
+    "median_lag_days": "_lag",
+}
+# Beside a sum stands the mean of people with available hours, beside a ratio that of the sums.
+_MEANS = ("client_hours", "worked_amount", "billed_amount", "wip_amount", "receivable_amount", "missing_days")
+_PEER_RATIOS = {
+    "utilization": ("client_hours", "capacity_hours"),
+    "billing_realization": ("billed_amount", "worked_amount"),
+    "effective_rate": ("billed_amount", "billable_hours"),
+    "pace": ("_paced_hours", "target_hours"),
+}
+_TARGETS = ("target_hours", "pace", "peer_pace")
+_PEERS = (*_MEANS, *_PEER_RATIOS, "median_lag_days")
+
+
+def scorecard(
+    time_entries: IntoFrameT,
+    invoices: IntoFrameT,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    *,
+    start: DateLike,
+    end: DateLike | None = None,
+    as_of: DateLike | None = None,
+    by: By = "user",
+    beside: Literal["firm", "role"] = "firm",
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Hours, fees, open amounts and habits of each person on one line, beside the firm's or their role's.
+
+    Hours and lag are of work dated in the period, fees of final invoices dated in it, and work in progress and
+    receivables those of one day. Hours and fees are of different work, so don't divide one by the other.
+
+    Parameters
+    ----------
+    time_entries : frame
+        With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount`, `invoice_id` and `created_at`, and what
+        `by` needs; of all days.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance` and `client_id`.
+    expenses, fixed_fees : frame, optional
+        With `date`, `amount`, `invoice_id` and the ids that `by` needs. None is taken as none at all, with a warning.
+    start, end : str or date
+        First and last day, inclusive; or a whole period such as "2026-Q3" as `start`.
+    as_of : str or date, optional
+        The day that open amounts are of, and the last day that hours are expected; the period's last day by default.
+        In a period that is not over, give the day of the load.
+    by : str or list of str, optional
+        What to group by, no months, quarters or years; None gives one row. By what does not follow from the person,
+        available hours, utilization and missing days are missing.
+    beside : {"firm", "role"}
+        Whether `peer_…` are figures of all rows, or of those of the same role; for "role", `by` needs "user", and
+        `role` is a column.
+    matters, users : frame, optional
+        With `matter_id` and `matter_type`, or `user_id`, `name` and `role`, and what else `by` names.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+    settings : FirmSettings, optional
+        The calendar, targets, roles and people's hours.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, sorted by label: the keys and, as float64,
+
+        - `client_hours`, `capacity_hours`, `utilization`: as in `utilization`; with targets of hours also
+          `target_hours` and `pace`
+        - `worked_amount`, `billed_amount`, `billing_realization`, `billable_hours`, `effective_rate`: as in
+          `realization`, by invoice date
+        - `wip_amount`, `receivable_amount`: the totals of `wip` and `aging`
+        - `median_lag_days`: as in `timekeeping_lag`
+        - `missing_days`: working days with less than half of the person's hours, as in `missing_time`
+        - `peer_utilization`, `peer_billing_realization`, `peer_effective_rate` and, with targets, `peer_pace`: the
+          ratios of the sums of the firm or the role; `peer_median_lag_days`: the median of all its entries
+        - `peer_client_hours`, `peer_worked_amount`, `peer_billed_amount`, `peer_wip_amount`, `peer_receivable_amount`,
+          `peer_missing_days`: the mean of its people with available hours
+
+    Raises
+    ------
+    ParameterError
+        `by` or `beside` is unknown, `by` has a period, the period has an open end, or frames are of different engines
+        or were loaded for a part of the time.
+    MissingColumnError
+        A column is missing, or no frame has matter types.
+
+    Warns
+    -----
+    RatesHiddenWarning, IncompleteDataWarning
+        As in the analyses named above.
+
+    Notes
+    -----
+    On lazy frames the lags, the roster and the hours by person and day are collected; the result is lazy.
+
+    Examples
+    --------
+    Ada has 8 client hours on two days of 8, and 900 of work worth 1,000 was billed; Ben has none:
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "date": pd.to_datetime(["2026-10-01"]), "user_id": ["u1"], "matter_id": ["m1"], "hours": [8.0],
+    ...     "billing_type": ["billable"], "amount": [1000.0], "invoice_id": ["i1"], "matter_type": ["hourly"],
+    ...     "created_at": pd.to_datetime(["2026-10-02T08:00Z"]),
+    ... })
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1"], "invoice_date": pd.to_datetime(["2026-10-02"]), "invoice_state": ["final"],
+    ...     "due_date": pd.to_datetime(["2026-11-01"]), "client_id": ["c1"], "amount": [900.0], "balance": [900.0],
+    ... })
+    >>> users = pd.DataFrame({"user_id": ["u1", "u2"], "name": ["Ada", "Ben"], "role": ["principal", "attorney"]})
+    >>> none = pd.DataFrame({"date": pd.to_datetime([]), "matter_id": [], "user_id": [], "amount": [],
+    ...                      "invoice_id": []})
+    >>> rows = scorecard(entries, invoices, none, none, start="2026-10-01", end="2026-10-02", users=users)
+    >>> rows[["user_name", "client_hours", "utilization", "peer_utilization", "missing_days"]]
+      user_name  client_hours  utilization  peer_utilization  missing_days
+    0       Ada           8.0          0.5              0.25           1.0
+    1       Ben           0.0          0.0              0.25           2.0
+    >>> rows[["user_name", "billed_amount", "billing_realization", "median_lag_days"]]
+      user_name  billed_amount  billing_realization  median_lag_days
+    0       Ada          900.0                  0.9              1.0
+    1       Ben            0.0                  NaN              NaN
+    """
+    choice(beside, "beside", ("firm", "role"))
+    keys = _keys(by, beside)
+    period = resolve(start, end)
+    if period.start is None or period.end is None:
+        raise ParameterError(
+            f"start={start!r}, end={end!r} leaves an end open; name both, or a period such as '2026-10'."
+        )
+    day = period.end if as_of is None else read_date(as_of, "as_of")
+    natives: dict[str, Any] = {
+        "time_entries": time_entries,
+        "invoices": invoices,
+        "expenses": expenses,
+        "fixed_fees": fixed_fees,
+        "matters": matters,
+        "users": users,
+        "clients": clients,
+    }
+    frames = from_native(**natives)
+    grouping = Grouping.of(keys, frames, settings)
+    asked = _Asked(natives, {"by": keys, "settings": grouping.settings}, grouping, period.start, period.end, day)
+    with already_checked(natives, frames):
+        parts = asked.parts()
+        peers_lag = asked.lag("role" if beside == "role" else None)
+    measures = [*dict.fromkeys((*_FIGURES, *_RATIOS.values()))]
+    totals = _known(nan_to_null(grouping.combine(parts, measures)), personal=grouping.personal)
+    totals = _with_peers(totals, peers_lag, "role" if beside == "role" else None)
+    targets = bool(grouping.settings.targets_of("hours"))
+    columns = [each for each in (*_FIGURES, *(f"peer_{name}" for name in _PEERS)) if targets or each not in _TARGETS]
+    return cast("IntoFrameT", to_native(grouping.finish(totals, columns), time_entries))
+
+
+def _keys(by: By, beside: str) -> list[str]:
+    names = [by] if isinstance(by, str) else list(by or ())
+    for name in names:
+        if name in TIMES:
+            raise ParameterError(
+                f"by={name!r}: open amounts are those of one day, which has no {name}s. Call it for each {name}."
+            )
+    if beside == "role" and not {"user", "user_id", "user_name"}.intersection(names):
+        raise ParameterError(f"beside='role' compares people with their role, so by={by!r} needs 'user'.")
+    return [*names, *(["role"] if beside == "role" and "role" not in names else [])]
+
+
+class _Asked:
+    """The analyses of a scorecard, each called with the frames that it takes."""
+
+    def __init__(
+        self,
+        natives: dict[str, Any],
+        same: dict[str, Any],
+        grouping: Grouping,
+        first: dt.date,
+        last: dt.date,
+        day: dt.date,
+    ) -> None:
+        self._work = natives
+        self._people = {name: natives[name] for name in ("time_entries", "matters", "users", "clients")}
+        self._same, self._grouping = same, grouping
+        self._first, self._last, self._day = first, last, day
+
+    def parts(self) -> list[Frame]:
+        """Return the results, each with its figures and a mark of its rows."""
+        period: dict[str, Any] = {"start": self._first, "end": self._last}
+        same, work = self._same, self._work
+        hours = utilization(**self._people, **period, **same, as_of=self._day)
+        found = [
+            self._part(hours, _HOURS, "_hours"),
+            self._part(realization(**work, **period, **same), _FEES, "_fees"),
+            self._part(wip(**work, **same, as_of=self._day), {"total": "wip_amount"}),
+            self._part(aging(**work, **same, as_of=self._day), {"total": "receivable_amount"}),
+            self._part(self.lag(same["by"]), {"median_lag_days": "median_lag_days"}, "_lag"),
+        ]
+        return [*found, *self._missing_days()]
+
+    def lag(self, by: By) -> Any:
+        """Return the lags of the period, by any key."""
+        settings = self._same["settings"]
+        return timekeeping_lag(**self._people, start=self._first, end=self._last, by=by, settings=settings)
+
+    def _missing_days(self) -> list[Frame]:
+        if not self._grouping.personal or self._day < self._first:
+            return []
+        people = {name: frame for name, frame in self._people.items() if name != "clients"}
+        last, settings = min(self._day, self._last), self._same["settings"]
+        days = as_arrow(nw.from_native(missing_time(**people, start=self._first, end=last, settings=settings)))
+        types = dict.fromkeys(self._grouping.base, nw.String())
+        rows = days.with_columns(missing_days=nw.lit(1.0))
+        rows = rows.select(*columns_or_null(days, self._grouping.base, types), "missing_days")
+        totals = self._grouping.add_up(sum_by(rows, self._grouping.base, ["missing_days"]), ["missing_days"])
+        return [self._grouping.finish(totals, ["missing_days"])]
+
+    def _part(self, result: Any, renamed: dict[str, str], mark: str = "") -> Frame:
+        rows = as_arrow(cast("Frame", nw.from_native(result)))
+        there = rows.collect_schema()
+        columns = {new: C(old) for old, new in renamed.items() if old in there}
+        absent = {new: null_column(nw.Float64) for old, new in renamed.items() if old not in there}
+        marked = {mark: nw.lit(1.0)} if mark else {}
+        missing = {} if self._grouping.personal else {"missing_days": null_column(nw.Float64)}
+        return rows.select(
+            *self._grouping.columns, **columns, **absent, **marked, **(missing if mark == "_hours" else {})
+        )
+
+
+def _known(totals: Frame, *, personal: bool) -> Frame:
+    """Make a ratio missing where its analysis has no such row; who is not on the roster has no available hours."""
+    known = {name: nw.when(C(mark) > 0).then(C(name)) for name, mark in _RATIOS.items()}
+    if personal:
+        known["capacity_hours"] = known["capacity_hours"].fill_null(0.0)
+    return totals.with_columns(**known)
+
+
+def _with_peers(totals: Frame, lag: Any, key: str | None) -> Frame:
+    """Add the figures of all rows, or of all rows of the same role, to each row."""
+    here = (C("capacity_hours") > 0).fill_null(False)
+    rows = totals.with_columns(
+        _paced_hours=(C("pace") * C("target_hours")).fill_null(0.0),
+        target_hours=C("target_hours").fill_null(0.0),
+        capacity_hours=C("capacity_hours").fill_null(float("nan")),
+        _people=as_float(here),
+        **{f"_mean_{name}": value_if(here, C(name).fill_null(float("nan"))) for name in _MEANS},
+        **{name: C(name).fill_null(float("nan")) for name in ("worked_amount", "billed_amount")},
+    ).with_columns(_peer=C(key) if key else nw.lit("all"))
+    sums = [*dict.fromkeys(each for pair in _PEER_RATIOS.values() for each in pair)]
+    added = rows.group_by("_peer").agg(C(*sums, "_people", *(f"_mean_{name}" for name in _MEANS)).sum())
+    added = added.with_columns(
+        **{f"peer_{name}": ratio(*pair) for name, pair in _PEER_RATIOS.items()},
+        **{f"peer_{name}": ratio(f"_mean_{name}", "_people") for name in _MEANS},
+    )
+    lags = as_arrow(cast("Frame", nw.from_native(lag)))
+    lags = lags.select(_peer=C(key) if key else nw.lit("all"), peer_median_lag_days=C("median_lag_days"))
+    beside = added.join(lags, on="_peer", how="left").select("_peer", *(f"peer_{name}" for name in _PEERS))
+    return totals.with_columns(_peer=C(key) if key else nw.lit("all")).join(beside, on="_peer", how="left")
+
+
+def _titles() -> dict[str, Measure]:
+    declared = (*UTILIZATION.columns, *REALIZATION.columns, *TIMEKEEPING_LAG.columns)
+    return {each.name: each for each in (*declared, *shared("wip_amount", "receivable_amount"), _MISSING_DAYS)}
+
+
+_MISSING_DAYS = summed(
+    "missing_days", "Missing days", "count", "Working days with less than half of the person's hours entered."
+)
+
+
+def _picked(names: Sequence[str]) -> tuple[Measure, ...]:
+    return tuple(_titles()[name] for name in names)
+
+
+def _of_peers(name: str) -> Measure:
+    found = _titles()[name]
+    unit = "hours" if name == "client_hours" else found.unit
+    what = "The mean of the people with available hours" if name in _MEANS else "The same figure"
+    return Measure(f"peer_{name}", f"{found.title} of peers", unit, f"{what}, of the firm or of the role.")
+
+
+ANALYSIS = Analysis(
+    name="scorecard",
+    question="How is each of us doing, beside the firm or the others of the same role?",
+    summary=(
+        "It puts each person's hours, fees, open amounts and habits on one line, as the analyses of these names tell "
+        "them. Beside them stand the figures of the firm or of the person's role."
+    ),
+    example=(
+        "On two days of 8 hours Ada has 8 client hours, a utilization of 50%, and Ben 0. The firm's utilization is "
+        "25%. Of Ada's work worth 1000, 900 was billed: 90%."
+    ),
+    formula="each figure as in `utilization`, `realization`, `wip`, `aging`, `timekeeping_lag` and `missing_time`",
+    numerator=(
+        "Hours, lag and missing days are of work dated in the period, fees of final invoices dated in it, and open "
+        "amounts those of `as_of`. A ratio of peers is the ratio of their sums, an amount of peers the mean of the "
+        "people with available hours."
+    ),
+    left_out=(
+        "What the analyses leave out: contingency, pro bono and internal matters in fees, internal matters in client "
+        "hours.",
+        "By client, practice area and other keys that don't follow from the person: available hours, utilization and "
+        "missing days.",
+    ),
+    cannot_tell=(
+        "Work that nobody entered, and what people do beside client work.",
+        "Whether a small figure is the person's doing: fees follow what partners gave them, and the clients' rates.",
+    ),
+    columns=(*_picked(_FIGURES), *map(_of_peers, _PEERS)),
+    table=TableSpec(
+        title="Scorecard",
+        columns=(
+            *("client_hours", "pace", "capacity_hours", "utilization", "peer_utilization", "worked_amount"),
+            *("billed_amount", "billing_realization", "peer_billing_realization", "effective_rate"),
+            *("wip_amount", "receivable_amount", "median_lag_days", "missing_days"),
+        ),
+        where_there=("pace",),
+        brief=(
+            *("client_hours", "utilization", "peer_utilization", "billed_amount", "billing_realization"),
+            *("peer_billing_realization", "wip_amount", "receivable_amount"),
+        ),
+    ),
+    chart=ChartSpec(
+        kind="points",
+        title="Utilization and that of peers",
+        columns={"utilization": "Utilization", "peer_utilization": "Of the firm or the role"},
+        words=["{utilization}"],
+        shows="utilization and, beside it, that of the firm or of the person's role.",
+        more="A row's words are its own utilization.",
+        example={
+            "user_name": ["Ada", "Ben"],
+            "utilization": [0.5, 0.0],
+            "peer_utilization": [0.25, 0.25],
+        },
+        gives=(["50.0%", "0.0%"], "Utilization and that of peers by timekeeper"),
+    ),
+    book=FromBook(
+        defaults={
+            "as_of": BookArgument(
+                lambda book, last: min(filter(None, (book.loaded_on("time_entries"), last)), default=None),
+                "If it is not given, a book passes the day the time entries were loaded, if the period lasts longer.",
+            )
+        }
+    ),
+    tab=TabSpec(
+        place=6,
+        title="Scorecard",
+        by=("user", "role", "practice_area"),
+        tiles=("client_hours", "utilization", "billed_amount", "billing_realization"),
+        order="client_hours",
+        filters="marked_matters",
+        note="Filters on matters leave available hours and utilization missing, because nobody's day is divided among "
+        "matters. Filters on single entries do not apply here.",
+    ),
+)

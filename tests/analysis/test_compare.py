@@ -1,0 +1,106 @@
+"""A comparison's figures are those of the analysis for each period, and balances of today are not those of then."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import billframes as bf
+from billframes.analysis import compare
+from billframes.errors import MissingColumnError, ParameterError
+
+
+@pytest.fixture(scope="module")
+def book(client):
+    return bf.book("2026-10", client=client)
+
+
+def fees(**months: float) -> dict[str, pd.DataFrame]:
+    """Results of one row each, by month."""
+    return {month[1:].replace("_", "-"): pd.DataFrame({"billed_amount": [fee]}) for month, fee in months.items()}
+
+
+def test_each_figure_is_that_of_the_analysis_for_its_period(book):
+    rows = book.compare("billing_realization", every="quarter", periods=2, by="practice_area")
+    for quarter, of_quarter in rows.groupby("quarter"):
+        over = {"start": quarter} if quarter == "2026-Q3" else {"start": "2026-10-01", "end": "2026-10-31"}
+        wanted = book.realization("practice_area", **over).set_index("practice_area_label")["billing_realization"]
+        told = of_quarter.set_index("practice_area_label")["now_ratio"]
+        pd.testing.assert_series_equal(told.reindex(wanted.index), wanted, check_names=False)
+    whole = book.realization("practice_area", start="2025-10-01", end="2026-09-30")
+    third = rows[rows["quarter"] == "2026-Q3"].set_index("practice_area_label")
+    for row in whole.dropna(subset=["billing_realization"]).itertuples():
+        assert third.loc[row.practice_area_label, "twelve_months_ratio"] == pytest.approx(row.billing_realization)
+
+
+def test_months_of_fees_are_the_databases(book, sql):
+    query = """
+        select substr(invoice_date, 1, 7), sum(i.amount
+          - coalesce((select sum(amount) from expense where invoice_id = i.invoice_id), 0)
+          - coalesce((select sum(amount) from fixed_fee where invoice_id = i.invoice_id), 0)) / 10000.0
+        from invoice i where invoice_state = 'final' group by 1
+        """
+    wanted = dict(sql(query))
+    every = ("hourly", "fixedFee", "contingency", "probono", "internal")
+    months = [f"{year}-{month:02}" for year, month in ((2025, 9), (2025, 10), (2026, 9), (2026, 10))]
+    rows = compare({month: book.realization(start=month, matter_types=every) for month in months}, "billed_amount")
+    (last,) = rows[rows["month"] == "2026-10"].to_dict("records")
+    assert last["now_amount"] == pytest.approx(wanted["2026-10"])
+    assert last["since_previous_amount"] == pytest.approx(wanted["2026-10"] - wanted["2026-09"])
+    assert last["since_year_ago_amount"] == pytest.approx(wanted["2026-10"] - wanted["2025-10"])
+    assert pd.isna(last["twelve_months_amount"])
+
+
+def test_what_was_not_passed_is_missing_and_who_is_not_in_a_result_has_nothing():
+    rows = compare(fees(_2026_08=10.0, _2026_10=30.0), "billed_amount").set_index("month")
+    assert rows.index.tolist() == ["2026-08", "2026-10"]
+    assert pd.isna(rows.loc["2026-10", "previous_amount"])
+    one = pd.DataFrame({"client_id": ["c1"], "billed_amount": [5.0], "worked_amount": [10.0]})
+    one["billing_realization"] = 0.5
+    both = {"2026-09": one, "2026-10": one.assign(client_id="c2")}
+    told = compare(both, "billed_amount").set_index(["client_id", "month"])["now_amount"]
+    assert told.tolist() == [5.0, 0.0, 0.0, 5.0]
+    assert compare(both, "billing_realization")["now_ratio"].isna().tolist() == [False, True, True, False]
+
+
+def test_twelve_months_are_the_sum_of_all_of_them():
+    months = {f"_2025_{month:02}": float(month) for month in range(1, 13)}
+    rows = compare(fees(**months), "billed_amount", periods=1)
+    assert rows[["month", "twelve_months_amount"]].to_numpy().tolist() == [["2025-12", 78.0]]
+
+
+def test_balances_are_refused_but_for_results_of_each_day(book):
+    with pytest.raises(ParameterError, match=r"that of one day, .* no history.* A mirror keeps past versions"):
+        compare({"2026-10": pd.DataFrame({"total": [80.0]})}, "total")
+    for measure in ("total", "wip_amount", "receivable_amount", "overdue"):
+        with pytest.raises(ParameterError, match="those of one day"):
+            book.compare(measure)
+    owed = {"2026-09": pd.DataFrame({"total": [100.0]}), "2026-10": pd.DataFrame({"total": [80.0]})}
+    rows = compare(owed, "total", of_each_day=True)
+    assert rows["since_previous_amount"].tolist()[-1] == -20.0
+    assert rows["twelve_months_amount"].isna().all()
+
+
+ONE = pd.DataFrame({"billed_amount": [1.0]})
+REFUSED = {
+    "no periods": ({}, "has the periods none"),
+    "periods of two kinds": ({"2026-10": ONE, "2026-Q3": ONE}, "of one kind"),
+    "words": ({"October": ONE}, "it takes months such as"),
+    "other keys": ({"2026-09": ONE, "2026-10": ONE.assign(client_id="c1")[["client_id", "billed_amount"]]}, "same by="),
+    "months in them": ({"2026-09": ONE.assign(month="2026-09")[["month", "billed_amount"]]}, "has rows by month"),
+    "a key twice": ({"2026-09": pd.concat([ONE, ONE])}, "twice"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_would_mislead_is_refused(case):
+    results, message = REFUSED[case]
+    with pytest.raises(ParameterError, match=message):
+        compare(results, "billed_amount")
+
+
+def test_what_is_not_there_is_named():
+    with pytest.raises(ParameterError, match="must be at least 1"):
+        compare({"2026-10": ONE}, "billed_amount", periods=0)
+    with pytest.raises(MissingColumnError, match="has no column 'client_hours'"):
+        compare({"2026-10": ONE}, "client_hours")
