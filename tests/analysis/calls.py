@@ -16,11 +16,8 @@ from billframes.analysis import (
     bridge,
     budget_burn,
     code_check,
-<<<<<<< HEAD
     collections,
-=======
     compare,
->>>>>>> 8a4fb7b (Scorecard and compare: each person beside the firm or their role; a figure beside the period and the year before; a notebook that asks why realization fell)
     contribution,
     duplicates,
     effective_rates,
@@ -34,11 +31,8 @@ from billframes.analysis import (
     profitability,
     realization,
     reconcile,
-<<<<<<< HEAD
-    stale,
-=======
     scorecard,
->>>>>>> 8a4fb7b (Scorecard and compare: each person beside the firm or their role; a figure beside the period and the year before; a notebook that asks why realization fell)
+    stale,
     timekeeping_lag,
     utilization,
     wip,
@@ -315,15 +309,12 @@ ON_CLUSTERS = (
     "missing time",
     "bridge of the fees by user",
     "exposure by client",
-<<<<<<< HEAD
     "write-downs by responsible",
     "collections",
     "stale",
     "prebill review",
-=======
     "scorecard beside the role",
     "comparison of the fees by client",
->>>>>>> 8a4fb7b (Scorecard and compare: each person beside the firm or their role; a figure beside the period and the year before; a notebook that asks why realization fell)
 )
 
 # How many small queries a call runs on lazy frames, each of one row, as its documentation says; calls that are not here
