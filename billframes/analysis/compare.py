@@ -80,7 +80,7 @@ def compare(
         - `twelve_months_…`: of the twelve months that end with the period; a ratio is that of their sums
 
         A period that was not passed is missing, and so are twelve months that lack one. A sum of a key that a result
-        does not have is 0, a ratio is missing. What is no sum and no ratio of sums, such as a median, has no
+        does not have is 0, a ratio is missing. What is neither a sum nor a ratio of sums, such as a median, has no
         `twelve_months_…`.
 
     Raises
@@ -176,7 +176,7 @@ class _Figures:
         if self._measure.ratios:
             sums = [self._sums(key, label) for label in labels]
             return _divided((sum(part for part, _ in sums), sum(whole for _, whole in sums)))
-        # Twelve balances one after another are no sum.
+        # Balances of twelve days don't add up.
         summable = self._measure.adds_up and _dated(self._measure.name)
         return sum(self._value(key, label) for label in labels) if summable else NAN
 
