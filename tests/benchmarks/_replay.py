@@ -82,12 +82,17 @@ class Pages:
     def _changes(self, since: float, limit: int, offset: int) -> tuple[list[bytes], int]:
         """Return the entries changed since then, each write having changed another one."""
         first = max(0, math.ceil((since - self._began) * self._writes))
-        numbers = range(first, int((time.time() - self._began) * self._writes))
-        return [self._changed(number) for number in numbers[offset : offset + limit]], len(numbers)
+        writes = range(first, int((time.time() - self._began) * self._writes))
+        # In the order of the entries, whichever sort is asked for.
+        writes = sorted(writes, key=self._changed_by)
+        return [self._changed(write) for write in writes[offset : offset + limit]], len(writes)
+
+    def _changed_by(self, write: int) -> int:
+        return write * 7919 % self._count
 
     def _changed(self, write: int) -> bytes:
         at = dt.datetime.fromtimestamp(self._began + write / self._writes, dt.UTC).isoformat().replace("+00:00", "Z")
-        row = self._row(write * 7919 % self._count)
+        row = self._row(self._changed_by(write))
         return re.sub(rb'"modifiedAt": ?"[^"]*"', b'"modifiedAt":"%b"' % at.encode(), row)
 
     def _first_of(self, day: dt.date) -> int:
