@@ -19,7 +19,7 @@ from billframes.analysis.coverage import ITEM_FILTERS, need_period
 from billframes.analysis.engine import to_dicts
 from billframes.analysis.expressions import in_period, map_values, null_column
 from billframes.analysis.frames import from_native, require, select_columns, to_native
-from billframes.analysis.metrics import Measure
+from billframes.analysis.metrics import Measure, shared
 from billframes.analysis.spec import Analysis, FromBook
 from billframes.errors import IncompleteDataWarning, MissingColumnError
 from billframes.periods import DateLike, Period, resolve
@@ -276,8 +276,7 @@ ANALYSIS = Analysis(
         "codes of expenses and fixed fees from lists: the billing system gives them with single records only",
     ),
     columns=(
-        Measure("item", "Item", "text", "Time entry, expense or fixed fee."),
-        Measure("item_id", "Item’s id", "text", "The id of the item."),
+        *shared("item", "item_id"),
         Measure("field", "Field", "text", "The field that the finding is about."),
         Measure("code", "Code", "text", "The code found; missing where there is none."),
         Measure("problem", "Problem", "text", "What is wrong with it."),

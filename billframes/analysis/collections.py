@@ -347,8 +347,8 @@ ANALYSIS = Analysis(
     name="collections",
     question="Which invoices are overdue, and are we still working for those clients?",
     summary=(
-        "It lists every overdue invoice with the client's other balances, and with the hours and their worth that were "
-        "worked for the client since the invoice fell due."
+        "It lists every overdue invoice with the client's other balances. Beside them are the hours worked for the "
+        "client since the invoice fell due, and what they are worth."
     ),
     example=(
         "Acme owes 500 since 1 October, and 80 that are not due yet. In October 3 hours worth 600 were worked for it: "
@@ -367,7 +367,7 @@ ANALYSIS = Analysis(
     ),
     columns=(
         *shared("balance"),
-        Measure("days_overdue", "Days overdue", "count", "Days past due."),
+        Measure("days_overdue", "Days past due", "count", "Days since the due date."),
         Measure("other_balance", "Other balances", "money", "The client’s other open invoices, due or not."),
         Measure("other_overdue", "Others overdue", "money", "The client’s other overdue invoices."),
         Measure("hours_since_due", "Hours since", "hours", "Hours worked for the client since the invoice fell due."),

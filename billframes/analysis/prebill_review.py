@@ -92,7 +92,8 @@ def prebill_review(
     invoice : str or collection of str, optional
         Numbers or ids of the invoices; all that are not final by default.
     responsible : str, optional
-        The name or id of the responsible lawyer: invoices with an item on one of their matters, whole. Needs `matters`.
+        The responsible lawyer's name, surname or id: invoices with an item on one of their matters, whole. Needs
+        `matters`.
     as_of : str or date, optional
         The day on which what the client owes is overdue; without, `client_overdue` is missing.
     hours_a_day : float
@@ -267,6 +268,8 @@ def _of_responsible(
     wanted = responsible.casefold()
     names = {row["responsible_id"]: row["responsible_name"] for row in people.values() if row["responsible_id"]}
     found = {id_ for id_, name in names.items() if wanted in (id_.casefold(), (name or "").casefold())}
+    # A surname is enough if only one person has it.
+    found = found or {id_ for id_, name in names.items() if f" {wanted} " in f" {(name or '').casefold()} "}
     if len(found) != 1:
         known = sorted(filter(None, names.values()))
         many = f"{len(found)} people are called {responsible!r}; give the id of one."
@@ -386,7 +389,7 @@ ANALYSIS = Analysis(
     name="prebill_review",
     question="What should be changed on an invoice before it goes out?",
     summary=(
-        "It lists the items of draft, review and approved invoices with their narratives, and flags what looks wrong: "
+        "It lists the items of draft, review and approved invoices with their narratives. It flags what looks wrong: "
         "duplicates, late entries, long days, codes that a client's system would refuse."
     ),
     example=(
@@ -403,12 +406,14 @@ ANALYSIS = Analysis(
         "Which items a discount on the invoice is for.",
     ),
     columns=(
+        *shared("item", "item_id"),
         Measure("description", "Narrative", "text", "What was done, in full."),
         *shared("hours"),
         Measure("rate", "Rate", "rate", "Rate of the entry."),
-        Measure("item_amount", "Amount", "money", "Worth of the item.", adds_up=True, missing_is_none=True),
+        Measure("item_amount", "Item’s amount", "money", "Worth of the item.", adds_up=True, missing_is_none=True),
         Measure("flags", "Flags", "text", "What looks wrong; missing if nothing does."),
         Measure("invoice_amount", "Invoice", "money", "Amount of the invoice, the same in each of its rows."),
+        *shared("items_amount", "unexplained_amount"),
         Measure("client_overdue", "Client’s overdue", "money", "What the client owes and has been due."),
     ),
     table=TableSpec(

@@ -249,10 +249,9 @@ ANALYSIS = Analysis(
     cannot_tell=("What the unexplained amount is: write-down, write-up, discount, tax or credit.",),
     columns=(
         *shared("time_amount", "expense_amount", "fixed_fee_amount"),
-        summed("items_amount", "Items", "money", "Time, expenses and fixed fees together."),
+        *shared("items_amount"),
         summed("amount", "Amount", "money", "Amount of the invoice."),
-        summed("unexplained_amount", "Unexplained", "money", "Amount − items; negative where time was written down."),
-        *shared("balance", "invoices"),
+        *shared("unexplained_amount", "balance", "invoices"),
         Measure("matter_count", "Matters", "count", "How many matters the items are on."),
     ),
     table=TableSpec(

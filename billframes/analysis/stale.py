@@ -350,8 +350,8 @@ ANALYSIS = Analysis(
     name="stale",
     question="Which work waits too long, and which matters should be billed, closed or woken up?",
     summary=(
-        "It lists old work in progress, archived matters on which work or receivables are open, open matters where "
-        "nothing happens, and fixed fees that are not invoiced, with the effort so far."
+        "It lists old work in progress, and archived matters on which work or receivables are open. It also lists open "
+        "matters where nothing happens, and fixed fees that are not invoiced, with the effort so far."
     ),
     example=(
         "The Sale is archived, and its 600 of work since June are on no invoice: that is old work, and work on an "

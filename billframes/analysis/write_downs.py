@@ -248,7 +248,7 @@ ANALYSIS = Analysis(
     ),
     example=(
         "Ada's work worth 1000 is billed at 900, so 100 is written down, 10%. Ben's work worth 400 is billed at 440, "
-        "which is a write-down of -40 and a write-up of 40. Together 60 is written down."
+        "which is a write-down of -40 and a write-up of 40."
     ),
     formula="write-down = worth of the work on final invoices − what it was billed at; share = its part of all",
     numerator="worth − net billed time fees of final invoices dated in the period, as in realization",

@@ -33,7 +33,7 @@ PAGE, WORKBOOK = "prebill-review.html", "prebill-review.xlsx"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     parser.add_argument(
-        "--responsible", metavar="NAME", help="invoices with work on this lawyer's matters, by name or id"
+        "--responsible", metavar="NAME", help="invoices with work on this lawyer's matters, by name, surname or id"
     )
     parser.add_argument(
         "--invoice", action="append", metavar="NUMBER", help="this invoice, by number or id; may be given several times"
