@@ -51,6 +51,8 @@ __all__ = ["Outcomes", "finish_journal", "new_journal"]
 _ROUNDS = 3
 # Seconds after which a create that was sent, and whose answer never came, is looked for.
 SETTLED = 2.0
+# Seconds within which outcomes are written to the disk at once.
+_TOGETHER = 0.004
 # Failures in a row after which the server counts as down.
 _DOWN = 50
 # Seconds that the server's clock may differ from the one it tells in whole seconds.
@@ -262,10 +264,12 @@ class _Run:
         self._writer = Writer(connection, resource, columns)
         self._unsent: list[Entry] = []
         self._last_sent = 0.0
+        self._ended = 0
 
     def finish(self, told: Progress) -> None:
         self._take_up()
         total = self._journal.count()
+        self._ended = total - self._journal.count("planned")
         with ThreadPoolExecutor(self._connection.concurrency) as pool:
             try:
                 for _ in range(_ROUNDS):
@@ -301,9 +305,13 @@ class _Run:
                     self._last_sent = time.monotonic() if planned else self._last_sent
                 if not running:
                     return
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                self._note({each: running.pop(each) for each in done})
-                told(total - self._journal.count("planned") - len(running), total)
+                wait(running, return_when=FIRST_COMPLETED)
+                # What ends together is written together.
+                time.sleep(_TOGETHER)
+                done = {each: running.pop(each) for each in list(running) if each.done()}
+                self._note(done)
+                self._ended += len(done)
+                told(min(self._ended, total), total)
         except BaseException:
             # What is under way ends, so that its outcome is in the journal.
             for each in running:

@@ -273,7 +273,7 @@ def test_a_server_that_is_down_stops_the_apply_and_it_can_be_resumed(firm, journ
     loaded = firm.client.time_entries("2026-10", billed=False).head(80)
     plan = firm.client.time_entries.plan(loaded.assign(description="After the outage"))
     plan.connection = bf.Client("http://127.0.0.1:9", "token", progress=False, retries=0)
-    with pytest.raises(bf.TransportError, match="the last 5. changes could not be sent"):
+    with pytest.raises(bf.TransportError, match=r"the last \d+ changes could not be sent"):
         plan.apply(journal)
     with Journal.open(journal) as opened:
         assert opened.count("failed") == 0
