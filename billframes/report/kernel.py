@@ -13,6 +13,7 @@ import socket
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,7 +59,12 @@ def private_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        for _ in range(50):
+            shutil.rmtree(folder, ignore_errors=True)
+            if not folder.exists():
+                break
+            # A kernel that is just ending may still write there.
+            time.sleep(0.1)
 
 
 def transport_in(folder: Path) -> Literal["ipc", "tcp"]:
