@@ -28,7 +28,7 @@ _DONE = {"update": "updated", "create": "created", "delete": "deleted"}
 _STYLE = (
     "<style>.bf-plan table{border-collapse:collapse;font-size:13px;margin:4px 0 12px}"
     ".bf-plan td,.bf-plan th{border:1px solid #c9c9c9;padding:3px 8px;text-align:left;vertical-align:top;"
-    "white-space:pre-wrap;overflow-wrap:anywhere;max-width:36em}"
+    "white-space:pre-wrap;overflow-wrap:break-word;max-width:36em}"
     ".bf-plan caption{caption-side:top;text-align:left;font-weight:600;padding:4px 0;color:inherit}"
     ".bf-plan .bf-before{color:#8a1c1c}.bf-plan .bf-after{color:#14532d}"
     '[data-jp-theme-light="false"] .bf-plan .bf-before{color:#f3a5a5}'
