@@ -225,6 +225,11 @@ class Month:
         with collect_warnings(self.notes):
             return self.whole.exposure(by, as_of=self.as_of)
 
+    def scorecard(self) -> pd.DataFrame:
+        """Return the firm's scorecard by timekeeper."""
+        with collect_warnings(self.notes):
+            return self.whole.scorecard("user", start=self.first, end=self.last, as_of=self.as_of)
+
     def stale(self) -> pd.DataFrame:
         """Old work, archived and idle matters of the firm, a row a finding."""
         with collect_warnings(self.notes):

@@ -82,6 +82,7 @@ def _figures(month: Month) -> Iterator[Sheet]:
     if month.scope is None:
         yield from map(_of, (views.write_downs(month), views.collections(month), views.stale(month)))
         yield _of(views.exposure(month))
+        yield _of(views.scorecard(month))
     note = " ".join(footnotes.balances(month))
     for key in _keys(month, "responsible", "client", "user"):
         yield _of(views.wip(month, key))

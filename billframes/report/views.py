@@ -26,6 +26,7 @@ __all__ = [
     "lockup",
     "realization",
     "receivables",
+    "scorecard",
     "shortened",
     "stale",
     "timekeepers",
@@ -176,6 +177,12 @@ def exposure(month: Month) -> View:
     return _by(
         "exposure", "Exposure by client", month, month.exposure("client"), month.exposure(None), "exposure_amount"
     )
+
+
+def scorecard(month: Month) -> View:
+    """Return the firm's scorecard by timekeeper, in the order of the result."""
+    rows = month.scorecard()
+    return _by("scorecard", "Scorecard by timekeeper", month, rows, rows.iloc[:0], "")
 
 
 def stale(month: Month) -> View:
