@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
+from dataclasses import replace
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
 import billframes as bf
+from billframes.analysis.spec import analyses
 
 OCTOBER = "between '2026-10-01' and '2026-10-31'"
 
@@ -133,3 +139,22 @@ def test_stale_work_and_matters_are_the_databases(book, sql):
     amounts = rows.groupby("finding")["open_amount"].sum()
     assert amounts["old work in progress"] == pytest.approx(whole["91+"].iloc[0])
     assert old <= whole["91+"].iloc[0] + 1e-6
+
+
+WITH_SETTINGS = [name for name, each in analyses().items() if "settings" in inspect.signature(each.function).parameters]
+ASKED = {"prebill_review": {"as_of": "2026-10-31"}, "lockup": {"by": "responsible"}}
+
+
+@pytest.fixture(scope="module")
+def by_email(book):
+    settings = bf.FirmSettings.load(Path(bf.__file__).parent / "report" / "demo.toml")
+    assert settings.emails
+    matter, rates = book.matters["matter_id"].iloc[0], dict.fromkeys(book.users["email"], 100.0)
+    same = copy.copy(book)
+    same.settings = replace(settings, budgets={matter: 1000.0}, cost_rates=rates, standard_rates=rates)
+    return same
+
+
+@pytest.mark.parametrize("name", [*WITH_SETTINGS, "lockup"])
+def test_settings_that_name_people_by_e_mail_serve_every_analysis(by_email, name):
+    assert isinstance(getattr(by_email, name)(**ASKED.get(name, {})), pd.DataFrame)

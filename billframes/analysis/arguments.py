@@ -25,6 +25,7 @@ __all__ = [
     "matter_types_of",
     "read_date",
     "resolve_users",
+    "time_zone_of",
     "warn_of_no_rate",
     "warn_of_strangers",
 ]
@@ -106,6 +107,11 @@ def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) ->
         settings = settings.by_id(_addresses(frames["users"]))
     warn_of_strangers(settings, frames)
     return _Settled(**{each.name: getattr(settings, each.name) for each in fields(settings)})
+
+
+def time_zone_of(settings: FirmSettings | None) -> FirmSettings:
+    """Return settings with this time zone only, for analyses that need no users to tell who the settings name."""
+    return FirmSettings(time_zone=settings.time_zone) if settings else FirmSettings()
 
 
 def warn_of_strangers(settings: FirmSettings, frames: Mapping[str, Frame]) -> None:

@@ -19,7 +19,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
 from billframes.analysis.aging import aging
-from billframes.analysis.arguments import read_date
+from billframes.analysis.arguments import read_date, time_zone_of
 from billframes.analysis.column_types import ITEMS, Frame, as_arrow
 from billframes.analysis.coverage import need_open_on, was_cut
 from billframes.analysis.engine import collect, from_arrow, join_by_id, lazy, sum_by, to_dicts
@@ -91,7 +91,7 @@ def collections(
     matters : frame, optional
         With `matter_id`, `responsible_id` and `responsible_name`; without, no invoice has a responsible lawyer.
     settings : FirmSettings, optional
-        The time zone for the day of the load.
+        The time zone for the day of the load; nothing else of them is used.
 
     Returns
     -------
@@ -181,7 +181,8 @@ def _late(
     native: Any, invoices: Frame, day: dt.date, settings: FirmSettings | None
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
     """Return the overdue invoices, largest first, and what each of their clients owes."""
-    aged = aging(native, as_of=day, by=["client", "invoice_id"], buckets=(30,), settings=settings)
+    zone = time_zone_of(settings)
+    aged = aging(native, as_of=day, by=["client", "invoice_id"], buckets=(30,), settings=zone)
     owed = as_arrow(nw.from_native(aged))
     late = owed.filter(C("overdue").is_null() | (C("overdue").abs() > RESIDUE))
     heads = select_columns(

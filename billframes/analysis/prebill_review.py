@@ -19,7 +19,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._names import closest
 from billframes.analysis.aging import aging
 from billframes.analysis.allocation import PREBILL
-from billframes.analysis.arguments import read_date
+from billframes.analysis.arguments import read_date, time_zone_of
 from billframes.analysis.code_check import code_check
 from billframes.analysis.column_types import IDS, ITEMS, Frame, as_arrow
 from billframes.analysis.duplicates import duplicates
@@ -103,7 +103,7 @@ def prebill_review(
     codes, code_sets : frame, optional
         As in `code_check`; without `codes` no codes are checked.
     settings : FirmSettings, optional
-        The time zone for the day on which an entry was made.
+        The time zone for the day on which an entry was made; nothing else of them is used.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def prebill_review(
     }
     frames = from_native(**natives)
     day = None if as_of is None else read_date(as_of, "as_of")
-    settings = settings or FirmSettings()
+    settings = time_zone_of(settings)
     heads = _heads(frames["invoices"], invoice)
     items = [row for name in ITEMS if name in frames for row in _items(frames[name], name, heads)]
     people = _people(frames.get("matters"), responsible)

@@ -218,7 +218,7 @@ class Month:
     def collections(self) -> pd.DataFrame:
         """Return the firm's overdue invoices, a row each."""
         with collect_warnings(self.notes):
-            return self.whole.collections(as_of=self.as_of, settings=self.settings_by_id)
+            return self.whole.collections(as_of=self.as_of)
 
     def exposure(self, by: str | None) -> pd.DataFrame:
         """Return the firm's work in progress and receivables together, by a key or in one row."""
