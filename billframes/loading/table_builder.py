@@ -157,6 +157,8 @@ class TableBuilder:
     ) -> dict[str, pa.Array]:
         """Return the columns that are read from the structs (or lists of structs) that records hold."""
         present = [each for each in parents if each is not None]
+        if not present:
+            return {each.column.name: pa.nulls(len(parents), _kept_type(each.column)) for each in sources}
         if len(present) < len(parents):
             records = [record for record, parent in zip(records, parents, strict=True) if parent is not None]
         arrays = {}
@@ -164,7 +166,7 @@ class TableBuilder:
             arrays[source.column.name] = self._array(list(map(_reader(source), present)), source.column, records)
         if len(present) == len(parents):
             return arrays
-        missing = np.fromiter((each is None for each in parents), bool, len(parents))
+        missing = np.array([each is None for each in parents])
         places = pa.array(np.cumsum(~missing) - 1, mask=missing)
         return {name: array.take(places) for name, array in arrays.items()}
 

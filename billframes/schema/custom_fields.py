@@ -8,13 +8,16 @@ read from the record, else from its metadata.
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain, count, repeat
+from functools import lru_cache, partial
+from itertools import chain
 from types import NoneType
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from billframes._names import snake_case
 from billframes._warn import warn
@@ -25,6 +28,9 @@ from billframes.schema.records import CustomFieldList, CustomFieldValue
 
 __all__ = ["CustomColumn", "attributes_of", "columns_from", "read_values", "warn_of_undefined"]
 
+Places: TypeAlias = npt.NDArray[np.int64] | slice
+
+_NOWHERE = slice(0, 0)
 _KINDS = {"text": "text", "boolean": "flag", "number": "number", "date": "date", "enum": "enum"}
 _TYPES = {"text": str, "boolean": bool, "number": float, "date": str, "enum": str}
 
@@ -90,34 +96,51 @@ def read_values(
         A value is not of its field's type.
     """
     held = [_values_of(record)[1] for record in records]
+    sizes = np.fromiter(map(len, held), np.int64, len(held))
+    rows = np.repeat(np.arange(len(held)), sizes)
     came = list(chain.from_iterable(held))
-    rows = list(chain.from_iterable(map(repeat, count(), map(len, held))))
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, value in enumerate(came):
-        places[value.id].append(place)
+    values = np.empty(len(came), object)
+    values[:] = [each.value for each in came]
+    places = _places_by_id([each.id for each in came], len(records))
     columns_of: dict[str, list[Any]] = {}
     for each in columns:
-        found = places.pop(each.definition.id, [])
+        found = places.pop(each.definition.id, _NOWHERE)
         try:
-            values = _typed([came[place] for place in found], each)
+            typed = _typed(values[found].tolist(), each, partial(_options, came, found))
         except _MistypedError as error:
-            row = rows[found[error.place]]
-            at = found[error.place] - sum(map(len, held[:row]))
+            place = int(np.arange(len(came))[found][error.place])
+            row = int(rows[place])
             raise DecodeError(
                 f"{resource}: record {getattr(records[row], id_attribute)} breaks the API's description at "
-                f"$.data[{row}].{_values_of(records[row])[0]}[{at}].value: {error}, in custom field "
-                f"{each.definition.id}."
+                f"$.data[{row}].{_values_of(records[row])[0]}[{place - sizes[:row].sum()}].value: {error}, "
+                f"in custom field {each.definition.id}."
             ) from None
-        columns_of[each.column.name] = _spread(values, [rows[place] for place in found], len(records))
+        columns_of[each.column.name] = _spread(typed, rows[found], len(records))
     return columns_of, set(places)
 
 
-def _spread(values: list[Any], rows: list[int], size: int) -> list[Any]:
+def _places_by_id(ids: list[str], size: int) -> dict[str, Places]:
+    """Return where each id stands among the ids of so many records, in order."""
+    width = len(ids) // max(size, 1)
+    if ids == ids[:width] * size and len(set(ids[:width])) == width:
+        # All records list the same fields in one order, as most servers do.
+        return {id_: slice(number, None, width) for number, id_ in enumerate(ids[:width])}
+    different = {id_: number for number, id_ in enumerate(dict.fromkeys(ids))}
+    numbers = np.fromiter(map(different.__getitem__, ids), np.int64, len(ids))
+    ends = np.cumsum(np.bincount(numbers))
+    return dict(zip(different, np.split(np.argsort(numbers, kind="stable"), ends[:-1]), strict=True))
+
+
+def _options(came: list[CustomFieldValue], found: Places) -> list[str | None]:
+    return [came[place].option_id for place in np.arange(len(came))[found].tolist()]
+
+
+def _spread(values: list[Any], rows: npt.NDArray[np.int64], size: int) -> list[Any]:
     """Return a column from the values of some of its rows; of several values of a row the last counts."""
-    if rows == list(range(size)):
+    if np.array_equal(rows, np.arange(size)):
         return values
     column: list[Any] = [None] * size
-    for row, value in zip(rows, values, strict=True):
+    for row, value in zip(rows.tolist(), values, strict=True):
         column[row] = value
     return column
 
@@ -164,13 +187,13 @@ class _MistypedError(ValueError):
         self.place = place
 
 
-def _typed(found: Sequence[CustomFieldValue], custom: CustomColumn) -> list[Any]:
-    """Return one field's values as its column holds them."""
+def _typed(values: list[Any], custom: CustomColumn, options: Callable[[], list[str | None]]) -> list[Any]:
+    """Return one field's values as its column holds them; `options` gives the ids of the selected options."""
     kind = custom.definition.value_type.lower()
-    values: list[Any] = [each.value for each in found]
     if kind == "enum" and None in values:
         labels = custom.labels
-        values = [labels.get(each.option_id or "") if each.value is None else each.value for each in found]
+        pairs = zip(values, options(), strict=True)
+        values = [labels.get(option or "") if value is None else value for value, option in pairs]
     expected = _TYPES.get(kind)
     if expected is None:
         return [None if value is None else str(value) for value in values]
@@ -182,12 +205,11 @@ def _typed(found: Sequence[CustomFieldValue], custom: CustomColumn) -> list[Any]
 
 def _dates(texts: list[str | None]) -> list[dt.date | None]:
     days: list[dt.date | None] = []
-    for text in texts:
-        try:
-            days.append(None if text is None else _date(text))
-        except ValueError:
-            # Python's own words quote the text, which may be anything.
-            raise _MistypedError(len(days), "the value is not a date") from None
+    try:
+        days.extend(None if text is None else _date(text) for text in texts)
+    except ValueError:
+        # Python's own words quote the text, which may be anything.
+        raise _MistypedError(len(days), "the value is not a date") from None
     return days
 
 

@@ -251,6 +251,28 @@ def test_a_field_nobody_filled_in_still_has_its_column(load_matters):
     assert empty.dtypes.astype(str).to_dict() == full.dtypes.astype(str).to_dict()
 
 
+@pytest.mark.parametrize(
+    "second",
+    [VALUES, VALUES[::-1], VALUES[1:], [*VALUES, VALUES[1]], [VALUES[0], *VALUES]],
+    ids=["same order", "other order", "one fewer", "one twice", "first twice"],
+)
+def test_custom_fields_are_read_in_whichever_order_records_list_them(load_matters, second):
+    first = [{**VALUES[0], "value": "Low Court"}, {**VALUES[1], "value": 7}, *VALUES[2:]]
+    frame = load_matters(matter(customFields=first), matter(matterId="m2", customFields=second)).set_index("matter_id")
+    court = "High Court" if VALUES[0] in second else "missing"
+    assert frame["cf_court"].fillna("missing").to_dict() == {"m1": "Low Court", "m2": court}
+    assert frame["cf_budget_usd"].to_dict() == {"m1": 7.0, "m2": 1000.0}
+    assert frame["cf_phase"].to_dict() == {"m1": "Early", "m2": "Early"}
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_an_error_names_the_place_of_a_custom_value_in_its_record(load_matters, place):
+    wrong = VALUES[1:]
+    wrong.insert(place, {**VALUES[0], "value": 5})
+    with pytest.raises(bf.DecodeError, match=rf"record m2 .*\$\.data\[1\]\.customFields\[{place}\]\.value: text exp"):
+        load_matters(matter(customFields=VALUES), matter(matterId="m2", customFields=wrong))
+
+
 def test_a_custom_value_of_another_type_is_a_decode_error(load_matters):
     wrong = {"id": "2", "name": "Budget (USD)", "valueType": "number", "value": "1000"}
     with pytest.raises(bf.DecodeError, match="m1"):
