@@ -135,6 +135,8 @@ class _Figures:
         self, found: Measure, pair: Sequence[str], time: str, tables: Mapping[str, pa.Table], keys: Sequence[str]
     ) -> None:
         self._measure, self._pair, self._time = found, pair, time
+        # Balances of twelve days don't add up.
+        self._summable = found.adds_up and _dated(found.name)
         self._labels: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._rows: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
         ids = identity(keys)
@@ -176,9 +178,7 @@ class _Figures:
         if self._measure.ratios:
             sums = [self._sums(key, label) for label in labels]
             return _divided((sum(part for part, _ in sums), sum(whole for _, whole in sums)))
-        # Balances of twelve days don't add up.
-        summable = self._measure.adds_up and _dated(self._measure.name)
-        return sum(self._value(key, label) for label in labels) if summable else NAN
+        return sum(self._value(key, label) for label in labels) if self._summable else NAN
 
 
 def _number(value: Any) -> float:
