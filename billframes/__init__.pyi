@@ -40,6 +40,7 @@ from .analysis.normalize_balances import normalize_balances as normalize_balance
 from .analysis.origination import origination as origination
 from .analysis.prebill_review import prebill_review as prebill_review
 from .analysis.profitability import profitability as profitability
+from .analysis.rates import rates as rates
 from .analysis.realization import realization as realization
 from .analysis.reconcile import reconcile as reconcile
 from .analysis.scorecard import scorecard as scorecard

@@ -157,7 +157,8 @@ def _described(name: str, analysis: Analysis, told: tuple[str, str]) -> str:
     """Describe a parameter of the method in the words of the analysis, or the book's."""
     kind, text = told
     if name in _PERIOD:
-        kind, text = "date-like, optional", "Another period than the book's."
+        own = analysis.book.defaults.get(name)
+        kind, text = "date-like, optional", own.meaning if own else "Another period than the book's."
     elif name in analysis.book.defaults:
         text = f"{text} {analysis.book.defaults[name].meaning}"
     elif name == "as_of":

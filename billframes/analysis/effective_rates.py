@@ -150,15 +150,7 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("Hours as billed: the invoice has one amount, and the hours are those recorded.",),
     columns=(
-        *shared("billable_hours", "billed_amount", "effective_rate", "worked_amount"),
-        divided(
-            "worked_rate",
-            "Rate of the work",
-            "worked_amount / billable_hours",
-            "Worth of billed work ÷ hours: what an hour is worth.",
-            unit="rate",
-        ),
-        *shared("standard_amount"),
+        *shared("billable_hours", "billed_amount", "effective_rate", "worked_amount", "worked_rate", "standard_amount"),
         divided(
             "standard_rate",
             "Standard rate",

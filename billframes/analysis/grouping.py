@@ -181,11 +181,19 @@ class Grouping:
         """
         return self._totals(self._with_columns(frame, measures, (*least, *greatest)), measures, least, greatest)
 
-    def combine(self, parts: Sequence[Frame], measures: Sequence[str], dates: Sequence[str] = ()) -> Frame:
+    def combine(
+        self,
+        parts: Sequence[Frame],
+        measures: Sequence[str],
+        dates: Sequence[str] = (),
+        *,
+        least: Sequence[str] = (),
+        greatest: Sequence[str] = (),
+    ) -> Frame:
         """
         Add up finished results over the keys; a measure that a part does not have counts as 0.
 
-        Of `dates`, the latest is taken.
+        Of `dates`, the latest is taken; of `least` and `greatest`, which all parts have, the smallest and the largest.
         """
         rows = []
         for part in parts:
@@ -195,8 +203,10 @@ class Grouping:
             zeros = [nw.lit(0.0).alias(name) for name in measures if name not in there]
             labels = [expr for key in self.keys for expr in _own_labels(key)]
             days = [C(name) if name in there else null_column(nw.Datetime("us")).alias(name) for name in dates]
-            rows.append(part.select(*labels, *known, *zeros, *days).select(*self.columns, *measures, *dates))
-        return self._totals(self.concat(rows, self.columns), measures, greatest=dates)
+            ends = [C(name) for name in (*least, *greatest)]
+            columns = (*self.columns, *measures, *dates, *least, *greatest)
+            rows.append(part.select(*labels, *known, *zeros, *days, *ends).select(*columns))
+        return self._totals(self.concat(rows, self.columns), measures, least, (*dates, *greatest))
 
     def finish(self, frame: Frame, columns: Sequence[str], *, named: bool = False) -> Frame:
         """

@@ -212,6 +212,13 @@ SHARED: dict[str, Measure] = {
             "Fees ÷ hours: what an hour brought.",
             unit="rate",
         ),
+        divided(
+            "worked_rate",
+            "Rate of the work",
+            "worked_amount / billable_hours",
+            "Worth of billed work ÷ hours: what an hour is worth.",
+            unit="rate",
+        ),
         summed("share", "Share", "ratio", "The row’s part of the sum of all rows."),
         Measure("running_share", "Running share", "ratio", "Share of this row and of those above it."),
         Measure("last_work_date", "Last work", "date", "Date of the last time entry, of any kind."),

@@ -14,6 +14,7 @@ leverage: Plot
 lockup: Plot
 origination: Plot
 profitability: Plot
+rates: Plot
 realization: Plot
 scorecard: Plot
 timekeeping_lag: Plot

@@ -17,6 +17,7 @@ missing_time: TableOf
 origination: TableOf
 prebill_review: TableOf
 profitability: TableOf
+rates: TableOf
 realization: TableOf
 reconcile: TableOf
 scorecard: TableOf

@@ -29,6 +29,7 @@ from billframes.analysis import (
     origination,
     prebill_review,
     profitability,
+    rates,
     realization,
     reconcile,
     scorecard,
@@ -145,6 +146,7 @@ def _noted() -> dict[str, list[Any]]:
         "activity_code": ["A101", None, "A999", "A101", *none[:5], "A101", "L110", None, "A101"],
         "task_code": ["L110", "L100", "L999", "P100", *none[:5], "L110", "", None, "L110"],
         "fixed_fee_id": [*none[:8], "f1", *none[:4]],
+        "rate": [300.0, 300.0, 200.0, 200.0, None, None, None, 250.0, None, 300.0, 300.0, 200.0, 300.0],
     }
 
 
@@ -247,6 +249,8 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "origination": call(origination, *WORK, start="2026-10", settings=SETTINGS),
     "origination by client": call(origination, *WORK, by="client"),
     "effective rates by user": call(effective_rates, *WORK, settings=SETTINGS),
+    "rates by user": call(rates, *WORK, by=["user", "year"], settings=SETTINGS),
+    "rates by originator": call(rates, *WORK, by=["originator", "year"], basis="work_date"),
     "budget burn": call(budget_burn, *ITEMS, "matters", settings=STRANGERS),
     "utilization of strangers": call(utilization, "time_entries", *PEOPLE, start="2026-10", settings=STRANGERS),
     "budget burn without matters": call(budget_burn, *ITEMS, settings=SETTINGS),
@@ -303,6 +307,7 @@ ON_CLUSTERS = (
     "origination",
     "budget burn",
     "effective rates by user",
+    "rates by user",
     "profitability by user",
     "leverage of the firm",
     "fixed-fee realization by user",

@@ -23,7 +23,7 @@ DATES = {"date", "invoice_date", "due_date", "opened"}
 # Set A and set B of client balances.
 BALANCES = ["current", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90"]
 BALANCES += ["overdue30", "overdue60", "overdue90"]
-NUMBERS = {"hours", "amount", "balance", "overdue", *BALANCES}
+NUMBERS = {"hours", "amount", "rate", "balance", "overdue", *BALANCES}
 LISTS = {"originator_ids", "originator_names", "ledes_code_set_ids"}
 FLAGS = {
     "archived",

@@ -1,0 +1,306 @@
+"""Rates by year: what an hour was worth and what it was billed at, their growth, and the rates in use.
+
+The rates are those of `effective_rates`, which is asked for each hourly rate of the time entries, so that the lowest
+and the highest rate in use can be told and no figure has a second definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, Literal, cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.effective_rates import effective_rates
+from billframes.analysis.expressions import RESIDUE, as_float, ratio
+from billframes.analysis.frames import from_native, nan_to_null, require, to_native
+from billframes.analysis.grouping import Grouping
+from billframes.analysis.guards import already_checked
+from billframes.analysis.keys import TIMES, By
+from billframes.analysis.metrics import Measure, shared
+from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
+from billframes.config.firm import FirmSettings
+from billframes.errors import ParameterError
+from billframes.periods import DateLike
+
+__all__ = ["ANALYSIS", "rates"]
+
+C = nw.col
+
+_LEFT_OUT = ("left_out_hours", "left_out_amount", "left_out_billed_amount")
+_SUMS = ("billable_hours", "billed_amount", "worked_amount", *_LEFT_OUT)
+_GROWING = ("worked_rate", "effective_rate")
+_ENDS = ("lowest_rate", "highest_rate")
+
+
+def rates(
+    time_entries: IntoFrameT,
+    invoices: IntoFrameT,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    *,
+    by: By = ("user", "year"),
+    basis: Literal["invoice_date", "work_date"] = "invoice_date",
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+    matter_types: Collection[str] | None = None,
+) -> IntoFrameT:
+    """
+    Worked and effective rates by year, their growth, and the lowest and highest rate in use.
+
+    The arguments, what is counted, errors and warnings are those of `effective_rates`, whose hours, amounts and rates
+    these are.
+
+    Parameters
+    ----------
+    time_entries : frame
+        As for `realization`, with `rate`.
+    invoices, expenses, fixed_fees : frame
+        As for `realization`.
+    by : str or list of str
+        What to group by, with "year" among them.
+    basis : {"invoice_date", "work_date"}
+        Whether a year is that of the final invoices, with all the work on them; or that of the work which is on final
+        invoices by now.
+    start, end : str or date, optional
+        First and last day, inclusive, None is open; or a whole period such as "2026" as `start`.
+    matters, users : frame, optional
+        With `matter_id` and `matter_type`, or `user_id` and `name`, and what else `by` names.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+    settings : FirmSettings, optional
+        `originator_weights` and `roles`. Standard rates have no part in this, because they have no dates.
+    matter_types : collection of str, optional
+        Types of matter that count; all but contingency, pro bono and internal by default.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, sorted by label and year: the keys and, as float64,
+
+        - `billable_hours`, `worked_amount`, `worked_rate`, `billed_amount`, `effective_rate`: as in `effective_rates`
+        - `worked_rate_growth`, `effective_rate_growth`: the rate ÷ that of the year before − 1; 0.03 is 3 % more.
+          Missing if the year before has no row or no rate above 0
+        - `lowest_rate`, `highest_rate`: of the rates in use, which are the hourly rates of the entries with more than
+          0 hours together; `rates_in_use`: how many these are. Each rate counts alike, however many hours have it:
+          `worked_rate` is their average weighted by hours
+        - `rate_spread`: (highest − lowest) ÷ worked rate
+        - `left_out_hours`, `left_out_amount`, `left_out_billed_amount`: time on matters whose type does not count
+
+        Where rates are hidden, even those of a few entries, the worked rate and the rates in use are missing.
+
+    Raises
+    ------
+    ParameterError
+        `by` lacks the year or has months or quarters; else as in `realization`.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    RatesHiddenWarning, IncompleteDataWarning
+        As in `realization`.
+
+    Examples
+    --------
+    Ada's hours cost 200 in 2025. In 2026 four cost 200 and four 250, and the invoice is 1,620:
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "user_id": ["u1"] * 3, "user_name": ["Ada"] * 3, "matter_id": ["m1"] * 3, "matter_type": ["hourly"] * 3,
+    ...     "hours": [2.0, 4.0, 4.0], "rate": [200.0, 200.0, 250.0], "amount": [400.0, 800.0, 1000.0],
+    ...     "billing_type": ["billable"] * 3, "invoice_id": ["i1", "i2", "i2"],
+    ...     "date": pd.to_datetime(["2025-09-01", "2026-09-01", "2026-09-02"]),
+    ... })
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1", "i2"], "invoice_date": pd.to_datetime(["2025-10-05", "2026-10-05"]),
+    ...     "invoice_state": ["final", "final"], "amount": [400.0, 1620.0], "balance": [0.0, 0.0],
+    ... })
+    >>> none = pd.DataFrame({"invoice_id": [], "amount": []})
+    >>> result = rates(entries, invoices, none, none)
+    >>> result[["year", "worked_rate", "worked_rate_growth", "effective_rate", "effective_rate_growth"]]
+       year  worked_rate  worked_rate_growth  effective_rate  effective_rate_growth
+    0  2025        200.0                 NaN           200.0                    NaN
+    1  2026        225.0               0.125           202.5                 0.0125
+    >>> result[["year", "lowest_rate", "highest_rate", "rates_in_use"]]
+       year  lowest_rate  highest_rate  rates_in_use
+    0  2025        200.0         200.0           1.0
+    1  2026        200.0         250.0           2.0
+    """
+    keys = _keys(by)
+    natives: dict[str, Any] = {
+        "time_entries": time_entries,
+        "invoices": invoices,
+        "expenses": expenses,
+        "fixed_fees": fixed_fees,
+        "matters": matters,
+        "users": users,
+        "clients": clients,
+    }
+    frames = from_native(**natives)
+    require(frames["time_entries"], "time_entries", ("rate",))
+    grouping = Grouping.of(keys, frames, settings)
+    with already_checked(natives, frames):
+        of_each_rate = effective_rates(
+            **natives,
+            by=[*keys, "rate"],
+            basis=basis,
+            start=start,
+            end=end,
+            settings=settings,
+            matter_types=matter_types,
+        )
+    rows = nan_to_null(as_arrow(nw.from_native(of_each_rate))).select(
+        *dict.fromkeys([*grouping.columns, "rate"]), *_SUMS
+    )
+    totals = grouping.combine(
+        [_in_use(rows)], (*_SUMS, "rates_in_use", "_unrated"), least=_ENDS[:1], greatest=_ENDS[1:]
+    )
+    return cast("IntoFrameT", to_native(_result(nan_to_null(totals), grouping), time_entries))
+
+
+def _keys(by: By) -> list[str]:
+    names = [by] if isinstance(by, str) else list(by or ())
+    for name in names:
+        if name in TIMES and name != "year":
+            raise ParameterError(
+                f"by={by!r}: rates grow from year to year, so it takes no {name}s. For these call effective_rates()."
+            )
+    if "year" not in names:
+        raise ParameterError(
+            f"by={by!r} lacks 'year', and rates are compared with those of the year before: pass "
+            f"by={[*names, 'year']!r}, or call effective_rates()."
+        )
+    return names
+
+
+def _in_use(rows: Frame) -> Frame:
+    """Add what each rate tells of the rates in use."""
+    used = (C("billable_hours") > RESIDUE) & ~C("rate").is_null()
+    unrated = C("rate").is_null() & (C("billable_hours").abs() > RESIDUE)
+    rate = nw.when(used).then(C("rate"))
+    return rows.with_columns(
+        lowest_rate=rate, highest_rate=rate, rates_in_use=as_float(used), _unrated=as_float(unrated)
+    )
+
+
+def _result(totals: Frame, grouping: Grouping) -> Frame:
+    known = {name: nw.when(C("_unrated") == 0).then(C(name)) for name in (*_ENDS, "rates_in_use")}
+    totals = totals.with_columns(
+        **known,
+        worked_rate=ratio("worked_amount", "billable_hours"),
+        effective_rate=ratio("billed_amount", "billable_hours"),
+    )
+    totals = totals.with_columns(_width=C("highest_rate") - C("lowest_rate"))
+    totals = _with_growth(totals, [key.columns[0] for key in grouping.keys if key.time is None])
+    return grouping.finish(totals.with_columns(rate_spread=ratio("_width", "worked_rate")), _COLUMNS, named=True)
+
+
+def _with_growth(totals: Frame, ids: Sequence[str]) -> Frame:
+    """Join the row of the year before; a missing id is a value like any other."""
+    same = {f"_same_{name}": C(name).cast(nw.String).fill_null("") for name in ids}
+    totals = totals.with_columns(**same)
+    before = totals.select(*same, **{f"_before_{name}": C(name) for name in _GROWING}, year=C("year") + 1)
+    totals = totals.join(before, on=[*same, "year"], how="left")
+    growth = {name: C(name) / C(f"_before_{name}") - 1.0 for name in _GROWING}
+    return totals.with_columns(
+        **{f"{name}_growth": nw.when(C(f"_before_{name}") > RESIDUE).then(each) for name, each in growth.items()}
+    )
+
+
+_COLUMNS = (
+    "billable_hours",
+    "worked_amount",
+    "worked_rate",
+    "worked_rate_growth",
+    "billed_amount",
+    "effective_rate",
+    "effective_rate_growth",
+    "lowest_rate",
+    "highest_rate",
+    "rates_in_use",
+    "rate_spread",
+    *_LEFT_OUT,
+)
+
+ANALYSIS = Analysis(
+    name="rates",
+    question="How did our rates develop from year to year, and do we really get more for an hour?",
+    summary=(
+        "It puts the rate of the work and the rate that was billed side by side for each year, with the growth on the "
+        "year before. The lowest and the highest rate in use tell how far agreements with clients lie apart."
+    ),
+    example=(
+        "Ada's hours cost 200 in 2025. In 2026 four cost 200 and four 250, so the rate of the work is 225, 12.5% more. "
+        "Billed at 1620, they bring 202.50 an hour, only 1.25% more."
+    ),
+    formula="growth = rate ÷ rate of the year before − 1; spread = (highest − lowest) ÷ worked rate",
+    numerator="The rates of `effective_rates`: worth of billed work ÷ hours, and billed ÷ hours.",
+    denominator="The same rate of the year before, of the same person or other key.",
+    left_out=(
+        "Rates whose hours add up to 0 or less, such as those that were corrected: they are not in use.",
+        "Time on contingency, pro bono and internal matters, in `left_out_hours`, `left_out_amount` and "
+        "`left_out_billed_amount`; `matter_types=` chooses.",
+        "Time on no final invoice, fixed fees and the hours behind them, and expenses.",
+    ),
+    cannot_tell=(
+        "Why a rate grew: the average also changes when more of the work is done at other rates, or for a firm by "
+        "other people.",
+        "What is not over yet: a year of which only a part was passed is compared with the whole year before.",
+        "Standard rates of earlier years: the billing system has none, and those of the settings have no dates.",
+    ),
+    columns=(
+        *shared("billable_hours", "worked_amount", "worked_rate"),
+        Measure("worked_rate_growth", "Growth of the rate", "ratio", "Rate of the work ÷ that of the year before − 1."),
+        *shared("billed_amount", "effective_rate"),
+        Measure(
+            "effective_rate_growth",
+            "Growth of the effective rate",
+            "ratio",
+            "Effective rate ÷ that of the year before − 1.",
+        ),
+        Measure("lowest_rate", "Lowest rate", "rate", "The lowest hourly rate with more than 0 hours."),
+        Measure("highest_rate", "Highest rate", "rate", "The highest hourly rate with more than 0 hours."),
+        Measure("rates_in_use", "Rates in use", "count", "How many hourly rates have more than 0 hours."),
+        Measure("rate_spread", "Spread of rates", "ratio", "(Highest − lowest rate) ÷ rate of the work."),
+        *shared(*_LEFT_OUT),
+    ),
+    table=TableSpec(
+        title="Rates",
+        columns=_COLUMNS[: -len(_LEFT_OUT)],
+        brief=("worked_rate", "worked_rate_growth", "effective_rate", "effective_rate_growth"),
+        adds_up=False,
+    ),
+    chart=ChartSpec(
+        kind="bars",
+        title="What an hour brought each year",
+        columns={"worked_rate": "Worth of an hour at its rates", "effective_rate": "Billed an hour"},
+        words=["{effective_rate} · {effective_rate_growth}", "{effective_rate}"],
+        hidden="worked_rate",
+        instead={"title": "Billed an hour each year", "words": ["{effective_rate}"]},
+        shows="what an hour was billed at (dark) on its rate (pale), year by year.",
+        more="A bar's words are what it was billed at, and the growth on the year before.",
+        example={
+            "user_name": ["Ada", "Ada"],
+            "year": [2025, 2026],
+            "effective_rate": [200.0, 202.5],
+            "effective_rate_growth": [None, 0.0125],
+            "worked_rate": [200.0, 225.0],
+        },
+        gives=(["200", "202 · 1.2%"], "What an hour brought each year by timekeeper and year"),
+    ),
+    book=FromBook(
+        defaults={
+            "start": BookArgument(
+                lambda _book, _last: None,
+                "By default all years count, not only the book's period, which ends them.",
+            )
+        }
+    ),
+)
