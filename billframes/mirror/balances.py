@@ -4,18 +4,23 @@ A payment may leave its invoice's modified date alone. So each refresh lists the
 balances first, down to 0, and those with credits from the other end: every balance that moved is among them, or was
 open here and is not among them any more. That takes a request for each 1,000 open invoices.
 
-What clients owe is asked for only where it can have changed. Open final invoices, by how long they are overdue, explain
-what a server says a client owes, on most servers. If they explained it at the last refresh, and explain the same now,
-the answer would be the same. Everybody else is asked about, and a few more as a check: those whose answer would differ
-if the server's calendar were a day ahead or behind, and others in turn. If one of these differs, all clients are asked
-about.
+What clients owe is asked for only where it can have changed. Open final invoices, by how long they are overdue, are
+what a client owes, says the API's description. If they gave every answer of the last refresh, and a client's give the
+same now, the answer would be the same. Everybody else is asked about. If they did not give every answer, balances hold
+more than invoices there, or have other limits, and all clients are asked about.
+
+Some are asked about as a check: two for each limit that a server's calendar a day ahead or behind would move invoices
+across, and others in turn, each at least once a week. If one of these differs, all clients are asked about.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import math
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -26,12 +31,17 @@ from billframes.mirror.changing import Changing
 from billframes.mirror.server import Server
 from billframes.mirror.tables import to_stored
 
-__all__ = ["Steady", "agree", "merged", "settled_clients", "steady_clients", "unbalanced_clients"]
+__all__ = ["Steady", "agree", "in_turn", "merged", "settled_clients", "steady_clients", "unbalanced_clients"]
 
 # Balances that differ by less are equal.
 CENT = 0.005
-# Clients of each kind that are asked about although nothing should have changed.
+# Clients that are asked about in turn although nothing should have changed, and those for each limit.
 CHECKED = 5
+CHECKED_LIMIT = 2
+# In this time each client is asked about.
+ROUND = dt.timedelta(days=7)
+# Balances are compared in millionths.
+_UNITS = 1_000_000
 _LIMITS = (0, 30, 60, 90)
 _COLUMNS = ["client_id", "invoice_date", "due_date", "balance"]
 _DAY = dt.timedelta(days=1)
@@ -39,7 +49,7 @@ _NOTHING = (0,) * (len(_LIMITS) + 1)
 
 Answer = Mapping[str, Any]
 Owed = Mapping[str, tuple[int, ...]]
-"""Cents by client: not due, then by the limits that the days overdue are above."""
+"""Millionths by client: not due, then by the limits that the days overdue are above."""
 
 
 def settled_clients(server: Server, invoices: Changing) -> list[str]:
@@ -69,23 +79,43 @@ class Steady:
     ----------
     answers : mapping of str to mapping
         The answers at the last refresh, by client.
-    by_day : tuple of collection of str
-        Those whose answer would differ if the server's day were one earlier, and one later.
+    at_limits : tuple of collection of str
+        Those whose invoices would be across a limit if the server's day were one earlier or later; one collection for
+        each limit and way.
     """
 
-    answers: Mapping[str, Answer] = field(default_factory=dict)
-    by_day: tuple[Collection[str], Collection[str]] = ((), ())
+    answers: Mapping[str, Answer]
+    at_limits: tuple[Collection[str], ...]
 
-    def checks(self, client_ids: Collection[str], number: int) -> set[str]:
-        """Return which of these clients to ask about as a check: others at each refresh, by its number."""
-        known = self.answers.keys() & client_ids
-        kinds = [sorted(known), *(sorted(known & set(each)) for each in self.by_day)]
-        return {name for names in kinds for name in _in_turn(names, number)}
+    def checks(self, client_ids: Collection[str], turn: Collection[str], number: int) -> set[str]:
+        """Return which of these clients to ask about as a check: whose turn it is, and some at each limit."""
+        known = self.answers.keys() & set(client_ids)
+        chosen = known & set(turn)
+        for names in self.at_limits:
+            here = sorted(known & set(names))
+            first = number * CHECKED_LIMIT % max(1, len(here))
+            chosen.update([*here, *here][first : first + min(CHECKED_LIMIT, len(here))])
+        return chosen
 
 
-def steady_clients(balances: pa.Table, before: Changing, now: Changing, days: tuple[dt.date, dt.date]) -> Steady:
+def in_turn(client_ids: Collection[str], after: str, since: dt.timedelta) -> list[str]:
     """
-    Return the clients who would be answered as they were.
+    Return the clients whose turn it is, by id: those after the last one whose turn it was.
+
+    Examples
+    --------
+    >>> in_turn("abcdefghi", "g", dt.timedelta(hours=1))
+    ['h', 'i', 'a', 'b', 'c']
+    """
+    ids = sorted(client_ids)
+    first = bisect_right(ids, after)
+    number = max(CHECKED, math.ceil(len(ids) * (since / ROUND)))
+    return [*ids[first:], *ids[:first]][:number]
+
+
+def steady_clients(balances: pa.Table, before: Changing, now: Changing, days: tuple[dt.date, dt.date]) -> Steady | None:
+    """
+    Return the clients who would be answered as they were; None if this server's answers can't be foretold.
 
     Parameters
     ----------
@@ -95,24 +125,29 @@ def steady_clients(balances: pa.Table, before: Changing, now: Changing, days: tu
         The invoices at the last refresh, and now.
     days : tuple of date
         The day of the last refresh, and today, by UTC. The server's calendar may be a day ahead or behind: the day that
-        explains most answers is taken.
+        explains all answers is taken.
     """
     answers = {row["client_id"]: row for row in balances.to_pylist()}
     open_before, open_now = (each.read(_COLUMNS, _open()) for each in (before, now))
-    explained = {}
     for ahead in (0, 1, -1):
         owed = _owed(open_before, days[0] + ahead * _DAY)
-        explained[ahead] = {id_: of for id_, row in answers.items() if _explains(of := owed.get(id_, _NOTHING), row)}
-    ahead = max(explained, key=lambda each: len(explained[each]))
+        if all(_explains(owed.get(id_, _NOTHING), row) for id_, row in answers.items()):
+            break
+    else:
+        return None
     earlier, today, later = (_owed(open_now, days[1] + (ahead + more) * _DAY) for more in (-1, 0, 1))
-    steady = {id_ for id_, of in explained[ahead].items() if today.get(id_, _NOTHING) == of}
-    by_day = tuple([id_ for id_ in steady if other.get(id_) != today.get(id_)] for other in (earlier, later))
-    return Steady({id_: answers[id_] for id_ in steady}, (by_day[0], by_day[1]))
+    steady = {id_: row for id_, row in answers.items() if today.get(id_, _NOTHING) == owed.get(id_, _NOTHING)}
+    at_limits = tuple(
+        [id_ for id_ in steady if id_ in today and _across(today[id_], other[id_], limit)]
+        for other in (earlier, later)
+        for limit in range(len(_LIMITS))
+    )
+    return Steady(steady, at_limits)
 
 
-def _in_turn(names: Sequence[str], number: int) -> Sequence[str]:
-    first = number * CHECKED % max(1, len(names))
-    return [*names, *names][first : first + min(CHECKED, len(names))]
+def _across(owed: Sequence[int], other: Sequence[int], limit: int) -> bool:
+    """Tell whether more or less is above a limit on another day."""
+    return list(accumulate(owed))[limit] != list(accumulate(other))[limit]
 
 
 def agree(frame: pa.Table, rows: Collection[Answer]) -> bool:
@@ -126,10 +161,15 @@ def agree(frame: pa.Table, rows: Collection[Answer]) -> bool:
     )
 
 
-def merged(frame: pa.Table, steady: Steady, client_ids: Collection[str]) -> pa.Table:
-    """Return the answers together with the balances that are as they were, in the order of all clients."""
+def merged(frame: pa.Table, steady: Steady, client_ids: Collection[str], asked: Collection[str]) -> pa.Table:
+    """
+    Return the answers together with the balances that are as they were, in the order of all clients.
+
+    Those who were asked about and have no answer were deleted in the meantime.
+    """
     answers = {row["client_id"]: row for row in frame.to_pylist()}
-    rows = [answers.get(id_) or steady.answers.get(id_) for id_ in client_ids]
+    kept = {id_: row for id_, row in steady.answers.items() if id_ not in asked}
+    rows = [answers.get(id_) or kept.get(id_) for id_ in client_ids]
     return pa.Table.from_pylist([row for row in rows if row is not None], frame.schema)
 
 
@@ -140,11 +180,11 @@ def _open() -> pc.Expression:
 def _owed(rows: pa.Table, day: dt.date) -> Owed:
     due = pc.coalesce(rows.column("due_date"), rows.column("invoice_date")).to_numpy()
     overdue = (np.datetime64(day) - due.astype("datetime64[D]")).astype(int)
-    cents = np.rint(rows.column("balance").to_numpy() * 100).astype(np.int64)
+    units = np.rint(rows.column("balance").to_numpy() * _UNITS).astype(np.int64)
     clients = pc.unique(rows.column("client_id"))
     owed = np.zeros((len(clients), len(_NOTHING)), np.int64)
     places = pc.index_in(rows.column("client_id"), value_set=clients).to_numpy()
-    np.add.at(owed, (places, np.searchsorted(_LIMITS, overdue, side="left")), cents)
+    np.add.at(owed, (places, np.searchsorted(_LIMITS, overdue, side="left")), units)
     return dict(zip(clients.to_pylist(), map(tuple, owed.tolist()), strict=True))
 
 
@@ -162,4 +202,4 @@ def _explains(owed: Sequence[int], row: Mapping[str, Any]) -> bool:
         "overdue60": sum(owed[3:]),
         "overdue90": owed[4],
     }
-    return all(row[name] is None or abs(row[name] - cents / 100) < CENT for name, cents in expected.items())
+    return all(row[name] is None or abs(row[name] - units / _UNITS) < CENT for name, units in expected.items())

@@ -52,7 +52,7 @@ def read(snapshot: Snapshot, request: ListRequest, custom: Collection[CustomColu
     wanted = _needed(request, sources, table)
     for reference in table.references:
         if wanted & reference.columns.keys():
-            for name, values in snapshot.joined(rows, reference).items():
+            for name, values in snapshot.joined(rows, reference, request.period.start).items():
                 rows = rows.append_column(name, values)
     rows = _ordered(rows, request, sources)
     if request.limit is not None:

@@ -25,7 +25,15 @@ import pyarrow.compute as pc
 from billframes._names import closest
 from billframes._warn import warn
 from billframes.errors import BillframesWarning, MirrorError, PagingError, ParameterError
-from billframes.mirror.balances import Steady, agree, merged, settled_clients, steady_clients, unbalanced_clients
+from billframes.mirror.balances import (
+    Steady,
+    agree,
+    in_turn,
+    merged,
+    settled_clients,
+    steady_clients,
+    unbalanced_clients,
+)
 from billframes.mirror.catalogue import Catalogue, Version
 from billframes.mirror.changing import Changing
 from billframes.mirror.deletions import ASKED, check_vanished, compare_windows, confirmed, differing, reload
@@ -80,6 +88,8 @@ class Refresh:
     _at: dict[str, int] = field(default_factory=dict)
     _summary: list[dict[str, Any]] = field(default_factory=list)
     _redefined: bool = False
+    # The last client whose balance was asked for in turn.
+    _checked: str = ""
 
     def run(self) -> Version:
         """Refresh all tables and commit the new version; the lock is the caller's."""
@@ -87,6 +97,7 @@ class Refresh:
         catalogue = Catalogue(self.storage)
         versions = catalogue.read()[0] if catalogue.exists() else []
         self._old = versions[-1] if versions else None
+        self._checked = self._old.firm.get("checked", "") if self._old else ""
         with _once_each():
             firm = self._firm()
             self._put_back()
@@ -102,7 +113,7 @@ class Refresh:
             time=began,
             began=here,
             tables=self._at,
-            firm={**firm, "mark": (began - overlap).isoformat()},
+            firm={**firm, "mark": (began - overlap).isoformat(), "checked": self._checked},
             summary=self._summary,
         )
         catalogue.commit(version)
@@ -189,23 +200,16 @@ class Refresh:
 
     def _balances(self, changing: Changing) -> None:
         """Load what clients owe, as far as it can have changed; reload the invoices that don't add up to it."""
-        steady = self._steady(changing)
         invoices = Changing(self.storage, TABLES["invoices"], self._at["invoices"])
-        ids = self.server.client_ids() if steady else []
-        if steady:
-            checks = steady.checks(ids, self._old.number if self._old else 0)
-            frame = self.server.balances([id_ for id_ in ids if id_ not in steady.answers or id_ in checks])
-            # If not, this server's balances have more to them than the invoices show.
-            steady = steady if agree(frame, [steady.answers[id_] for id_ in checks]) else None
-        if not steady:
-            frame = self.server.balances()
-        self._reload_invoices(invoices, unbalanced_clients(invoices, frame))
+        steady = self._steady(changing)
+        answered, balances = (steady and self._changed_balances(steady)) or (self.server.balances(),) * 2
+        self._reload_invoices(invoices, unbalanced_clients(invoices, answered))
         self._at["invoices"] = invoices.at
         self._seen.keep_removed(invoices)
         row = next(each for each in self._summary if each["resource"] == "invoices")
         for name in ("added", "updated", "removed"):
             row[name] += getattr(invoices, name)
-        self._replace(changing, to_stored(merged(frame, steady, ids) if steady else frame, changing.table))
+        self._replace(changing, to_stored(balances, changing.table))
 
     def _steady(self, changing: Changing) -> Steady | None:
         if self._old is None or self.server.time is None or changing.table.name in self.full:
@@ -214,6 +218,21 @@ class Refresh:
             Changing(self.storage, TABLES["invoices"], at["invoices"]) for at in (self._old.tables, self._at)
         )
         return steady_clients(changing.read(), before, now, (self._old.time.date(), self.server.time.date()))
+
+    def _changed_balances(self, steady: Steady) -> tuple[pa.Table, pa.Table] | None:
+        """Return the balances that were asked for, and those of all clients; None if all must be asked for."""
+        if self._old is None or self.server.time is None:
+            return None
+        ids = self.server.client_ids()
+        turn = in_turn(ids, self._checked, self.server.time - self._old.time)
+        self._checked = turn[-1] if turn else ""
+        checks = steady.checks(ids, turn, self._old.number)
+        asked = [id_ for id_ in ids if id_ not in steady.answers or id_ in checks]
+        answered = self.server.balances(asked)
+        if not agree(answered, [steady.answers[id_] for id_ in checks]):
+            # This server's balances have more to them than the invoices show.
+            return None
+        return answered, merged(answered, steady, ids, asked)
 
     def _incremental(self, changing: Changing) -> None:
         table = changing.table

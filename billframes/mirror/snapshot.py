@@ -57,32 +57,55 @@ class Snapshot:
         parts = self.storage.parts(table.name, self.version.tables[table.name])
         return {part.partition for part in parts if part.partition and first <= part.partition <= last}
 
-    def joined(self, rows: pa.Table, reference: Reference) -> dict[str, pa.ChunkedArray]:
-        """Return what a reference brings, a value for each row."""
+    def joined(self, rows: pa.Table, reference: Reference, since: dt.date | None = None) -> dict[str, pa.ChunkedArray]:
+        """
+        Return what a reference brings, a value for each row.
+
+        Parameters
+        ----------
+        since : date, optional
+            The first day of the rows' period. What they refer to is mostly as new, so it is looked for there first.
+        """
+        keys = rows.column(reference.key)
+        if not pa.types.is_list(keys.type) and (known := self._since(reference.table, since)) is not None:
+            places = pc.index_in(keys, value_set=known.column(TABLES[reference.table].id))
+            if places.null_count == keys.null_count:
+                return {name: known.column(own).take(places) for name, own in reference.columns.items()}
         known = self.lookup(reference.table)
         ids = known.column(TABLES[reference.table].id)
-        keys = rows.column(reference.key)
         if pa.types.is_list(keys.type):
             return {name: _of_lists(keys, ids, known.column(own)) for name, own in reference.columns.items()}
         places = pc.index_in(keys, value_set=ids)
         return {name: known.column(own).take(places) for name, own in reference.columns.items()}
 
+    def _since(self, name: str, since: dt.date | None) -> pa.Table | None:
+        """Return what others show of the records dated since then; None if that is no less than to read them all."""
+        if name in self._lookups:
+            return None
+        near = self.partitions(TABLES[name], since, None)
+        return None if near is None else self.read(name, self._shown(name), partitions=near)
+
     def lookup(self, name: str) -> pa.Table:
         """Return what other records show of a table's records, those included that are in no list any more."""
         if name not in self._lookups:
-            id_ = TABLES[name].id
-            shown = dict.fromkeys(
-                own
-                for table in TABLES.values()
-                for reference in table.references
-                if reference.table == name
-                for own in reference.columns.values()
-            )
-            own_rows = self.read(name, [id_, *shown])
-            seen = self._seen(name).rename_columns({"id": id_}).select([id_, *shown])
+            id_, columns = TABLES[name].id, self._shown(name)
+            own_rows = self.read(name, columns)
+            seen = self._seen(name).rename_columns({"id": id_}).select(columns)
             unlisted = pc.invert(pc.is_in(seen.column(id_), value_set=own_rows.column(id_)))
             self._lookups[name] = pa.concat_tables([own_rows, seen.filter(unlisted)]).combine_chunks()
         return self._lookups[name]
+
+    @staticmethod
+    def _shown(name: str) -> list[str]:
+        """Return the columns of a table that other records show, its id first."""
+        shown = [
+            own
+            for table in TABLES.values()
+            for reference in table.references
+            if reference.table == name
+            for own in reference.columns.values()
+        ]
+        return list(dict.fromkeys([TABLES[name].id, *shown]))
 
     def _seen(self, name: str) -> pa.Table:
         return self._references.filter(pc.field("table") == name)

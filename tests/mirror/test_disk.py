@@ -74,6 +74,7 @@ def test_a_full_disk_keeps_the_last_version_and_the_next_refresh_finishes(writer
     equal(m, writer)
 
 
+@pytest.mark.slow
 def test_a_first_refresh_on_a_disk_too_small_is_said_and_finished_on_a_larger_one(writer, disk):
     subprocess.run(["mount", "-o", "remount,size=600k", str(disk)], check=True)
     with pytest.raises(bf.MirrorError, match="the disk is full"):

@@ -157,6 +157,7 @@ def test_when_much_seems_to_vanish_nothing_is_removed(m, writer, firm):
     equal(m, writer, ["expenses"])
 
 
+@pytest.mark.slow
 def test_an_invoice_that_becomes_final_or_is_paid_shows_on_its_items(m, writer, firm):
     entry = writer.time_entries(billed=False).iloc[0]
     invoice = firm.admin.create_invoice(entry["client_id"])
@@ -182,6 +183,7 @@ def test_payments_that_leave_the_modified_date_alone_are_found_by_the_balances(m
     equal(m, writer)
 
 
+@pytest.mark.slow
 def test_edits_that_leave_the_date_alone_are_found_by_a_full_refresh(m, writer, firm):
     changed = execute(firm, "UPDATE time_entry SET description = 'Silent' WHERE rowid % 997 = 0")
     # Those that others changed within the overlap come along.
@@ -223,6 +225,7 @@ def test_a_first_refresh_in_many_windows_is_equal(writer, tmp_path, monkeypatch)
     equal(opened, writer, ["time_entries", "expenses"])
 
 
+@pytest.mark.slow
 def test_silent_moves_between_windows_are_not_taken_for_deletions(writer, firm, tmp_path, monkeypatch):
     monkeypatch.setattr(deletions, "FEW", 100)
     opened = mirror(tmp_path / "firm", client=writer)
@@ -235,6 +238,7 @@ def test_silent_moves_between_windows_are_not_taken_for_deletions(writer, firm, 
     equal(opened, writer, ["time_entries"])
 
 
+@pytest.mark.slow
 def test_a_colleague_writing_throughout_is_caught_up_with(tmp_path):
     trouble = Trouble(writes_per_second=20, late_commits=0.2, late_seconds=0.5)
     with Sandbox(trouble=trouble) as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:

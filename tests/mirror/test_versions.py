@@ -97,6 +97,7 @@ def test_only_the_owner_can_read_the_files(m):
     assert {stat.S_IMODE(each.stat().st_mode) for each in files} == {0o600}
 
 
+@pytest.mark.slow
 def test_the_interpreter_ends_with_0(m):
     script = f"import billframes as bf; m = bf.mirror({m.path!r}); m.time_entries(); m.book('2026-09').aging()"
     for _ in range(3):
@@ -133,6 +134,7 @@ def test_a_credential_that_sees_less_is_refused(m, writer):
         mirror(m.path, client=client).refresh()
 
 
+@pytest.mark.slow
 def test_a_credential_that_sees_more_loads_what_was_hidden(writer, tmp_path):
     sandbox = writer.sandbox
     with bf.Client(sandbox.base_url, sandbox.tokens["norates"]) as client:
