@@ -36,6 +36,7 @@ from .analysis.fixed_fee_realization import fixed_fee_realization as fixed_fee_r
 from .analysis.leverage import leverage as leverage
 from .analysis.lockup import lockup as lockup
 from .analysis.missing_time import missing_time as missing_time
+from .analysis.new_business import new_business as new_business
 from .analysis.normalize_balances import normalize_balances as normalize_balances
 from .analysis.origination import origination as origination
 from .analysis.prebill_review import prebill_review as prebill_review

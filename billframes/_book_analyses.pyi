@@ -151,6 +151,18 @@ class BookAnalyses:
         matters: pd.DataFrame | None = None,
         settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
+    def new_business(
+        self,
+        by: By = "practice_area",
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        largest: int = 10,
+        matters: pd.DataFrame | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
     def normalize_balances(self) -> pd.DataFrame: ...
     def origination(
         self,

@@ -57,7 +57,7 @@ ENUMS = {
 """The values of each enum that analyses know."""
 
 LISTS = frozenset({"originator_ids", "originator_names", "ledes_code_set_ids"})
-DATES = frozenset({"date", "invoice_date", "due_date"})
+DATES = frozenset({"date", "invoice_date", "due_date", "opened"})
 _BALANCES = ("current", "overdue", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90")
 NUMBERS = frozenset({"hours", "amount", "balance", *_BALANCES, "overdue30", "overdue60", "overdue90"})
 INSTANTS = frozenset({"created_at", "modified_at"})

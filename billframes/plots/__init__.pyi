@@ -12,6 +12,7 @@ exposure: Plot
 fixed_fee_realization: Plot
 leverage: Plot
 lockup: Plot
+new_business: Plot
 origination: Plot
 profitability: Plot
 rates: Plot

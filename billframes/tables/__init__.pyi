@@ -14,6 +14,7 @@ fixed_fee_realization: TableOf
 leverage: TableOf
 lockup: TableOf
 missing_time: TableOf
+new_business: TableOf
 origination: TableOf
 prebill_review: TableOf
 profitability: TableOf

@@ -25,6 +25,7 @@ from billframes.analysis import (
     fixed_fee_realization,
     leverage,
     missing_time,
+    new_business,
     normalize_balances,
     origination,
     prebill_review,
@@ -198,6 +199,7 @@ WORK = (*ITEMS, *PEOPLE)
 BY_CLIENT: tuple[tuple[Callable[..., Any], tuple[str, ...], dict[str, Any]], ...] = (
     *((each, WORK, {}) for each in (realization, contribution, effective_rates, origination, profitability)),
     (write_downs, WORK, {}),
+    (new_business, WORK, {"start": "2026-10"}),
     (reconcile, ITEMS, {}),
     *((each, WORK, {"as_of": "2026-11-15"}) for each in (aging, wip, exposure)),
     *((each, ("time_entries", *PEOPLE), {"start": "2026-10"}) for each in (utilization, leverage)),
@@ -244,6 +246,12 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "prebill review of a lawyer": call(prebill_review, *ITEMS, "matters", responsible="ada", settings=SETTINGS),
     "collections": call(collections, *ITEMS, "matters", as_of="2026-11-15"),
     "stale": call(stale, *ITEMS, "matters", "users", as_of="2026-11-15", wip_days=20, idle_days=30, settings=SETTINGS),
+    "new business by practice area": call(new_business, *WORK, start="2026-10", settings=SETTINGS, largest=2),
+    "new business by originator": call(
+        new_business, *WORK, by="originator", start="2027-09-01", end="2027-12-31", settings=SETTINGS, largest=1
+    ),
+    "new business by client": call(new_business, *WORK, by="client", start="2027-09-01", end="2027-10-12"),
+    "new business of the firm": call(new_business, *WORK, by=None, start="2027-09-01", end="2027-10-12"),
     "contribution by client": call(contribution, *WORK, settings=SETTINGS),
     "contribution by role and quarter": call(contribution, *WORK, by=["role", "quarter"], start="2026-10"),
     "origination": call(origination, *WORK, start="2026-10", settings=SETTINGS),
@@ -304,6 +312,7 @@ ON_CLUSTERS = (
     "duplicates",
     "code check",
     "contribution by client",
+    "new business by originator",
     "origination",
     "budget burn",
     "effective rates by user",

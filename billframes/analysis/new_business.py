@@ -1,0 +1,470 @@
+"""New business: matters opened, fees of new clients, clients without work, and the share of the largest clients.
+
+All of it is about the twelve months up to the period's last day, or about the period and the same one a year before.
+Fees are those of `origination` and `contribution`. Every amount adds up over the rows: a row's part of the new clients'
+fees, or of the largest clients' fees, is of the same clients in every row. New clients and clients without work can be
+counted only where each client is in one row, so by anything else these counts are missing.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes._warn import warn
+from billframes.analysis.column_types import Frame
+from billframes.analysis.coverage import need_period, need_whole_life, need_work_on_invoices, was_cut
+from billframes.analysis.engine import collect, from_arrow, lazy, to_dicts
+from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, midnight, null_column, ratio, value_if
+from billframes.analysis.fees import fees_by
+from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.grouping import Grouping
+from billframes.analysis.guards import already_checked
+from billframes.analysis.keys import By
+from billframes.analysis.metrics import Measure, divided, shared, summed
+from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.config.firm import FirmSettings
+from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.periods import DateLike, Period, resolve
+
+__all__ = ["ANALYSIS", "new_business"]
+
+C = nw.col
+
+_OPENED = ("opened_matters", "undated_matters")
+_OF_PERIOD = ("fees_amount", "new_client_amount", "largest_amount")
+_OF_YEAR_BEFORE = ("fees_before_amount", "largest_before_amount")
+_COUNTS = ("new_clients", "dormant_clients")
+_DATES = ("client_since", "last_work_date")
+_MEASURES = (*_OPENED, *_OF_PERIOD, *_OF_YEAR_BEFORE, *_COUNTS)
+
+
+def new_business(
+    time_entries: IntoFrameT,
+    invoices: IntoFrameT,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    *,
+    matters: IntoFrameT,
+    start: DateLike,
+    end: DateLike | None = None,
+    by: By = "practice_area",
+    largest: int = 10,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Matters opened, fees of new clients, clients without work, and the share of the largest clients.
+
+    A client is new if its first matter, work or invoice lies in the twelve months up to `end`. The largest clients are
+    those with the highest fees of the whole firm in the period; for the year before, those with the highest then. Fees
+    are those of `origination`, of matters of every type.
+
+    Parameters
+    ----------
+    time_entries : frame
+        All of them, with `date`, `client_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and what
+        `by` needs.
+    invoices : frame
+        All of them, with `invoice_id`, `invoice_date`, `invoice_state`, `client_id`, `amount` and `balance`.
+    expenses, fixed_fees : frame, optional
+        With `invoice_id` and `amount`, the fixed fees also with `client_id` and `matter_id`. None is taken as none at
+        all, with a warning.
+    matters : frame
+        All of them, archived ones too, with `matter_id`, `client_id`, `opened` and what `by` names; `client_name` for
+        labels.
+    start, end : str or date
+        First and last day, inclusive, of the days on which matters were opened and of the invoices' dates; or a whole
+        period as `start`.
+    by : str or list of str, optional
+        What to group by: something that a matter or a client has, such as "practice_area", "originator", "responsible"
+        or "client". None gives one row.
+    largest : int
+        How many of the firm's clients are its largest.
+    users : frame, optional
+        With `user_id` and `name`: the names of originators.
+    clients : frame, optional
+        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+    settings : FirmSettings, optional
+        `originator_weights`, which also split matters opened.
+
+    Returns
+    -------
+    frame
+        Of the kind passed in, sorted by label: the keys and, as float64 unless said otherwise,
+
+        - `opened_matters`: matters opened in the period; several originators have a part each
+        - `undated_matters`: matters whose `opened` is missing, of whatever day
+        - `fees_amount`: fees on final invoices dated in the period
+        - `new_client_amount`: the part of them that is of new clients; `new_client_share`: divided by `fees_amount`
+        - `largest_amount`: the part of them that is of the firm's largest clients; `largest_share`: divided by
+          `fees_amount`
+        - `fees_before_amount`, `largest_before_amount`, `largest_share_before`: the same of the period a year before,
+          and of the clients that were the largest then
+        - `largest_share_change`: `largest_share` - `largest_share_before`
+        - `new_clients`: how many clients are new; `dormant_clients`: how many had work once, and none in the twelve
+          months up to `end`. Missing unless `by` is None, "client" or a column of clients
+        - `client_since`, `last_work_date`: first day known of the client, and its last time entry up to `end`,
+          datetime64; missing unless rows are clients
+
+        A share is missing if the fees are 0.
+
+    Raises
+    ------
+    ParameterError
+        An end is open, `by` is of people or a period, `largest` is not a whole number above 0, frames are of different
+        engines, or were loaded for a part of the time.
+    MissingColumnError
+        A column is missing.
+
+    Warns
+    -----
+    RatesHiddenWarning
+        Billable entries have no amount: their invoices' fees are spread over hours.
+    IncompleteDataWarning
+        Entries name an invoice that was not passed, expenses or fixed fees were not passed, or nothing is older than
+        twelve months, so that every client looks new.
+
+    Notes
+    -----
+    On lazy frames the fees by client, and the first and last days of clients, are collected. The result is of the kind
+    passed in, lazy if that was.
+
+    Examples
+    --------
+    Acme has been a client since 2024; Zenith's first matter was opened in October 2026:
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "date": pd.to_datetime(["2024-05-02", "2026-10-02", "2026-10-05"]), "client_id": ["c1", "c1", "c2"],
+    ...     "matter_id": ["m1", "m1", "m2"], "hours": [3.0, 2.0, 1.0], "billing_type": ["billable"] * 3,
+    ...     "amount": [900.0, 600.0, 200.0], "invoice_id": [None, "i1", "i2"],
+    ... })
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1", "i2"], "invoice_date": pd.to_datetime(["2026-10-30", "2026-10-31"]),
+    ...     "invoice_state": ["final"] * 2, "client_id": ["c1", "c2"], "amount": [600.0, 200.0], "balance": [0.0, 0.0],
+    ... })
+    >>> matters = pd.DataFrame({
+    ...     "matter_id": ["m1", "m2"], "name": ["Sale", "Lease"], "client_id": ["c1", "c2"],
+    ...     "client_name": ["Acme", "Zenith"], "opened": pd.to_datetime(["2024-05-01", "2026-10-01"]),
+    ... })
+    >>> none = pd.DataFrame(columns=["invoice_id", "client_id", "matter_id", "amount"])
+    >>> result = new_business(entries, invoices, none, none, matters=matters, start="2026-10", by=None, largest=1)
+    >>> result[["opened_matters", "fees_amount", "new_client_share", "largest_share", "new_clients"]]
+       opened_matters  fees_amount  new_client_share  largest_share  new_clients
+    0             1.0        800.0              0.25           0.75          1.0
+    """
+    if isinstance(largest, bool) or not isinstance(largest, int) or largest < 1:
+        raise ParameterError(f"largest={largest!r} must be a whole number of clients above 0.")
+    spans = _Spans.of(start, end)
+    natives: dict[str, Any] = {
+        "time_entries": time_entries,
+        "invoices": invoices,
+        "expenses": expenses,
+        "fixed_fees": fixed_fees,
+        "matters": matters,
+        "users": users,
+        "clients": clients,
+    }
+    frames = from_native(**natives)
+    of_matters = Grouping.of(by, frames, settings, {*frames["matters"].collect_schema().names(), "user_id"})
+    _refuse_people_and_periods(by, of_matters)
+    _need(natives, spans)
+    with already_checked(natives, frames):
+        asked: dict[str, Any] = {"by": by, "settings": of_matters.settings, "natives": natives}
+        fees = _fees(spans.period, **asked), _fees(spans.before, **asked)
+    known = _days_of_clients(frames, spans)
+    _warn_of_no_past(known, spans)
+    parts = [
+        _opened(frames["matters"], of_matters, spans.period),
+        _fees_of_period(*fees[0], known, spans, largest),
+        _fees_of_year_before(*fees[1], largest),
+        *_clients(frames, by, of_matters, known, spans),
+    ]
+    totals = of_matters.combine(parts, _MEASURES, _DATES)
+    return cast("IntoFrameT", to_native(_result(totals, of_matters), time_entries))
+
+
+@dataclass(frozen=True, slots=True)
+class _Spans:
+    """The period, the same one a year before, and the first day of the twelve months up to the period's end."""
+
+    period: Period
+    before: Period
+    year: dt.date
+    last: dt.date
+
+    @classmethod
+    def of(cls, start: DateLike, end: DateLike | None) -> _Spans:
+        period = resolve(start, end)
+        if period.start is None or period.end is None:
+            raise ParameterError(
+                f"start={start!r}, end={end!r} leaves an end open; new_business needs both, or a period such as "
+                "start='2026-10'."
+            )
+        # The day after the last one is the first of a month if a month ends, whatever its length.
+        year = _year_before(period.end + dt.timedelta(days=1))
+        before = Period(_year_before(period.start), year - dt.timedelta(days=1))
+        return cls(period, before, year, period.end)
+
+
+def _year_before(day: dt.date) -> dt.date:
+    return dt.date(day.year - 1, 3, 1) if (day.month, day.day) == (2, 29) else day.replace(year=day.year - 1)
+
+
+def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:
+    if grouping.times or "user_id" in grouping.base:
+        raise ParameterError(
+            f"by={by!r}: matters are opened, and clients are new, whoever works for them, and the year before is in no "
+            "row of this period's months. new_business is by what a matter or a client has, such as 'practice_area', "
+            "'originator' or 'client'; give another start= and end= for another period."
+        )
+
+
+def _need(natives: Mapping[str, Any], spans: _Spans) -> None:
+    """Refuse loads that lack the year before, or from which no client would look old; warn of rows taken away."""
+    work = {"time_entries": natives["time_entries"]}
+    both = Period(spans.before.start, spans.period.end)
+    need_period("new_business", work, Period(_year_before(spans.year), spans.last))
+    need_work_on_invoices("new_business", natives, both)
+    need_whole_life("new_business", work | {"matters": natives["matters"]})
+    cut = [name for name in ("time_entries", "invoices", "matters") if was_cut(natives[name])]
+    if cut:
+        warn(
+            f"new_business: rows of {' and '.join(cut)} were taken away after the load, so clients can look new, or "
+            "without work, that are not. Pass all of them and group the result (by=), or use bf.book.",
+            IncompleteDataWarning,
+        )
+
+
+def _fees(period: Period, by: By, settings: FirmSettings, natives: Mapping[str, Any]) -> tuple[Frame, dict[str, float]]:
+    """Return the fees by the keys and the client, and their sum of each client."""
+    keys = [by] if isinstance(by, str) else list(by or ())
+    totals, grouping = fees_by("new_business", [*keys, "client"], period, settings, **natives)
+    rows = grouping.finish(totals, ("fees_amount",))
+    if isinstance(rows, nw.LazyFrame):
+        like = cast("Frame", nw.from_native(natives["time_entries"]))
+        rows = from_arrow(like, cast("nw.DataFrame[Any]", collect(rows)).to_arrow())
+    sums: dict[str, float] = {}
+    for row in to_dicts(rows.select("client_id", "fees_amount")):
+        amount = row["fees_amount"]
+        if row["client_id"] is not None:
+            sums[row["client_id"]] = sums.get(row["client_id"], 0.0) + (math.nan if amount is None else amount)
+    return rows, sums
+
+
+def _fees_of_period(
+    rows: Frame, sums: Mapping[str, float], known: Mapping[str, _Days], spans: _Spans, largest: int
+) -> Frame:
+    new = [client for client, days in known.items() if days.is_new(spans)]
+    amounts = {"new_client_amount": _of(new, "fees_amount"), "largest_amount": _of_largest(sums, largest)}
+    return rows.with_columns(**amounts)
+
+
+def _fees_of_year_before(rows: Frame, sums: Mapping[str, float], largest: int) -> Frame:
+    amounts = {"fees_before_amount": C("fees_amount"), "largest_before_amount": _of_largest(sums, largest)}
+    return rows.with_columns(**amounts).drop("fees_amount")
+
+
+def _of_largest(sums: Mapping[str, float], largest: int) -> nw.Expr:
+    """Return the fees of the largest clients; missing if some client's fees are not known."""
+    if any(math.isnan(amount) for amount in sums.values()):
+        return nw.lit(math.nan)
+    # Fees equal to the cent are ranked by id, on every engine alike; a client in credit is not large.
+    ranked = sorted(sums, key=lambda client: (-round(sums[client], 6), client))
+    return _of([client for client in ranked if sums[client] > RESIDUE][:largest], "fees_amount")
+
+
+def _of(clients: Collection[str], amount: str) -> nw.Expr:
+    return value_if(C("client_id").is_in(list(clients)), amount) if clients else nw.lit(0.0)
+
+
+def _opened(matters: Frame, grouping: Grouping, period: Period) -> Frame:
+    """Count the matters opened in the period, and those that do not say when they were."""
+    rows = select_columns(matters, "matters", ("matter_id", "opened", *grouping.row_columns))
+    counted = rows.with_columns(
+        opened_matters=as_float(is_in_period("opened", period)), undated_matters=as_float(C("opened").is_null())
+    )
+    return grouping.finish(grouping.add_up(counted, _OPENED), _OPENED)
+
+
+@dataclass(slots=True)
+class _Days:
+    """The first day known of a client, and that of its last work up to the period's end."""
+
+    first: dt.datetime | None = None
+    last_work: dt.datetime | None = None
+
+    def is_new(self, spans: _Spans) -> bool:
+        return self.first is not None and midnight(spans.year) <= self.first <= midnight(spans.last)
+
+    def is_dormant(self, spans: _Spans) -> bool:
+        return self.last_work is not None and self.last_work < midnight(spans.year)
+
+
+def _days_of_clients(frames: Mapping[str, Frame], spans: _Spans) -> dict[str, _Days]:
+    """Find the first and last days of each client: matters opened, time entries of every kind, invoices."""
+    known: dict[str, _Days] = {}
+    for name, column in (("time_entries", "date"), ("matters", "opened"), ("invoices", "invoice_date")):
+        rows = select_columns(lazy(frames[name]), name, ("client_id", column))
+        past = nw.when(C(column) <= midnight(spans.last)).then(C(column))
+        ends = rows.with_columns(_past=past).group_by("client_id").agg(_first=C(column).min(), _last=C("_past").max())
+        for row in to_dicts(collect(ends, frames[name])):
+            if row["client_id"] is None:
+                continue
+            days = known.setdefault(row["client_id"], _Days())
+            days.first = min(_there(days.first, row["_first"]), default=None)
+            if name == "time_entries":
+                days.last_work = row["_last"]
+    return known
+
+
+def _there(*days: dt.datetime | None) -> Iterator[dt.datetime]:
+    return (day for day in days if day is not None)
+
+
+def _warn_of_no_past(known: Mapping[str, _Days], spans: _Spans) -> None:
+    first = min(_there(*(days.first for days in known.values())), default=None)
+    if first is not None and first >= midnight(spans.year):
+        warn(
+            f"new_business: the oldest matter, time entry or invoice passed is of {first.date()}, less than twelve "
+            f"months before {spans.last}, so every client counts as new. Load matters(), time_entries() and invoices() "
+            "without dates.",
+            IncompleteDataWarning,
+        )
+
+
+def _clients(
+    frames: dict[str, Frame], by: By, grouping: Grouping, known: Mapping[str, _Days], spans: _Spans
+) -> Iterable[Frame]:
+    """Count the clients that are new or without work, if each of them is in one row."""
+    if not _are_of_clients(grouping):
+        return
+    table = {
+        "client_id": pa.array(list(known), pa.string()),
+        "new_clients": pa.array([float(days.is_new(spans)) for days in known.values()], pa.float64()),
+        "dormant_clients": pa.array([float(days.is_dormant(spans)) for days in known.values()], pa.float64()),
+        "client_since": pa.array([days.first for days in known.values()], pa.timestamp("us")),
+        "last_work_date": pa.array([days.last_work for days in known.values()], pa.timestamp("us")),
+    }
+    rows = from_arrow(frames["time_entries"], pa.table(table))
+    own = Grouping.of(by, frames, grouping.settings, ("client_id",))
+    dates = _DATES if "client_id" in grouping.columns else ()
+    yield own.finish(own.add_up(rows, _COUNTS, greatest=dates), (*_COUNTS, *dates))
+
+
+def _are_of_clients(grouping: Grouping) -> bool:
+    return set(grouping.base) <= {"client_id", "client_name"}
+
+
+def _result(totals: Frame, grouping: Grouping) -> Frame:
+    unknown = {} if _are_of_clients(grouping) else dict.fromkeys(_COUNTS, null_column(nw.Float64))
+    shares = {
+        "new_client_share": ratio("new_client_amount", "fees_amount"),
+        "largest_share": ratio("largest_amount", "fees_amount"),
+        "largest_share_before": ratio("largest_before_amount", "fees_before_amount"),
+    }
+    totals = totals.with_columns(**unknown, **shares)
+    totals = totals.with_columns(largest_share_change=C("largest_share") - C("largest_share_before"))
+    columns = (
+        *_OPENED,
+        *("fees_amount", "new_client_amount", "new_client_share", "largest_amount", "largest_share"),
+        *(*_OF_YEAR_BEFORE, "largest_share_before", "largest_share_change"),
+        *(*_COUNTS, *_DATES),
+    )
+    return grouping.finish(totals, columns)
+
+
+ANALYSIS = Analysis(
+    name="new_business",
+    question="Where does new business come from, and how much do we depend on our largest clients?",
+    summary=(
+        "It counts the matters opened, and tells what part of the fees came from clients that are new within twelve "
+        "months. It also counts clients without work for twelve months, and shows the share of the largest clients in "
+        "the fees and how it changed on the year before."
+    ),
+    example=(
+        "Acme, a client since 2024, is billed 600 in October, and Zenith, whose first matter was opened that month, "
+        "200. Fees of new clients are 25%, and the largest client has 75%."
+    ),
+    formula="fees of new clients ÷ fees; fees of the largest clients ÷ fees",
+    numerator="fees, as in contribution and origination, of the clients that are new, or of the firm’s largest, 10 "
+    "unless `largest` says otherwise",
+    denominator="billed time fees and fixed fees on final invoices dated in the period",
+    left_out=(
+        "Expenses: they are not fees. Matters without a day in `opened`: counted in `undated_matters`.",
+        "Fees without a client are in the fees, and of no new or large client.",
+    ),
+    cannot_tell=(
+        "Whether clients belong together: each client record counts alone.",
+        "Since when someone whose matters have no day in `opened` is a client: the first work or invoice counts.",
+        "Who was originator, or what the practice area was, when a matter was opened: the present ones count.",
+        "Whether a client without work has left.",
+    ),
+    columns=(
+        summed("opened_matters", "Matters opened", "count", "Matters opened in the period; parts by originator."),
+        summed("undated_matters", "Matters of unknown day", "count", "Matters that do not say when they were opened."),
+        *shared("fees_amount"),
+        summed(
+            "new_client_amount",
+            "Fees of new clients",
+            "money",
+            "Fees of clients whose first matter, work or invoice is within twelve months.",
+        ),
+        divided(
+            "new_client_share", "New clients", "new_client_amount / fees_amount", "Fees of new clients ÷ all fees."
+        ),
+        summed("largest_amount", "Fees of the largest", "money", "Fees of the firm’s largest clients of the period."),
+        divided("largest_share", "Largest clients", "largest_amount / fees_amount", "Fees of the largest ÷ all fees."),
+        summed("fees_before_amount", "Fees a year before", "money", "Fees of the period a year before."),
+        summed(
+            "largest_before_amount",
+            "Fees of the largest then",
+            "money",
+            "Fees a year before of the clients that were the largest then.",
+        ),
+        divided(
+            "largest_share_before",
+            "Largest clients then",
+            "largest_before_amount / fees_before_amount",
+            "Fees of the largest ÷ all fees, a year before.",
+        ),
+        Measure("largest_share_change", "Change", "points", "Share of the largest clients − that of a year before."),
+        summed("new_clients", "New clients", "count", "Clients that are new within twelve months."),
+        summed("dormant_clients", "Without work", "count", "Clients with work once, and none for twelve months."),
+        Measure("client_since", "Client since", "date", "First matter, work or invoice of the client."),
+        *shared("last_work_date"),
+    ),
+    table=TableSpec(
+        title="New business",
+        columns=(
+            *("opened_matters", "undated_matters", "fees_amount", "new_client_amount", "new_client_share"),
+            *("largest_amount", "largest_share", "largest_share_change", "new_clients", "dormant_clients"),
+        ),
+        brief=("opened_matters", "fees_amount", "new_client_share", "largest_share", "largest_share_change"),
+    ),
+    chart=ChartSpec(
+        kind="bars",
+        title="Fees, and those of new clients",
+        columns={"fees_amount": "All fees", "new_client_amount": "Fees of new clients"},
+        words=["{new_client_share}", "{opened_matters} opened"],
+        shows="the fees of new clients (dark) on all fees (pale).",
+        more="A bar's words are the share of new clients; without fees, the number of matters opened.",
+        example={
+            "practice_area_label": ["Corporate", "Litigation"],
+            "opened_matters": [3.0, 1.0],
+            "fees_amount": [1000.0, 0.0],
+            "new_client_amount": [250.0, 0.0],
+            "new_client_share": [0.25, None],
+        },
+        gives=(["25.0%", "1 opened"], "Fees, and those of new clients by practice area"),
+    ),
+)
