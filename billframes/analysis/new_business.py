@@ -420,10 +420,15 @@ ANALYSIS = Analysis(
             "Fees of clients whose first matter, work or invoice is within twelve months.",
         ),
         divided(
-            "new_client_share", "New clients", "new_client_amount / fees_amount", "Fees of new clients ÷ all fees."
+            "new_client_share",
+            "Share of new clients",
+            "new_client_amount / fees_amount",
+            "Fees of new clients ÷ all fees.",
         ),
         summed("largest_amount", "Fees of the largest", "money", "Fees of the firm’s largest clients of the period."),
-        divided("largest_share", "Largest clients", "largest_amount / fees_amount", "Fees of the largest ÷ all fees."),
+        divided(
+            "largest_share", "Share of the largest", "largest_amount / fees_amount", "Fees of the largest ÷ all fees."
+        ),
         summed("fees_before_amount", "Fees a year before", "money", "Fees of the period a year before."),
         summed(
             "largest_before_amount",
@@ -433,13 +438,20 @@ ANALYSIS = Analysis(
         ),
         divided(
             "largest_share_before",
-            "Largest clients then",
+            "Share of the largest then",
             "largest_before_amount / fees_before_amount",
             "Fees of the largest ÷ all fees, a year before.",
         ),
-        Measure("largest_share_change", "Change", "points", "Share of the largest clients − that of a year before."),
+        Measure(
+            "largest_share_change",
+            "Change of that share",
+            "points",
+            "Share of the largest clients − that of a year before.",
+        ),
         summed("new_clients", "New clients", "count", "Clients that are new within twelve months."),
-        summed("dormant_clients", "Without work", "count", "Clients with work once, and none for twelve months."),
+        summed(
+            "dormant_clients", "Clients without work", "count", "Clients with work once, and none for twelve months."
+        ),
         Measure("client_since", "Client since", "date", "First matter, work or invoice of the client."),
         *shared("last_work_date"),
     ),
