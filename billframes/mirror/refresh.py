@@ -267,23 +267,34 @@ class Refresh:
         """Take in what changed, and remove what was deleted, until rows here and total there agree."""
         table = changing.table
         self._take_changes(changing)
+        busy = False
         for _ in range(ROUNDS):
             total = self.server.count(table.name)
             quiet = not self._take_changes(changing)
-            if total == len(changing) or not quiet:
-                # Where people are writing this moment, deletions since then are found by the next refresh.
-                if quiet:
-                    return
-                continue
-            if table.name not in self.full:
-                check_vanished(table.name, len(changing) - total, len(changing))
-            windows = differing(self.server, changing, total)
-            self._remove(changing, compare_windows(self.server, changing, windows), check=table.name not in self.full)
-        if self.server.count(table.name) < len(changing) and not self._take_changes(changing):
+            if not quiet:
+                busy = True
+            elif total == len(changing):
+                return
+            else:
+                self._remove_deleted(changing, total)
+        total = self.server.count(table.name)
+        if total >= len(changing) or self._take_changes(changing):
+            # Where people are writing this moment, deletions since then are found by the next refresh.
+            return
+        if not busy:
             raise PagingError(
                 f"{table.name}: the server counts fewer records than its lists hold, {ROUNDS} times in a row. Nothing "
                 "of this refresh was kept; try again."
             )
+        self._remove_deleted(changing, total)
+
+    def _remove_deleted(self, changing: Changing, total: int) -> None:
+        """Find what is here and is not among the server's total, and remove it."""
+        name = changing.table.name
+        if name not in self.full:
+            check_vanished(name, len(changing) - total, len(changing))
+        windows = differing(self.server, changing, total)
+        self._remove(changing, compare_windows(self.server, changing, windows), check=name not in self.full)
 
     def _take_changes(self, changing: Changing) -> bool:
         """Take in what changed since the last run began; tell whether anything did that was not known."""
