@@ -230,6 +230,11 @@ class Month:
         with collect_warnings(self.notes):
             return self.whole.scorecard("user", start=self.first, end=self.last, as_of=self.as_of)
 
+    def rates(self) -> pd.DataFrame:
+        """Return the firm's rates by timekeeper and year, of all years up to the month's last day."""
+        with collect_warnings(self.notes):
+            return self.whole.rates(["user", "year"], end=self.last)
+
     def stale(self) -> pd.DataFrame:
         """Old work, archived and idle matters of the firm, a row a finding."""
         with collect_warnings(self.notes):

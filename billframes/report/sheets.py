@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from billframes._show import long_date
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import Analysis, analyses, measure
 from billframes.report import footnotes, views
@@ -83,6 +84,7 @@ def _figures(month: Month) -> Iterator[Sheet]:
         yield from map(_of, (views.write_downs(month), views.collections(month), views.stale(month)))
         yield _of(views.exposure(month))
         yield _of(views.scorecard(month))
+        yield replace(_of(views.rates(month)), note=f"{month.last.year} counts up to {long_date(month.last)}.")
     note = " ".join(footnotes.balances(month))
     for key in _keys(month, "responsible", "client", "user"):
         yield _of(views.wip(month, key))

@@ -24,6 +24,7 @@ __all__ = [
     "exposure",
     "invoices",
     "lockup",
+    "rates",
     "realization",
     "receivables",
     "scorecard",
@@ -183,6 +184,12 @@ def scorecard(month: Month) -> View:
     """Return the firm's scorecard by timekeeper, in the order of the result."""
     rows = month.scorecard()
     return _by("scorecard", "Scorecard by timekeeper", month, rows, rows.iloc[:0], "")
+
+
+def rates(month: Month) -> View:
+    """Return the firm's rates by timekeeper and year, in the order of the result. Growth has no total."""
+    rows = month.rates()
+    return _by("rates", "Rates by timekeeper and year", month, rows, rows.iloc[:0], "")
 
 
 def stale(month: Month) -> View:

@@ -48,6 +48,7 @@ def test_headlines_and_definitions_come_first_and_then_a_sheet_a_table(book):
         "Stale work and matters",
         "Exposure by client",
         "Scorecard by timekeeper",
+        "Rates by timekeeper and year",
         "Work in progress by responsible",
         "Work in progress by client",
         "Work in progress by timekeeper",
