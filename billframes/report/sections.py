@@ -189,11 +189,14 @@ def targets(month: Month) -> Section | None:
         )
         for each in made
     ]
+    notes = [footnotes.TARGETS]
     if month.scope is None and month.settings.budgets and len((view := views.budgets(month)).rows):
-        blocks.append(_table(month, view, _top(view, 10), "Budgets"))
+        rows = _top(view, 10)
+        blocks.append(_table(month, view, rows, "Budgets"))
+        notes += _strange(view, rows)
     if month.scope or not blocks:
         return None
-    return Section("section.html", title="Targets and budgets", blocks=blocks, notes=[footnotes.TARGETS], empty="")
+    return Section("section.html", title="Targets and budgets", blocks=blocks, notes=notes, empty="")
 
 
 def work_in_progress(month: Month, by: str = "responsible", *, top: int = 10) -> Section:
@@ -274,10 +277,15 @@ def _section(
 ) -> Section:
     """Show one view: charts, table, and notes on what it means."""
     rows = view.rows if rows is None else rows
-    strange = [note for each in view.columns(brief=True) for note in outside(rows[view.label], rows[each.name], each)]
     blocks = [*charts, _table(month, view, rows)] if len(rows) else []
-    told = [*notes, *(f"‡ {note}" for note in strange)]
+    told = [*notes, *_strange(view, rows)]
     return Section("section.html", title=view.title, blocks=blocks, notes=told, empty=empty)
+
+
+def _strange(view: View, rows: pd.DataFrame) -> list[str]:
+    """Say why ratios that the table marks lie outside 0 to 100%."""
+    columns = view.columns(brief=True)
+    return [f"‡ {note}" for each in columns for note in outside(rows[view.label], rows[each.name], each)]
 
 
 def _table(month: Month, view: View, rows: pd.DataFrame, caption: str = "") -> Table:

@@ -11,6 +11,7 @@ import io
 import itertools
 import math
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -50,6 +51,8 @@ _OPTIONS = {
     "strings_to_numbers": False,
 }
 _WIDEST, _NARROWEST = 60, 10
+# The characters of a heading's line that bold letters, the indent and the filter's button take.
+_BESIDE = 6
 # A line's height in points, and the characters on a line of the definitions.
 _LINE, _ON_A_LINE = 15, 105
 # Excel's limit for one cell is 32,767 characters.
@@ -116,6 +119,10 @@ class _Pen:
     def __init__(self, book: Any, currency: str) -> None:
         forms = number_formats(currency)
         self._heading = book.add_format({"bold": True, "text_wrap": True, "valign": "top", "bottom": 1})
+        # The indent keeps figures' headings clear of the filter's button.
+        self._figure = book.add_format(
+            {"bold": True, "text_wrap": True, "valign": "top", "bottom": 1, "align": "right", "indent": 2}
+        )
         self._bold = book.add_format({"bold": True, "valign": "top"})
         self._wrapped = book.add_format({"text_wrap": True, "valign": "top"})
         self._top = book.add_format({"valign": "top"})
@@ -151,15 +158,17 @@ class _Pen:
         columns = [*sheet.labels, *(each.name for each in sheet.measures)]
         top = 1 if sheet.note else 0
         write_cell(page, 0, 0, sheet.note, self._bold)
+        widths = list(_widths(sheet, columns))
         for place, heading in enumerate(sheet.headings):
-            write_cell(page, top, place, heading, self._heading)
+            write_cell(page, top, place, heading, self._heading if place < len(sheet.labels) else self._figure)
+        page.set_row(top, _LINE * max(map(_lines, sheet.headings, widths), default=1))
         for place, name in enumerate(columns):
             self._column(page, (top + 1, place), sheet.rows[name], self._forms(sheet)[place], name)
         last = top + len(sheet.rows)
         page.freeze_panes(top + 1, min(1, len(sheet.labels)))
         page.autofilter(top, 0, last, len(columns) - 1)
         self._below(page, last + 2, sheet)
-        for place, width in enumerate(_widths(sheet, columns)):
+        for place, width in enumerate(widths):
             page.set_column(place, place, width)
         # Invoice numbers are text even if they look like numbers.
         page.ignore_errors({"number_stored_as_text": f"A1:A{last + 1}"})
@@ -246,6 +255,11 @@ def write_cell(page: Any, row: int, column: int, value: Any, form: Any) -> None:
     else:
         # Rounding errors in sums of cents would show as -0.00.
         page.write_number(row, column, round(float(value), 8) + 0.0, form)
+
+
+def _lines(heading: str, width: float) -> int:
+    """Return how many lines a heading takes; programs other than Excel don't fit the row to it."""
+    return len(textwrap.wrap(heading, max(1, int(width) - _BESIDE))) or 1
 
 
 def _widths(sheet: Sheet, columns: Sequence[str]) -> Iterator[float]:

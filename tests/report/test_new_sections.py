@@ -1,0 +1,123 @@
+"""E-billing, work in progress, write-downs and overdue invoices in the report, against the sandbox's database."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pandas as pd
+import pytest
+
+from billframes.report.e_billing import EBilling, check_e_billing
+
+
+def findings(*rows):
+    return pd.DataFrame(rows, columns=["item_id", "matter_id", "responsible_name", "problem"])
+
+
+FOUND = EBilling(
+    findings(
+        ("t1", "m1", "Ada", "no task code"), ("t1", "m1", "Ada", "no activity code"), ("t2", "m2", "Ben", "no task code"),
+        ("t3", "m1", "Ada", "no task code"), ("t4", "m3", None, "no task code"),
+    ),
+    frozenset({("x1", "m1"), ("x2", "m2")}), needed=True,
+)  # fmt: skip
+
+
+def test_an_item_with_two_findings_is_counted_once_under_its_responsible_lawyer():
+    assert FOUND.rejected == 4
+    assert "4 items of the month’s work" in FOUND.line
+    assert "by responsible lawyer: Ada 2, Ben 1, nobody responsible 1. The codes of 2 expenses" in FOUND.line
+
+
+def test_a_part_has_the_findings_of_its_matters():
+    part = FOUND.of({"m2"})
+    assert (part.rejected, part.unread) == (1, frozenset({("x2", "m2")}))
+    assert "1 item of the month’s work that is not billed yet would be rejected" in part.line
+    clean = FOUND.of({"m9"})
+    assert clean.needed
+    assert clean.line.endswith("would be rejected.")
+
+
+def test_without_matters_that_need_ledes_nothing_is_said():
+    assert EBilling().line == ""
+    assert FOUND.of(set()).line == ""
+
+
+MISSING = """
+    select t.time_entry_id from time_entry t join matter m using (matter_id) left join invoice i using (invoice_id)
+    where t.date between '2026-10-01' and '2026-10-31' and coalesce(i.invoice_state, '') <> 'final'
+        and t.billing_type <> 'nonBillable' and m.ledes_enabled
+        and (m.ledes_task_required and t.task_code is null or m.ledes_activity_required and t.activity_code is null)
+    union all
+    select e.expense_id from expense e join matter m using (matter_id) left join invoice i using (invoice_id)
+    where e.date between '2026-10-01' and '2026-10-31' and coalesce(i.invoice_state, '') <> 'final'
+        and m.ledes_enabled and m.ledes_expense_required and e.expense_code is null
+    """
+
+
+def test_items_without_a_required_code_are_the_databases(october, connected, firm):
+    found = check_e_billing(october.whole, october.first, october.last)
+    assert found.needed
+    assert found.unread == frozenset()
+    with closing(sqlite3.connect(firm.database)) as database:
+        wanted = {item for (item,) in database.execute(MISSING)}
+    assert wanted
+    assert set(found.findings.loc[found.findings["problem"] == "missing", "item_id"]) == wanted
+
+
+def test_work_in_progress_by_age_is_the_databases(october, firm):
+    with closing(sqlite3.connect(firm.database)) as database:
+        wanted = dict(database.execute(OPEN))
+    row = october.wip(None).iloc[0]
+    assert {name: row[name] for name in ("0-30", "31-60", "61-90", "91+")} == pytest.approx(wanted, abs=0.005)
+
+
+OPEN = """
+    with items as (
+      select date, t.amount, invoice_id from time_entry t where billing_type = 'billable'
+      union all select date, amount, invoice_id from expense
+      union all select date, amount, invoice_id from fixed_fee
+    ), aged as (
+      select items.amount, julianday('2026-10-31') - julianday(date) as days
+      from items left join invoice i using (invoice_id)
+      where date <= '2026-10-31' and (i.invoice_id is null or i.invoice_state <> 'final' or i.invoice_date > '2026-10-31')
+    )
+    select case when days <= 30 then '0-30' when days <= 60 then '31-60' when days <= 90 then '61-90' else '91+' end,
+        sum(amount) / 1e4
+    from aged group by 1
+    """
+
+
+def test_overdue_invoices_are_the_databases(october, firm):
+    """The section's list and the headline, in one figure."""
+    with closing(sqlite3.connect(firm.database)) as database:
+        ((wanted, count),) = database.execute(
+            """select sum(balance) / 1e4, count(*) from invoice where invoice_state = 'final' and balance <> 0
+            and invoice_date <= '2026-10-31' and due_date < '2026-10-31'"""
+        )
+    rows = october.collections()
+    assert (rows["balance"].sum(), len(rows)) == (pytest.approx(wanted), count)
+    assert october.receivables(None)["overdue"].iloc[0] == pytest.approx(wanted)
+
+
+def test_what_is_written_down_is_the_databases(october, firm):
+    """What billable time on the month's invoices is worth, less what they bill beside expenses and fixed fees."""
+    with closing(sqlite3.connect(firm.database)) as database:
+        ((worth, down),) = database.execute(DOWN)
+    row = october.write_downs(None).iloc[0]
+    assert row["worked_amount"] == pytest.approx(worth)
+    assert row["write_down_amount"] == pytest.approx(down)
+
+
+DOWN = """
+    with net as (
+      select invoice_id, amount
+          - (select coalesce(sum(amount), 0) from expense e where e.invoice_id = i.invoice_id)
+          - (select coalesce(sum(amount), 0) from fixed_fee f where f.invoice_id = i.invoice_id) as billed,
+        (select coalesce(sum(t.amount), 0) from time_entry t where t.invoice_id = i.invoice_id and billing_type = 'billable') as worth
+      from invoice i
+      where invoice_state = 'final' and invoice_date between '2026-10-01' and '2026-10-31'
+    )
+    select sum(worth) / 1e4, sum(worth - billed) / 1e4 from net
+    """
