@@ -163,7 +163,7 @@ class _Pen:
             write_cell(page, top, place, heading, self._heading if place < len(sheet.labels) else self._figure)
         page.set_row(top, _LINE * max(map(_lines, sheet.headings, widths), default=1))
         for place, name in enumerate(columns):
-            self._column(page, (top + 1, place), sheet.rows[name], self._forms(sheet)[place], name)
+            self._column(page, (top + 1, place), sheet.rows[name], self._forms(sheet)[place], name in sheet.labels)
         last = top + len(sheet.rows)
         page.freeze_panes(top + 1, min(1, len(sheet.labels)))
         page.autofilter(top, 0, last, len(columns) - 1)
@@ -180,8 +180,9 @@ class _Pen:
         texts = [self._wrapped if name == "description" else self._top for name in sheet.labels]
         return [*texts, *(self._cells[each.unit] for each in sheet.measures)]
 
-    def _column(self, page: Any, start: tuple[int, int], values: pd.Series[Any], form: Any, name: str) -> None:
-        day = self._days["month" if name == "month" else "date"]
+    def _column(self, page: Any, start: tuple[int, int], values: pd.Series[Any], form: Any, label: bool) -> None:
+        # Days that name a row stand on the left, days among its figures on the right.
+        day = self._days["month" if values.name == "month" else "date"] if label else form
         for row, value in enumerate(values, start=start[0]):
             write_cell(page, row, start[1], value, day if isinstance(value, pd.Timestamp) else form)
 

@@ -17,7 +17,8 @@ def findings(*rows):
 
 FOUND = EBilling(
     findings(
-        ("t1", "m1", "Ada", "no task code"), ("t1", "m1", "Ada", "no activity code"), ("t2", "m2", "Ben", "no task code"),
+        ("t1", "m1", "Ada", "no task code"), ("t1", "m1", "Ada", "no activity code"),
+        ("t2", "m2", "Ben", "no task code"),
         ("t3", "m1", "Ada", "no task code"), ("t4", "m3", None, "no task code"),
     ),
     frozenset({("x1", "m1"), ("x2", "m2")}), needed=True,
@@ -81,7 +82,8 @@ OPEN = """
     ), aged as (
       select items.amount, julianday('2026-10-31') - julianday(date) as days
       from items left join invoice i using (invoice_id)
-      where date <= '2026-10-31' and (i.invoice_id is null or i.invoice_state <> 'final' or i.invoice_date > '2026-10-31')
+      where date <= '2026-10-31'
+          and (i.invoice_id is null or i.invoice_state <> 'final' or i.invoice_date > '2026-10-31')
     )
     select case when days <= 30 then '0-30' when days <= 60 then '31-60' when days <= 90 then '61-90' else '91+' end,
         sum(amount) / 1e4
@@ -115,7 +117,8 @@ DOWN = """
       select invoice_id, amount
           - (select coalesce(sum(amount), 0) from expense e where e.invoice_id = i.invoice_id)
           - (select coalesce(sum(amount), 0) from fixed_fee f where f.invoice_id = i.invoice_id) as billed,
-        (select coalesce(sum(t.amount), 0) from time_entry t where t.invoice_id = i.invoice_id and billing_type = 'billable') as worth
+        (select coalesce(sum(t.amount), 0) from time_entry t
+          where t.invoice_id = i.invoice_id and billing_type = 'billable') as worth
       from invoice i
       where invoice_state = 'final' and invoice_date between '2026-10-01' and '2026-10-31'
     )
