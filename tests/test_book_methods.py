@@ -72,7 +72,7 @@ def test_a_question_mark_shows_signature_and_texts():
 def test_a_misspelt_argument_is_named_with_the_method(book):
     with pytest.raises(TypeError, match=r"realization\(\) got an unexpected keyword argument 'bassis'"):
         book.realization(bassis="work_date")
-    with pytest.raises(TypeError, match=r"utilization\(\) too many positional arguments"):
+    with pytest.raises(TypeError, match=r"utilization\(\): too many positional arguments"):
         book.utilization("user", "2026-09")
 
 
