@@ -101,7 +101,7 @@ def test_a_missing_column_is_named(pandas_firm):
 def test_amounts_are_those_of_work_in_progress_and_aging(pandas_firm, book):
     work, bills, costs, fees = book
     header = "date user_id client_id matter_id amount invoice_id"
-    entries = pandas_firm.entries(*work, fixed_fee_id=["f0" if nth % 3 else None for nth in range(len(work))])
+    entries = pandas_firm.entries(*work, fixed_fee_id=["f0" if fees and nth % 3 else None for nth in range(len(work))])
     fixed = pandas_firm.frame(header, *fees).assign(fixed_fee_id=[f"f{nth}" for nth in range(len(fees))])
     frames = entries, pandas_firm.frame(header, *costs), fixed, pandas_firm.invoices(*bills)
     archived = {"archived": [True] * 5, "client_id": ["c1"] * 5, "client_name": ["Acme"] * 5}
