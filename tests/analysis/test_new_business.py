@@ -162,15 +162,19 @@ def book(client):
 
 def test_a_books_new_business_is_the_databases(book, sql):
     """Fees of final invoices less their expenses; first and last days; matters opened: all told by SQL."""
-    ((opened, undated),) = sql(
-        "select sum(opened between '2026-10-01' and '2026-10-31'), sum(opened is null) from matter"
+    span = {"start": "2026-01-01", "end": "2026-10-31"}
+    matters = sql(
+        "select practice_area_id, sum(opened between '2026-01-01' and '2026-10-31'), sum(opened is null) "
+        "from matter group by 1"
     )
+    opened, undated = (sum(row[column] or 0 for row in matters) for column in (1, 2))
+    assert opened
     fees = """
         select i.client_id, sum(i.amount - coalesce((select sum(amount) from expense e
             where e.invoice_id = i.invoice_id), 0)) / 1e4
         from invoice i where invoice_state = 'final' and invoice_date between ? and ? group by 1 order by 2 desc
         """
-    now, before = sql(fees, "2026-10-01", "2026-10-31"), sql(fees, "2025-10-01", "2025-10-31")
+    now, before = sql(fees, "2026-01-01", "2026-10-31"), sql(fees, "2025-01-01", "2025-10-31")
     days = sql(
         """
         select client_id, min(first), max(last) from (
@@ -184,7 +188,11 @@ def test_a_books_new_business_is_the_databases(book, sql):
         """
     )
     new = {client for client, first, _ in days if first and "2025-11-01" <= first <= "2026-10-31"}
-    row = book.new_business(by=None).iloc[0]
+    by_area = book.new_business(**span).set_index("practice_area_id")["opened_matters"]
+    assert {area: by_area[area] for area, _, _ in matters if area} == {
+        area: float(count or 0) for area, count, _ in matters if area
+    }
+    row = book.new_business(by=None, **span).iloc[0]
     total, past = (sum(amount for _, amount in rows) for rows in (now, before))
     share, share_before = (sum(amount for _, amount in rows[:10]) for rows in (now, before))
     assert new
