@@ -109,7 +109,8 @@ def new_business(
           `fees_amount`
         - `fees_before_amount`, `largest_before_amount`, `largest_share_before`: the same of the period a year before,
           and of the clients that were the largest then
-        - `largest_share_change`: `largest_share` - `largest_share_before`
+        - `largest_share_change`: `largest_share` - `largest_share_before`; missing unless `by` is None, because the two
+          are shares of different clients
         - `new_clients`: how many clients are new; `dormant_clients`: how many had work once, and none in the twelve
           months up to `end`. Missing unless `by` is None, "client" or a column of clients
         - `client_since`, `last_work_date`: first day known of the client, and its last time entry up to `end`,
@@ -373,7 +374,9 @@ def _result(totals: Frame, grouping: Grouping) -> Frame:
         "largest_share_before": ratio("largest_before_amount", "fees_before_amount"),
     }
     totals = totals.with_columns(**unknown, **shares)
-    totals = totals.with_columns(largest_share_change=C("largest_share") - C("largest_share_before"))
+    # By key the two shares are of different clients, and their difference says nothing of the key.
+    change = null_column(nw.Float64) if grouping.keys else C("largest_share") - C("largest_share_before")
+    totals = totals.with_columns(largest_share_change=change)
     columns = (
         *_OPENED,
         *("fees_amount", "new_client_amount", "new_client_share", "largest_amount", "largest_share"),
@@ -446,7 +449,7 @@ ANALYSIS = Analysis(
             "largest_share_change",
             "Change of that share",
             "points",
-            "Share of the largest clients − that of a year before.",
+            "Share of the largest − that of a year before; only of the whole firm.",
         ),
         summed("new_clients", "New clients", "count", "Clients that are new within twelve months."),
         summed(

@@ -88,6 +88,7 @@ def test_by_client_each_is_told_since_when_and_until_when(firm):
 def test_originators_share_the_matters_they_brought_in(pandas_firm):
     """The Lease is Ben's, the pro bono matter nobody's; the Office, which has no day, is nobody's either."""
     columns = ("originator_name", "opened_matters", "undated_matters", "fees_amount", "new_client_amount")
+    assert {row["largest_share_change"] for row in asked(pandas_firm, by="originator")} == {None}
     assert [[row[name] for name in columns] for row in asked(pandas_firm, by="originator")] == [
         ["Ada", 0.0, 0.0, 300.0, 0.0],
         ["Ben", 1.0, 0.0, 500.0, 200.0],
