@@ -35,6 +35,7 @@ _FORMS = {
     "days": "{:,.1f}",
     "count": "{:,.0f}",
 }
+_A_PART = 0.05
 _ENUM_LABELS = {"nonBillable": "Non-billable", "probono": "Pro bono"}
 
 
@@ -57,12 +58,16 @@ def format_number(value: float | None, unit: str) -> str:
     ('83.4%', '−12.0', '2.46')
     >>> format_number(float("nan"), "money"), format_number(-0.031, "points")
     ('–', '−3.1 pts')
+    >>> format_number(1200.0, "count"), format_number(0.5, "count")
+    ('1,200', '0.5')
     """
     if value is None or not math.isfinite(value):
         return MISSING
     if unit == "points":
         return _signed(value * 100, " pts")
-    text = _FORMS[unit].format(abs(value))
+    # Parts of a matter, as originators have, would not add up in whole numbers.
+    parts = unit == "count" and abs(value - round(value)) >= _A_PART
+    text = _FORMS["days" if parts else unit].format(abs(value))
     return f"{MINUS}{text}" if value < 0 and any(digit in text for digit in "123456789") else text
 
 
