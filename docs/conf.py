@@ -77,6 +77,8 @@ def _source(app: Any, page: str, source: list[str]) -> None:
     folder = Path(app.srcdir, page).parent
     if f"{page}.md" in _COPIES.values():
         folder = Path(app.srcdir).parent  # its links start at the top
+    elif page.startswith("generated/notebooks/"):
+        folder = Path(app.srcdir).parent / "notebooks"
 
     def inside(link: re.Match[str]) -> str:
         target = os.path.relpath(folder / link[1], Path(app.srcdir).parent)
