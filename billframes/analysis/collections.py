@@ -145,9 +145,12 @@ def collections(
     ...     "amount": [1000.0, 200.0, 400.0], "invoice_id": ["i1", None, None],
     ... })
     >>> result = collections(invoices, entries, as_of="2026-10-31")
-    >>> result[["client_name", "balance", "days_overdue", "other_balance", "hours_since_due", "worked_since_due"]]
-      client_name  balance  days_overdue  other_balance  hours_since_due  worked_since_due
-    0        Acme    500.0          30.0           80.0              3.0             600.0
+    >>> result[["client_name", "balance", "days_overdue", "other_balance"]]
+      client_name  balance  days_overdue  other_balance
+    0        Acme    500.0          30.0           80.0
+    >>> result[["hours_since_due", "worked_since_due"]]
+       hours_since_due  worked_since_due
+    0              3.0             600.0
     """
     day = read_date(as_of, "as_of")
     natives: dict[str, Any] = {

@@ -155,10 +155,14 @@ def prebill_review(
     ... })
     >>> none = pd.DataFrame({"invoice_id": [], "matter_id": [], "amount": []})
     >>> result = prebill_review(entries, invoices, none, none)
-    >>> result[["description", "item_amount", "flags", "invoice_amount", "unexplained_amount"]]
-      description  item_amount               flags  invoice_amount  unexplained_amount
-    0        Call        200.0  possible duplicate           300.0              -100.0
-    1       call.        200.0  possible duplicate           300.0              -100.0
+    >>> result[["description", "item_amount", "flags"]]
+      description  item_amount               flags
+    0        Call        200.0  possible duplicate
+    1       call.        200.0  possible duplicate
+    >>> result[["invoice_amount", "unexplained_amount"]]
+       invoice_amount  unexplained_amount
+    0           300.0              -100.0
+    1           300.0              -100.0
     """
     natives: dict[str, Any] = {
         "time_entries": time_entries,

@@ -146,9 +146,9 @@ def stale(
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
-    ...     "date": pd.to_datetime(["2026-06-01", "2026-03-01"]), "matter_id": ["m1", "m2"], "hours": [2.0, 1.0],
-    ...     "billing_type": ["billable", "billable"], "amount": [600.0, 300.0], "invoice_id": [None, "i1"],
-    ...     "fixed_fee_id": [None, None],
+    ...     "date": pd.to_datetime(["2026-06-01", "2026-03-01"]), "user_id": ["u1", "u1"], "client_id": ["c1", "c1"],
+    ...     "matter_id": ["m1", "m2"], "hours": [2.0, 1.0], "billing_type": ["billable", "billable"],
+    ...     "amount": [600.0, 300.0], "invoice_id": [None, "i1"], "fixed_fee_id": [None, None],
     ... })
     >>> none = pd.DataFrame({"date": pd.to_datetime([]), "matter_id": [], "amount": [], "invoice_id": []})
     >>> invoices = pd.DataFrame({

@@ -153,6 +153,7 @@ def write_downs(
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
+    ...     "date": pd.to_datetime(["2026-09-01", "2026-09-02"]), "user_id": ["u1", "u2"], "client_id": ["c1", "c1"],
     ...     "matter_id": ["m1", "m2"], "matter_type": ["hourly", "hourly"], "billing_type": ["billable", "billable"],
     ...     "responsible_id": ["u1", "u2"], "responsible_name": ["Ada", "Ben"], "hours": [4.0, 2.0],
     ...     "amount": [1000.0, 400.0], "invoice_id": ["i1", "i2"],

@@ -92,16 +92,18 @@ class TableBuilder:
             zip(self._resource.record.__struct_fields__, zip(*map(astuple, records), strict=True), strict=False)
         )
         fields |= {name: tuple(map(attrgetter(name), records)) for name in self._derived}
+        every = range(len(records))
         arrays = {}
         for source in self._own:
-            arrays[source.column.name] = self._array(fields.get(source.attribute, ()), source.column, records)
+            arrays[source.column.name] = self._array(fields.get(source.attribute, ()), source.column, records, every)
         for parent, sources in self._nested.items():
             arrays |= self._nested_arrays(fields.get(parent, ()), sources, records)
         if self._custom:
             values, undefined = read_values(records, self._custom, resource=self._resource.name, id_attribute=self._id)
             self._undefined |= undefined
             arrays |= {
-                each.column.name: self._array(values[each.column.name], each.column, records) for each in self._custom
+                each.column.name: self._array(values[each.column.name], each.column, records, every)
+                for each in self._custom
             }
         return Block(arrays, len(records))
 
@@ -159,32 +161,34 @@ class TableBuilder:
         present = [each for each in parents if each is not None]
         if not present:
             return {each.column.name: pa.nulls(len(parents), _kept_type(each.column)) for each in sources}
-        if len(present) < len(parents):
-            records = [record for record, parent in zip(records, parents, strict=True) if parent is not None]
+        rows = [row for row, parent in enumerate(parents) if parent is not None]
         arrays = {}
         for source in sources:
-            arrays[source.column.name] = self._array(list(map(_reader(source), present)), source.column, records)
+            arrays[source.column.name] = self._array(list(map(_reader(source), present)), source.column, records, rows)
         if len(present) == len(parents):
             return arrays
         missing = np.array([each is None for each in parents])
         places = pa.array(np.cumsum(~missing) - 1, mask=missing)
         return {name: array.take(places) for name, array in arrays.items()}
 
-    def _array(self, values: Sequence[Any], column: Column, records: Sequence[Any]) -> pa.Array:
+    def _array(self, values: Sequence[Any], column: Column, records: Sequence[Any], rows: Sequence[int]) -> pa.Array:
+        """Return the column of values that are of these rows of the page."""
         if values.count(None) == len(values):
             return pa.nulls(len(values), _kept_type(column))
         if _is_encoded(column):
             return encode(values)
         if column.kind in _READ_AS_TEXT:
-            return self._read_text(values, column, records)
+            return self._read_text(values, column, records, rows)
         return pa.array(values, column.type)
 
-    def _read_text(self, values: Sequence[Any], column: Column, records: Sequence[Any]) -> pa.Array:
+    def _read_text(
+        self, values: Sequence[Any], column: Column, records: Sequence[Any], rows: Sequence[int]
+    ) -> pa.Array:
         read, what = _READ_AS_TEXT[column.kind]
         try:
             return read(values)
         except UnreadableError as error:
-            row = error.row
+            row = rows[error.row]
         raise DecodeError(
             f"{self._name_of(records[row])} breaks the API's description at "
             f"$.data[{row}].{self._paths[column.name]}: the value is not a {what}."

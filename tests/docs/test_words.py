@@ -35,7 +35,7 @@ def is_pending(path: Path) -> bool:
 MODULES = [path for path in sorted((ROOT / "billframes").rglob("*.py")) if not is_pending(path)]
 PAGES = [
     path
-    for path in (*sorted(ROOT.glob("[RS]*.md")), ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
+    for path in (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")))
     if "generated" not in path.parts and not is_pending(path)
 ]
 

@@ -85,7 +85,7 @@ def test_definitions_whose_later_pages_do_not_come_are_refused(fake, connect):
 def test_codes_of_which_more_are_counted_than_came_are_refused(fake, connect):
     codes = {"activity": [], "task": [], "expense": [], "codeSets": []}
     fake.answers["/v2/codes"] = {"data": codes, "pagination": {"limit": 50, "offset": 0, "total": 80}}
-    with pytest.raises(PagingError, match="0 came of 80"):
+    with pytest.raises(PagingError, match="0 of 80 codes"):
         connect().codes()
     fake.answers["/v2/codes"] = {"data": codes, "pagination": {"limit": 50, "offset": 0, "total": 0}}
     assert len(connect().codes()) == 0

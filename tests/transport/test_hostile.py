@@ -159,7 +159,7 @@ def test_a_number_out_of_range_is_told_by_record_and_path(fake, connect):
 def test_an_instant_that_can_not_be_read_is_told_by_record_and_path(fake, connect):
     meta = {"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": "2026-10-41T00:00:00Z"}
     fake.answers["/v2/time-entries"] = paged([entry(1), entry(2, meta=meta)])
-    with pytest.raises(bf.DecodeError, match=r"record t0002 breaks .* at \$\.data\[1\]\.meta\.modifiedAt: what came"):
+    with pytest.raises(bf.DecodeError, match=r"record t0002 breaks .* at \$\.data\[1\]\.meta\.modifiedAt: the value"):
         connect().time_entries(select="meta")
 
 
