@@ -18,8 +18,7 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
-# One more than the cores of a small machine: many tests wait for servers, kernels and browsers.
-PROCESSES = 3
+PROCESSES = 2
 # The files that take longest come first, so that no process is left with one of them at the end.
 LONGEST = (
     "tests/analysis/test_spark.py",
