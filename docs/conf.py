@@ -73,7 +73,7 @@ def setup(app: Any) -> None:
 
 
 def _source(app: Any, page: str, source: list[str]) -> None:
-    """Show the chart of an analysis, and point links that leave the folder to the copies in the site."""
+    """Show the pictures of a page, and point links that leave the folder to the copies in the site."""
     folder = Path(app.srcdir, page).parent
     if f"{page}.md" in _COPIES.values():
         folder = Path(app.srcdir).parent  # its links start at the top
@@ -87,7 +87,7 @@ def _source(app: Any, page: str, source: list[str]) -> None:
         start = Path(page).parent
         return f"]({os.path.relpath(target.removeprefix('docs/'), start)}"
 
-    source[0] = _LINK.sub(inside, site_pages.with_picture(page, source[0]))
+    source[0] = _LINK.sub(inside, site_pages.with_pictures(page, source[0]))
 
 
 def _call_docstring(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:

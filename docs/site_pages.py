@@ -1,8 +1,8 @@
 """Write the pages of the site that are made from the code, with their pictures.
 
 `conf.py` calls `write` before Sphinx reads the sources. What it writes under `docs/generated` is not kept: the
-reference of every public name, the command line, a gallery of every chart and table of the sandbox's firm, and copies
-of the notebooks and the changelog.
+reference of every public name, the command line, a gallery of every chart, table and widget of the sandbox's firm, and
+copies of the notebooks and the changelog.
 """
 
 from __future__ import annotations
@@ -10,18 +10,22 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pandas as pd
+import site_pictures
 from numpydoc.docscrape import NumpyDocString
 
 import billframes as bf
 from billframes.analysis.spec import analyses
 from billframes.cli import COMMANDS
+from billframes.report.demo import demonstration
 
-__all__ = ["COPIED", "with_picture", "write"]
+__all__ = ["COPIED", "with_pictures", "write"]
 
 ROOT = Path(__file__).parents[1]
 COPIED = ("CHANGELOG.md", "CONTRIBUTING.md")
@@ -45,28 +49,39 @@ RESULTS = {
     "wip": 'book.wip(by="client").head(8)',
 }
 """The result that is shown of an analysis; of the others, what the method returns without arguments."""
+WIDGETS = {"filter_panel": "Filter panel", "explore": "Explorer", "apply_button": "Button that applies bulk edits"}
+_PICTURE = re.compile(r"<!-- picture ([a-z_-]+): (.+?) -->")
 
 
 def write(folder: Path) -> None:
     """Write all pages into a new folder."""
+    chromium = site_pictures.tools()
     shutil.rmtree(folder, ignore_errors=True)
-    for each in ("pictures", "loaders", "notebooks"):
-        (folder / each).mkdir(parents=True)
-    for name, text in _pages().items():
-        (folder / name).write_text(text, encoding="utf-8")
-    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        shutil.copy(notebook, folder / "notebooks")
-    _gallery(folder)
+    pictures = folder / "pictures"
+    for each in (pictures, folder / "loaders", folder / "notebooks"):
+        each.mkdir(parents=True)
+    with demonstration() as (environment, settings), site_pictures.drawn(pictures, chromium, environment, settings):
+        for name, text in _pages().items():
+            (folder / name).write_text(text, encoding="utf-8")
+        for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+            shutil.copy(notebook, folder / "notebooks")
+        with bf.Client(environment["BILLFRAMES_BASE_URL"], environment["BILLFRAMES_TOKEN"]) as client:
+            _gallery(folder, client)
 
 
-def with_picture(page: str, text: str) -> str:
-    """Put the picture of an analysis above the first definition of its page."""
+def with_pictures(page: str, text: str) -> str:
+    """
+    Put pictures where a page asks for them, and that of an analysis above the first definition of its page.
+
+    A page asks by a comment, `<!-- picture NAME: what it shows -->`, which readers of the file don't see.
+    """
+    pictures = os.path.relpath("generated/pictures", Path(page).parent)
+    text = _PICTURE.sub(rf"![\2]({pictures}/\1.png)", text)
     name = page.rpartition("/")[2]
     mark = f"<!-- {name}: begin"
     if not page.startswith("analyses/") or mark not in text or not analyses()[name].chart:
         return text
-    picture = f"![{analyses()[name].chart.shows}](../generated/pictures/{name}.png)\n\n"
-    return text.replace(mark, picture + mark, 1)
+    return text.replace(mark, f"![{analyses()[name].chart.shows}]({pictures}/{name}.png)\n\n{mark}", 1)
 
 
 def _pages() -> dict[str, str]:
@@ -170,28 +185,28 @@ def _narrow(prog: str) -> argparse.HelpFormatter:
     return argparse.RawDescriptionHelpFormatter(prog, width=88)
 
 
-def _gallery(folder: Path) -> None:
-    """Draw every chart and table of the sandbox's firm, each with its code."""
-    from billframes.sandbox import Sandbox
-
-    charts, tables = [_title_of("Charts")], [_title_of("Tables")]
-    with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
-        book = bf.book(PERIOD, client=client)
-        for name, code in _codes():
-            shown = eval(code, {"book": book, "bf": bf})  # noqa: S307 - the code above
-            if name in bf.plots.__all__:
-                figure = getattr(bf.plots, name)(shown).figure
-                figure.savefig(folder / "pictures" / f"{name}.png", dpi=100, bbox_inches="tight")
-                charts.append(_entry(name, f"bf.plots.{name}({code})", f"![{name}](pictures/{name}.png)"))
-            if name in bf.tables.__all__:
-                html = getattr(bf.tables, name)(shown).as_raw_html()
-                page = f'<div class="wide">{html}</div>'
-                tables.append(_entry(name, f"bf.tables.{name}({code})", f"```{{raw}} html\n{page}\n```"))
-    opening = f'Each is drawn of the sandbox\'s firm, where `book = bf.book("{PERIOD}")`.'
-    (folder / "gallery.md").write_text(
-        "\n\n".join(["# Gallery", opening, *charts, *tables]) + "\n",
-        encoding="utf-8",
-    )
+def _gallery(folder: Path, client: bf.Client) -> None:
+    """Draw every chart and table of the sandbox's firm, and show each with its code; widgets are drawn already."""
+    charts, tables = ["## Charts"], ["## Tables"]
+    book = bf.book(PERIOD, client=client)
+    for name, code in _codes():
+        title = analyses()[name].title
+        shown = eval(code, {"book": book, "bf": bf})  # noqa: S307 - the code above
+        if name in bf.plots.__all__:
+            figure = getattr(bf.plots, name)(shown).figure
+            figure.savefig(folder / "pictures" / f"{name}.png", dpi=100, bbox_inches="tight")
+            charts.append(_entry(title, f"bf.plots.{name}({code})", _picture(name)))
+        if name in bf.tables.__all__:
+            html = getattr(bf.tables, name)(shown).as_raw_html()
+            page = f'<div class="wide">{html}</div>'
+            tables.append(_entry(title, f"bf.tables.{name}({code})", f"```{{raw}} html\n{page}\n```"))
+    widgets = ["## Widgets"]
+    widgets += [_entry(title, site_pictures.WIDGETS[name], _picture(name)) for name, title in WIDGETS.items()]
+    command = "```sh\nbillframes dashboard --demo\n```"
+    widgets.append(f"### Dashboard\n\n{command}\n\n{_picture('dashboard')}")
+    opening = f'All are of the sandbox\'s firm. In the code, `book = bf.book("{PERIOD}")`.'
+    text = "\n\n".join(["# Gallery", opening, *charts, *tables, *widgets])
+    (folder / "gallery.md").write_text(f"{text}\n", encoding="utf-8")
 
 
 def _codes() -> Iterator[tuple[str, str]]:
@@ -200,9 +215,9 @@ def _codes() -> Iterator[tuple[str, str]]:
             yield name, RESULTS.get(name, f"book.{name}()")
 
 
-def _title_of(text: str) -> str:
-    return f"## {text}"
+def _picture(name: str) -> str:
+    return f"![{name}](pictures/{name}.png)"
 
 
-def _entry(name: str, code: str, shown: str) -> str:
-    return f"### {analyses()[name].title}\n\n```python\n{code}\n```\n\n{shown}"
+def _entry(title: str, code: str, shown: str) -> str:
+    return f"### {title}\n\n```python\n{code}\n```\n\n{shown}"

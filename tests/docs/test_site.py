@@ -1,13 +1,21 @@
-"""The site: it builds without a warning, its links hold, and it can be read on a phone and offline."""
+"""The site: it builds without a warning, shows what there is, and can be read on a phone and offline."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from bs4 import BeautifulSoup
+from PIL import Image
+
+import billframes as bf
+from billframes import widgets
 
 ROOT = Path(__file__).parents[2]
 READ = (
@@ -63,6 +71,40 @@ def test_each_analysis_with_a_chart_has_its_picture(site):
     for each in analyses().values():
         page = (site / "analyses" / f"{each.name}.html").read_text(encoding="utf-8")
         assert (f"{each.name}.png" in page) == bool(each.chart), each.name
+
+
+def test_the_gallery_shows_every_chart_table_and_widget_with_its_code(site):
+    page = BeautifulSoup((site / "generated" / "gallery.html").read_text(encoding="utf-8"), "html.parser")
+    shown = {}
+    for entry in page.select("section section section"):
+        *_, last = entry.select_one(".highlight").get_text().strip().split("\n")
+        shown[re.match(r"bf\.[\w.]+|billframes \w+", last)[0]] = entry.select_one("img, .wide table")
+    charts = {f"bf.plots.{name}" for name in bf.plots.__all__}
+    tables = {f"bf.tables.{name}" for name in bf.tables.__all__ if name != "TableOf"}
+    made = {f"bf.{name}" for name in widgets.__all__ if not isinstance(getattr(widgets, name), type)}
+    assert set(shown) == charts | tables | made | {"billframes dashboard"}
+    assert all(shown.values())
+
+
+def test_the_picture_of_the_readme_is_what_the_report_looks_like_now(site):
+    """Pairs of pixels may differ a little, as fonts are drawn; a digit that changes is a larger difference."""
+    kept, drawn = (
+        np.asarray(Image.open(path).convert("L").reduce(2), dtype=float)
+        for path in (ROOT / "docs/images/report-screen.png", site / "_images/report-screen.png")
+    )
+    again = "build the site, and copy docs/generated/pictures/report-screen.png to docs/images"
+    assert kept.shape == drawn.shape, again
+    assert np.abs(kept - drawn).max() < 48, again
+
+
+def test_without_chromium_the_build_ends_with_a_sentence(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("BILLFRAMES_CHROMIUM", raising=False)
+    spec = importlib.util.spec_from_file_location("site_pictures", ROOT / "docs" / "site_pictures.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with pytest.raises(SystemExit, match=r"drawn by Chromium and pdftoppm, and one of them is not"):
+        module.tools()
 
 
 def test_search_finds_a_word_on_its_pages(site):

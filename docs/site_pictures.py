@@ -1,0 +1,219 @@
+"""Draw the site's pictures of the report, the dashboard and the widgets: what Chromium shows of the present code.
+
+`site_pages.py` begins with it and writes the pages meanwhile. One kernel shows the dashboard and the widgets on one
+page; another makes the report. Both load from the firm of `site_pages.py`'s sandbox.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from billframes.errors import ConfigError
+from billframes.report.building import build
+from billframes.report.demo import DEMO_FIRM, DEMO_REMARK
+from billframes.report.kernel import private_folder
+from billframes.report.printing import chromium, print_pages
+from billframes.widgets import dashboard
+
+__all__ = ["WIDGETS", "drawn", "tools"]
+
+WIDGETS = {
+    "filter_panel": 'entries = bf.enrich(bf.time_entries("2026-10"))\nbf.filter_panel(entries)',
+    "explore": 'bf.explore(bf.book("2026"))',
+    "apply_button": (
+        'entries = bf.time_entries("2026-10", billed=False).head(5)\n'
+        'plan = bf.time_entries.plan(entries.assign(activity_code="A104"))\n'
+        "bf.apply_button(plan)"
+    ),
+}
+"""The code of each widget, which is the gallery's, too."""
+
+_DASHBOARD = "from billframes.widgets.dashboard import page\nimport billframes as bf\npage()"
+# The dashboard's server, but it does not prepare a kernel for a second visit.
+_SERVER = "import sys; from billframes.widgets.dashboard import server; server._PAUSE = 600; server.main(*sys.argv[1:])"
+_MADE = "1 November 2026, 08:00"
+_SCREENS = {"report-screen": (1280, 1500), "report-phone": (390, 844)}
+_WAIT = 120_000
+_GREY = "cell => [...cell.querySelectorAll('.bf-busy, .bf-drawing')].some(each => each.offsetParent)"
+_ALONE = "cell => document.querySelectorAll('.jp-Cell').forEach(each => each.hidden = each !== cell)"
+
+
+def tools() -> str:
+    """Return the path of Chromium, or end the build in one sentence if something that draws is not there."""
+    try:
+        executable = chromium()
+    except ConfigError:
+        executable = ""
+    if not executable or not shutil.which("pdftoppm"):
+        raise SystemExit(
+            "The site's pictures are drawn by Chromium and pdftoppm, and one of them is not on the PATH: install both "
+            "(on Debian, apt-get install chromium poppler-utils), or say by BILLFRAMES_CHROMIUM where Chromium is."
+        )
+    return executable
+
+
+@contextmanager
+def drawn(folder: Path, executable: str, environment: Mapping[str, str | None], settings: str) -> Iterator[None]:
+    """
+    Draw all pictures while the block runs, and wait for them at its end.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to write them.
+    executable : str
+        Chromium, as `tools` gives it.
+    environment, settings
+        What `billframes.report.demo.demonstration` gives.
+    """
+    with ThreadPoolExecutor(2) as threads:
+        report = threads.submit(_report, folder, environment, settings)
+        rest = threads.submit(_draw, folder, executable, environment, settings, report)
+        yield
+        rest.result()
+
+
+def _report(folder: Path, environment: Mapping[str, str | None], settings: str) -> str:
+    """Draw the first page of the report on paper, and return the report's HTML."""
+    parameters = {"month": "2026-10", "title": DEMO_FIRM, "remark": DEMO_REMARK, "settings": settings}
+    with private_folder() as private:
+        page = build({**parameters, "generated": _MADE}, private / "report.html", environment=environment)
+        text = page.read_text(encoding="utf-8")
+        pdf = private / "report.pdf"
+        pdf.write_bytes(print_pages([text])[0])
+        command = ["pdftoppm", "-png", "-r", "80", "-l", "1", "-singlefile", pdf, folder / "report-paper"]
+        subprocess.run(command, check=True)  # noqa: S603
+    return text
+
+
+def _draw(
+    folder: Path,
+    executable: str,
+    environment: Mapping[str, str | None],
+    settings: str,
+    report: Future[str],
+) -> None:
+    from playwright.sync_api import sync_playwright
+
+    with _served(environment, settings) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(_WAIT)
+        page.goto(address, wait_until="domcontentloaded")
+        page.locator(".bf-plan").wait_for(state="attached")
+        seen = browser.new_page()
+        _dashboard(page, folder)
+        _explorer(page, folder)
+        _others(page, folder)
+        for name, (width, height) in _SCREENS.items():
+            seen.set_viewport_size({"width": width, "height": height})
+            seen.set_content(report.result())
+            seen.screenshot(path=folder / f"{name}.png")
+        browser.close()
+
+
+@contextmanager
+def _served(environment: Mapping[str, str | None], settings: str) -> Iterator[str]:
+    """Serve a page with the dashboard and each widget, by the dashboard's own server; give its address."""
+    token = secrets.token_urlsafe(16)
+    told = {
+        **environment,
+        dashboard.PERIOD: "2026",
+        dashboard.TITLE: DEMO_FIRM,
+        dashboard.REMARK: DEMO_REMARK,
+        dashboard.SETTINGS: settings,
+        dashboard.TOKEN: token,
+    }
+    with private_folder() as folder, (folder / "log").open("w") as log:
+        notebook, port = folder / "pictures.ipynb", folder / dashboard.PORT_FILE
+        notebook.write_text(_notebook(_DASHBOARD, *WIDGETS.values()), encoding="utf-8")
+        command = [sys.executable, "-c", _SERVER, str(notebook), "0"]
+        own = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1"}
+        with subprocess.Popen(command, env=own, cwd=folder, stdin=subprocess.PIPE, stdout=log, stderr=log) as server:  # noqa: S603
+            try:
+                with server.stdin as words:
+                    words.write(json.dumps({**told, dashboard.FRAMES: str(folder / "frames")}).encode())
+                while not port.exists():
+                    if server.poll() is not None:
+                        raise RuntimeError((folder / "log").read_text())
+                    time.sleep(0.1)
+                yield f"http://127.0.0.1:{port.read_text()}/?token={token}"
+            finally:
+                server.terminate()
+
+
+def _notebook(*cells: str) -> str:
+    made = [
+        {"cell_type": "code", "id": f"c{i}", "metadata": {}, "source": cell, "outputs": [], "execution_count": None}
+        for i, cell in enumerate(cells)
+    ]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return json.dumps({"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def _cell(page: Any, name: str) -> Any:
+    """Show the dashboard or a widget alone."""
+    cell = page.locator(".jp-Cell").nth(["dashboard", *WIDGETS].index(name))
+    cell.evaluate(_ALONE)
+    return cell
+
+
+def _dashboard(page: Any, folder: Path) -> None:
+    cell = _cell(page, "dashboard")
+    _settle(page, cell)
+    page.screenshot(path=folder / "dashboard.png")
+    page.set_viewport_size({"width": 390, "height": 844})
+    cell.locator(".bf-top").scroll_into_view_if_needed()
+    page.screenshot(path=folder / "dashboard-phone.png")
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def _explorer(page: Any, folder: Path) -> None:
+    cell = _cell(page, "explore")
+    _open_tab(page, cell, "Realization")
+    page.screenshot(path=folder / "explore.png")
+    cell.locator(".bf-hit:visible").nth(1).click()
+    cell.locator(".bf-drill:visible caption").wait_for()
+    _settle(page, cell)
+    cell.locator(".bf-chart-box:visible").scroll_into_view_if_needed()
+    page.mouse.wheel(0, 420)
+    page.wait_for_timeout(400)
+    page.screenshot(path=folder / "explore-rows.png")
+    _open_tab(page, cell, "Work in progress")
+    cell.locator(".bf-top").scroll_into_view_if_needed()
+    page.screenshot(path=folder / "explore-wip.png")
+
+
+def _others(page: Any, folder: Path) -> None:
+    cell = _cell(page, "filter_panel")
+    for name in ("client-id", "billing-type"):
+        cell.locator(f".bf-{name} .bf-toggle").click()
+        cell.locator(f".bf-{name} input[type=checkbox]").first.wait_for()
+    cell.get_by_label("Copperline Packaging").check()
+    _settle(page, cell)
+    cell.screenshot(path=folder / "filter_panel.png")
+    _cell(page, "apply_button").screenshot(path=folder / "apply_button.png")
+
+
+def _open_tab(page: Any, cell: Any, title: str) -> None:
+    cell.locator(".bf-tabs .lm-TabBar-tab", has_text=re.compile(f"^{title}$")).click()
+    _settle(page, cell)
+
+
+def _settle(page: Any, cell: Any) -> None:
+    """Wait until nothing is grey."""
+    page.wait_for_timeout(300)
+    while cell.evaluate(_GREY):
+        page.wait_for_timeout(100)
