@@ -49,7 +49,10 @@ def unknown_name(owner: str, name: str, known: Iterable[str]) -> UnknownNameErro
     >>> unknown_name("billframes", "time_entires", ["expenses", "time_entries"])
     UnknownNameError("billframes has no 'time_entires'. Did you mean 'time_entries'?")
     """
-    return UnknownNameError(f"{owner} has no {name!r}.{closest(name, known)}")
+    error = UnknownNameError(f"{owner} has no {name!r}.{closest(name, known)}")
+    # A name without its object: Python fills in neither, so its traceback adds no second suggestion.
+    error.name = name
+    return error
 
 
 class SuggestsNames:

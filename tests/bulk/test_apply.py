@@ -8,6 +8,7 @@ import re
 import sqlite3
 import stat
 from collections import Counter
+from contextlib import closing
 
 import pandas as pd
 import pytest
@@ -93,7 +94,7 @@ def test_a_record_that_was_deleted_or_billed_after_the_plan_does_not_stop_the_re
     plan = firm.client.time_entries.plan(loaded.assign(description="Still there"))
     ids = loaded["time_entry_id"].tolist()
     firm.client.time_entries.delete(ids[0])
-    with sqlite3.connect(firm.sandbox.database) as database:
+    with closing(sqlite3.connect(firm.sandbox.database)) as database, database:
         database.execute(
             "UPDATE time_entry SET invoice_id = (SELECT invoice_id FROM invoice LIMIT 1) WHERE time_entry_id = ?",
             [ids[1]],
@@ -163,7 +164,7 @@ def test_with_faults_every_change_is_still_made_once(entries, journal, seed):
         loaded = client.time_entries("2026-10", billed=False).head(60)
         edited = loaded.assign(description=loaded["description"] + "!")
         outcomes = client.time_entries.plan(pd.concat([edited, new_rows(loaded, 25)])).apply(journal)
-        with sqlite3.connect(sandbox.database) as database:
+        with closing(sqlite3.connect(sandbox.database)) as database:
             written = database.execute("SELECT id, count(*) FROM audit GROUP BY id").fetchall()
             created = database.execute(
                 "SELECT description, count(*) FROM time_entry WHERE description LIKE 'New work %' GROUP BY 1"

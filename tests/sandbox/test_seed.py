@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import unicodedata
+from contextlib import closing
 
 import pytest
 
@@ -126,8 +127,8 @@ def test_the_firms_people_and_texts_are_those_of_the_data_files(rows):
 
 def test_unknown_size_is_refused():
     """A size that is none of the three is refused, and the message names the three."""
-    with pytest.raises(ValueError, match="small, medium, large"):
-        seed_database(sqlite3.connect(":memory:"), size="huge")
+    with closing(sqlite3.connect(":memory:")) as connection, pytest.raises(ValueError, match="small, medium, large"):
+        seed_database(connection, size="huge")
 
 
 def test_plants_within_an_open_transaction():
