@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._warn import warn
 from billframes.analysis.column_types import ENUMS, Frame
-from billframes.analysis.engine import join_by_id, sum_by
+from billframes.analysis.engine import full_join_by_id, join_by_id, sum_by
 from billframes.analysis.expressions import RESIDUE, as_float, columns_or_null, midnight, null_column, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.guards import unknown_values
@@ -307,9 +307,7 @@ def _with_time(heads: Frame, on_invoices: Frame | None) -> Frame:
     """Add the time on each invoice, and a row for each invoice that only time names."""
     if on_invoices is None:
         return heads.with_columns(**dict.fromkeys((*ON_INVOICE, "_rows"), nw.lit(0.0)))
-    joined = heads.join(on_invoices.rename({"invoice_id": "_named_id"}), left_on="invoice_id", right_on="_named_id",
-                        how="full")  # fmt: skip
-    return joined.with_columns(invoice_id=nw.coalesce("invoice_id", "_named_id")).drop("_named_id")
+    return full_join_by_id(heads, on_invoices, "invoice_id")
 
 
 def _with_items(rates: Frame, name: str, items: Frame | None) -> Frame:

@@ -1,8 +1,8 @@
 """Run passes over all rows in the fastest way of each engine, and convert rows to Python and back.
 
 Polars plans eager frames as a whole, from `lazy` to `collect`, and copies nothing in between. Arrow's own join copies
-every column of both sides; `join_by_id` looks ids up and adds only the columns found. `collect_counts` takes all counts
-behind warnings in one query.
+every column of both sides; `join_by_id` and `full_join_by_id` look ids up and add only the columns found.
+`collect_counts` takes all counts behind warnings in one query.
 
 Medians, calendars and lists of codes are computed in Python, over few rows. `from_arrow` converts the result to the
 kind of frame that was passed in, lazy if that was lazy.
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from billframes.analysis.column_types import Frame
 
-__all__ = ["collect", "collect_counts", "from_arrow", "join_by_id", "lazy", "sum_by", "to_dicts"]
+__all__ = ["collect", "collect_counts", "from_arrow", "full_join_by_id", "join_by_id", "lazy", "sum_by", "to_dicts"]
 
 C = nw.col
 
@@ -84,6 +84,17 @@ def join_by_id(frame: Frame, other: Frame, on: str, how: Literal["left", "inner"
     return frame.join(lazy(other) if isinstance(frame, nw.LazyFrame) else other, on=on, how=how)
 
 
+def full_join_by_id(frame: Frame, other: Frame, on: str) -> Frame:
+    """Join two frames that have each id once, none of them missing; ids that only `other` has come last."""
+    if isinstance(frame, nw.LazyFrame):
+        renamed = other.rename({on: "_other_id"})
+        joined = frame.join(renamed, left_on=on, right_on="_other_id", how="full")
+        return joined.with_columns(nw.coalesce(on, "_other_id").alias(on)).drop("_other_id")
+    # Full joins of Polars and Arrow copy and reorder everything for the sake of a few rows, or of none.
+    joined, rest = join_by_id(frame, other, on), _not_in(other, frame, on)
+    return joined if not len(cast("nw.DataFrame[Any]", rest)) else nw.concat([joined, rest], how="diagonal")
+
+
 def sum_by(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
     """
     Add up measures over columns, or over everything, to one row, if there are none.
@@ -122,6 +133,14 @@ def _looked_up(left: pa.Table, right: pa.Table, on: str, how: str) -> pa.Table:
     for name in right.column_names:
         left = left if name == on else left.append_column(name, right[name].combine_chunks().take(at))
     return left
+
+
+def _not_in(frame: Frame, other: Frame, on: str) -> Frame:
+    native = frame.to_native()
+    if isinstance(native, pa.Table):
+        ids = other.to_native()[on].combine_chunks()
+        return cast("Frame", nw.from_native(native.filter(pc.invert(pc.is_in(native[on], value_set=ids)))))
+    return frame.join(other.select(on), on=on, how="anti")
 
 
 def _polars(native: Any, table: pa.Table) -> Any:
