@@ -27,6 +27,8 @@ ACCEPTED = (
     "a date such as '2026-10-01', or a period such as '2026', '2026-Q3', '2026-10', 'October 2026', 'this month', "
     "'last month', 'this quarter', 'last quarter', 'this year', 'last year' or 'ytd'"
 )
+# Months of a quarter.
+_QUARTER = 3
 # Not strftime's: the names are the same whatever the machine's locale.
 MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
@@ -105,14 +107,22 @@ def months_between(start: dt.date, end: dt.date) -> Iterator[dt.date]:
         month = _shift_month(month, 1)
 
 
-def period_before(period: Period) -> Period:
+def period_before(period: Period, until: dt.date | None = None) -> Period:
     """
     Return the period of the same length just before: of whole months as many whole months, else as many days.
+
+    Parameters
+    ----------
+    period : Period
+    until : date, optional
+        The last day with data, for a period that may not be over. The period then ends with it, and what it is compared
+        with is as long; an open end is this day. What begins in January and is longer than a quarter is compared with
+        the same days a year earlier, or as many years earlier as it has.
 
     Raises
     ------
     ParameterError
-        An end is open.
+        An end is open, and `until` is not given.
 
     Examples
     --------
@@ -120,14 +130,24 @@ def period_before(period: Period) -> Period:
     Period(start=datetime.date(2026, 2, 1), end=datetime.date(2026, 2, 28))
     >>> period_before(Period(dt.date(2026, 3, 9), dt.date(2026, 3, 15)))
     Period(start=datetime.date(2026, 3, 2), end=datetime.date(2026, 3, 8))
+    >>> october, year = parse_period("2026-10"), parse_period("2026")
+    >>> period_before(october, until=dt.date(2026, 10, 12))
+    Period(start=datetime.date(2026, 9, 1), end=datetime.date(2026, 9, 12))
+    >>> period_before(year, until=dt.date(2026, 10, 31))
+    Period(start=datetime.date(2025, 1, 1), end=datetime.date(2025, 10, 31))
     """
-    if period.start is None or period.end is None:
+    start, whole_end = period.start or until, period.end or until
+    if start is None or whole_end is None:
         raise ParameterError(f"The period {period.start} to {period.end} has an open end; name its first and last day.")
-    last = period.start - dt.timedelta(days=1)
-    if period.start.day == 1 and period.end == month_end(period.end):
-        months = (period.end.year - period.start.year) * 12 + period.end.month - period.start.month + 1
-        return Period(_shift_month(period.start, -months), last)
-    return Period(period.start - (period.end - last), last)
+    end = whole_end if until is None else min(whole_end, until)
+    ends_month = whole_end == month_end(whole_end)
+    if start.day != 1 or not (ends_month or (until is not None and start.month == 1)):
+        days = end - start + dt.timedelta(days=1)
+        return Period(start - days, end - days)
+    months = (whole_end.year - start.year) * 12 + whole_end.month - start.month + 1
+    if until is not None and start.month == 1 and months > _QUARTER:
+        months = -(-months // 12) * 12
+    return Period(_shift_month(start, -months), _same_day(end, -months))
 
 
 def parse_period(text: str, *, today: dt.date | None = None) -> Period:
@@ -290,6 +310,12 @@ def _relative(text: str, today: dt.date | None) -> Period | None:
 def _shift_month(day: dt.date, months: int) -> dt.date:
     index = day.year * 12 + day.month - 1 + months
     return dt.date(index // 12, index % 12 + 1, 1)
+
+
+def _same_day(day: dt.date, months: int) -> dt.date:
+    """Return the same day some months later, and for the last day of a month the last day."""
+    last = month_end(_shift_month(day, months))
+    return last if day == month_end(day) else last.replace(day=min(day.day, last.day))
 
 
 def _month(day: dt.date) -> Period:

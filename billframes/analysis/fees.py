@@ -7,7 +7,8 @@ which stay with the client. So fees add up to the invoices' amounts less their e
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 
@@ -26,8 +27,8 @@ from billframes.analysis.allocation import (
 )
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_work_on_invoices
-from billframes.analysis.engine import collect_counts, sum_by
-from billframes.analysis.expressions import as_float, columns_or_null, is_in_period
+from billframes.analysis.engine import collect, collect_counts, from_arrow, join_by_id, lazy, sum_by
+from billframes.analysis.expressions import as_float, columns_or_null, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
@@ -35,7 +36,7 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning
 from billframes.periods import Period
 
-__all__ = ["FEES", "fees_by"]
+__all__ = ["FEES", "fees_by", "fees_of_periods"]
 
 C = nw.col
 
@@ -69,40 +70,77 @@ def fees_by(
         billed fees, and how much of these is settled; fixed fees; billed and fixed fees together. The grouping
         finishes the rows.
     """
+    _, grouping, fees = _added_up(analysis, by, [period], settings, natives)
+    return _over_keys(fees, grouping), grouping
+
+
+def fees_of_periods(
+    analysis: str, by: By, periods: Sequence[Period], settings: FirmSettings | None, **natives: Any
+) -> tuple[list[Frame], Grouping]:
+    """
+    Add up the fees of several periods, which may overlap, in one pass: what `fees_by` returns for each of them.
+
+    Of lazy frames the sums over what the keys derive from are collected, so that the pass is not repeated.
+    """
+    frames, grouping, fees = _added_up(analysis, by, periods, settings, natives)
+    if isinstance(fees, nw.LazyFrame):
+        fees = from_arrow(frames["time_entries"], cast("nw.DataFrame[Any]", collect(fees)).to_arrow())
+    return [_over_keys(fees.filter(_of_period(n, periods)), grouping) for n in range(len(periods))], grouping
+
+
+def _added_up(
+    analysis: str, by: By, periods: Sequence[Period], settings: FirmSettings | None, natives: dict[str, Any]
+) -> tuple[dict[str, Frame], Grouping, Frame]:
+    """Add up the fees over what the keys derive from and the periods that they are of, and warn."""
     frames = from_native(**natives)
-    need_work_on_invoices(analysis, natives, period)
+    for period in periods:
+        need_work_on_invoices(analysis, natives, period)
     grouping = Grouping.of(by, frames, settings)
-    fees, invoices = _fees(frames, grouping, period)
+    fees, invoices = _fees(frames, grouping, periods)
     warn_of_absent_items(expenses=frames.get("expenses"), fixed_fees=frames.get("fixed_fees"))
-    _warn(analysis, fees, invoices, period)
+    _warn(analysis, fees, invoices, periods)
+    return frames, grouping, fees
+
+
+def _over_keys(fees: Frame, grouping: Grouping) -> Frame:
     totals = grouping.add_up(fees, _MEASURES)
-    return totals.with_columns(worked_amount=nw.when(C("_hidden") == 0).then(C("worked_amount"))), grouping
+    return totals.with_columns(worked_amount=nw.when(C("_hidden") == 0).then(C("worked_amount")))
 
 
-def _fees(frames: dict[str, Frame], grouping: Grouping, period: Period) -> tuple[Frame, Frame]:
+def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period]) -> tuple[Frame, Frame]:
     """Add up the fees over what the keys derive from; also return the invoices, for warnings."""
+    entries = frames["time_entries"]
     own, times = grouping.row_columns, [f"_{time}" for time in grouping.times]
-    time = billable_time(frames["time_entries"], own, ("invoice_date",))
+    time = billable_time(lazy(entries), own, ("invoice_date",))
     keep = [name for name in own if name.startswith("client_")]
     items = frames.get("expenses"), frames.get("fixed_fees")
-    rates = allocation_rates(time_on_invoices(time), frames["invoices"], *items, keep)
-    final = grouping.with_periods(rates.filter(_counted(period)), "_invoice_date")
-    columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", *times)
-    work = _of_time(time.join(final.select(*columns), on="invoice_id", how="inner"))
-    parts = [sum_by(work, grouping.base, _MEASURES)]
+    rates = allocation_rates(collect(time_on_invoices(time), entries), frames["invoices"], *items, keep)
+    # The periods of an invoice are bits of one number, so that each invoice stays one row.
+    number = sum((2.0**n * as_float(_counted(period)) for n, period in enumerate(periods)), nw.lit(0.0))
+    final = rates.with_columns(_periods=number.cast(nw.Int64)).filter(C("_periods") > 0)
+    final = grouping.with_periods(final, "_invoice_date")
+    columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", "_periods", *times)
+    work = _of_time(join_by_id(time, final.select(*columns), "invoice_id", "inner"))
+    by = [*grouping.base, "_periods"]
+    parts = [collect(sum_by(work, by, _MEASURES), entries)]
     types = time.collect_schema()
     if "fixed_fees" in frames:
         needed = ("invoice_id", "amount", *_IDS.intersection(own))
         fixed = select_columns(frames["fixed_fees"], "fixed_fees", needed, own)
-        fixed = fixed.join(final.select("invoice_id", *times), on="invoice_id", how="inner")
-        parts.append(_like_time(fixed, grouping, types, fixed_fee_amount=C("amount"), fees_amount=C("amount")))
+        fixed = join_by_id(fixed, final.select("invoice_id", "_periods", *times), "invoice_id", "inner")
+        parts.append(_like_time(fixed, by, types, fixed_fee_amount=C("amount"), fees_amount=C("amount")))
     rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
-    parts.append(_like_time(rest, grouping, types, **_billed(C("_unallocated"))))
+    parts.append(_like_time(rest, by, types, **_billed(C("_unallocated"))))
     return nw.concat(parts), with_contingent(rates, frames)
 
 
 def _counted(period: Period) -> nw.Expr:
     return (C("_invoice_state") == "final") & is_in_period("_invoice_date", period)
+
+
+def _of_period(n: int, periods: Sequence[Period]) -> nw.Expr:
+    """Return whether fees are of the nth period."""
+    return C("_periods").is_in([each for each in range(2 ** len(periods)) if each >> n & 1])
 
 
 def _of_time(rows: Frame) -> Frame:
@@ -118,21 +156,28 @@ def _billed(fees: nw.Expr) -> dict[str, nw.Expr]:
     return {"billed_amount": fees, "settled_amount": fees * C("_settled"), "fees_amount": fees}
 
 
-def _like_time(rows: Frame, grouping: Grouping, types: Any, **measures: nw.Expr) -> Frame:
+def _like_time(rows: Frame, by: Sequence[str], types: Any, **measures: nw.Expr) -> Frame:
     """Give rows the columns of time; a key that they do not have is missing."""
-    columns = columns_or_null(rows, grouping.base, types)
+    columns = columns_or_null(rows, by, types)
     return rows.select(*columns, **{name: measures.get(name, nw.lit(0.0)) for name in _MEASURES})
 
 
-def _warn(analysis: str, fees: Frame, invoices: Frame, period: Period) -> None:
-    """Warn of what is missing or hidden; everything is counted in one query."""
-    of_invoices = count_work_not_passed(_counted(period)) | {"lost": count_on_unknown_invoices(invoices, period)}
-    counts = collect_counts((fees, {"hidden": C("_hidden").sum()}), (invoices, of_invoices))
-    warn_of_unknown_invoices(counts["lost"])
-    warn_of_work_not_passed(analysis, counts)
-    if counts["hidden"]:
-        warn(
-            f"{int(counts['hidden'])} billable time entries have no amount (the credential lacks read.rates); the fees "
-            "of their invoices are allocated by hours, and the worth of the time is missing.",
-            RatesHiddenWarning,
-        )
+def _warn(analysis: str, fees: Frame, invoices: Frame, periods: Sequence[Period]) -> None:
+    """Warn of what is missing or hidden, period by period; everything is counted in one query."""
+    of_fees: dict[str, nw.Expr] = {}
+    of_invoices: dict[str, nw.Expr] = {}
+    for n, period in enumerate(periods):
+        of_fees[f"{n} hidden"] = value_if(_of_period(n, periods), "_hidden").sum()
+        counted = count_work_not_passed(_counted(period)) | {"lost": count_on_unknown_invoices(invoices, period)}
+        of_invoices |= {f"{n} {name}": each for name, each in counted.items()}
+    found = collect_counts((fees, of_fees), (invoices, of_invoices))
+    for n in range(len(periods)):
+        counts = {name.removeprefix(f"{n} "): each for name, each in found.items() if name.startswith(f"{n} ")}
+        warn_of_unknown_invoices(counts["lost"])
+        warn_of_work_not_passed(analysis, counts)
+        if counts["hidden"]:
+            warn(
+                f"{int(counts['hidden'])} billable time entries have no amount (the credential lacks read.rates); the "
+                "fees of their invoices are allocated by hours, and the worth of the time is missing.",
+                RatesHiddenWarning,
+            )

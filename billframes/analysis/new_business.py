@@ -23,7 +23,7 @@ from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_period, need_whole_life, need_work_on_invoices, was_cut
 from billframes.analysis.engine import collect, from_arrow, lazy, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, midnight, null_column, ratio, value_if
-from billframes.analysis.fees import fees_by
+from billframes.analysis.fees import fees_of_periods
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import already_checked
@@ -180,8 +180,7 @@ def new_business(
     _refuse_people_and_periods(by, of_matters)
     _need(natives, spans)
     with already_checked(natives, frames):
-        asked: dict[str, Any] = {"by": by, "settings": of_matters.settings, "natives": natives}
-        fees = _fees(spans.period, **asked), _fees(spans.before, **asked)
+        fees = _fees(spans, by, of_matters.settings, natives)
     known = _days_of_clients(frames, spans)
     _warn_of_no_past(known, spans)
     parts = [
@@ -246,20 +245,30 @@ def _need(natives: Mapping[str, Any], spans: _Spans) -> None:
         )
 
 
-def _fees(period: Period, by: By, settings: FirmSettings, natives: Mapping[str, Any]) -> tuple[Frame, dict[str, float]]:
-    """Return the fees by the keys and the client, and their sum of each client."""
+def _fees(
+    spans: _Spans, by: By, settings: FirmSettings, natives: Mapping[str, Any]
+) -> list[tuple[Frame, dict[str, float]]]:
+    """Return the fees by the keys and the client, and their sum of each client: of the period, and a year before."""
     keys = [by] if isinstance(by, str) else list(by or ())
-    totals, grouping = fees_by("new_business", [*keys, "client"], period, settings, **natives)
-    rows = grouping.finish(totals, ("fees_amount",))
-    if isinstance(rows, nw.LazyFrame):
-        like = cast("Frame", nw.from_native(natives["time_entries"]))
-        rows = from_arrow(like, cast("nw.DataFrame[Any]", collect(rows)).to_arrow())
+    periods = (spans.period, spans.before)
+    both, grouping = fees_of_periods("new_business", [*keys, "client"], periods, settings, **natives)
+    like = cast("Frame", nw.from_native(natives["time_entries"]))
+    found = []
+    for totals in both:
+        rows = grouping.finish(totals, ("fees_amount",))
+        if isinstance(rows, nw.LazyFrame):
+            rows = from_arrow(like, cast("nw.DataFrame[Any]", collect(rows)).to_arrow())
+        found.append((rows, _sums_of_clients(rows)))
+    return found
+
+
+def _sums_of_clients(rows: Frame) -> dict[str, float]:
     sums: dict[str, float] = {}
     for row in to_dicts(rows.select("client_id", "fees_amount")):
         amount = row["fees_amount"]
         if row["client_id"] is not None:
             sums[row["client_id"]] = sums.get(row["client_id"], 0.0) + (math.nan if amount is None else amount)
-    return rows, sums
+    return sums
 
 
 def _fees_of_period(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from billframes._names import names_apart
 from billframes.analysis.metrics import Measure
 from billframes.analysis.spec import measures
 from billframes.analysis.totals import total_of
@@ -75,10 +76,8 @@ def named_apart(frame: pd.DataFrame, references: Mapping[str, str]) -> pd.DataFr
     >>> named_apart(rows, {"c1": "A-1", "c2": "A-2", "c3": "B-1"})["client_name"].tolist()
     ['Acme (A-1)', 'Acme (A-2)', 'Bolt']
     """
-    ids = frame.dropna(subset=["client_id"]).groupby("client_name")["client_id"].nunique()
-    twice = (frame["client_name"].map(ids) > 1) & frame["client_id"].notna()
-    apart = [
-        f"{name} ({references.get(id_) or str(id_)[:8]})" if again else name
-        for name, id_, again in zip(frame["client_name"], frame["client_id"], twice, strict=True)
-    ]
+    known = frame.dropna(subset=["client_id", "client_name"]).drop_duplicates("client_id")
+    ids = known["client_id"].tolist()
+    names = dict(zip(ids, names_apart(known["client_name"].tolist(), ids, [*map(references.get, ids)]), strict=True))
+    apart = [names.get(id_, name) for id_, name in zip(frame["client_id"], frame["client_name"], strict=True)]
     return frame.assign(client_name=apart)

@@ -35,10 +35,9 @@ from billframes.config.firm import FirmSettings, describe_settings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.enrich import join_details
 from billframes.loading.load_info import as_whole
-from billframes.periods import Period
+from billframes.periods import Period, period_before
 from billframes.report.footnotes import later_balances
 from billframes.widgets._filters import Filters
-from billframes.widgets._period_before import period_before
 from billframes.widgets._state import FilterState, Range
 
 __all__ = ["BookFilters", "FilteredBook"]

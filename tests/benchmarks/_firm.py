@@ -1,4 +1,4 @@
-"""A firm of any size, made of nothing but a seed: frames as the loaders give them, in Polars and in pandas.
+"""A firm of any size, made of nothing but a seed: frames as the loaders give them, in Polars, pandas and DuckDB.
 
 Matters are billed quarter by quarter, each on an invoice of its own; the quarter before last is still in draft,
 the last one on no invoice yet. Each matter is worked on by a team of eight. Ids are UUIDs, enums are enums.
@@ -7,16 +7,17 @@ the last one on no invoice yet. Each matter is worked on by a team of eight. Ids
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes.loading.convert import to_pandas, to_polars
 
-__all__ = ["AS_OF", "END", "START", "Firm", "make"]
+__all__ = ["AS_OF", "END", "START", "Firm", "in_duckdb", "make"]
 
 START, END, AS_OF = "2023-10-01", "2026-12-31", "2026-12-31"
 QUARTERS = np.arange("2023-10", "2027-01", 3, dtype="datetime64[M]").astype("datetime64[D]")
@@ -47,9 +48,13 @@ def make(entries: int = 1_000_000, seed: int = 7) -> tuple[Firm, Firm]:
     A million entries come with 200 users, 5,000 matters, 2,000 clients and 60,000 invoices.
     """
     rng = np.random.default_rng(seed)
-    users, matters = _users(rng), _matters(rng, entries // 200)
+    users = _users(rng)
+    matters = _matters(rng, entries // 200, users)
     work = _time_entries(rng, entries, users, matters)
-    expenses, fixed_fees = (_items(rng, entries // 25, users, matters) for _ in range(2))
+    expenses, fixed_fees = (
+        {f"{kind}_id": _numbered(kind, entries // 25)} | _items(rng, entries // 25, users, matters)
+        for kind in ("expense", "fixed_fee")
+    )
     invoices = _invoices(rng, matters, (work, expenses, fixed_fees))
     tables = {
         "time_entries": work,
@@ -63,12 +68,21 @@ def make(entries: int = 1_000_000, seed: int = 7) -> tuple[Firm, Firm]:
     return tuple(Firm(**{name: to(table) for name, table in made.items()}) for to in (to_polars, to_pandas))
 
 
+def in_duckdb(firm: Firm) -> Firm:
+    """Put a firm of Polars into tables of a DuckDB of its own, on two threads."""
+    connection = duckdb.connect(config={"threads": 2})
+    for field in fields(firm):
+        given_rows = getattr(firm, field.name).to_arrow()  # noqa: F841 - DuckDB finds it by its name
+        connection.execute(f"create table {field.name} as select * from given_rows")
+    return Firm(**{field.name: connection.table(field.name) for field in fields(firm)})
+
+
 def _users(rng: np.random.Generator) -> dict[str, pa.Array]:
     roles = rng.choice(len(ROLES), USERS, p=[0.25, 0.4, 0.15, 0.1, 0.05, 0.05])
     return {"user_id": _ids(rng, USERS), "name": _names("Person", USERS), "role": _enum(roles, ROLES)}
 
 
-def _matters(rng: np.random.Generator, size: int) -> dict[str, pa.Array]:
+def _matters(rng: np.random.Generator, size: int, users: dict) -> dict[str, pa.Array]:
     clients = rng.integers(0, size * 2 // 5, size)
     areas = rng.integers(0, 12, size)
     return {
@@ -79,7 +93,15 @@ def _matters(rng: np.random.Generator, size: int) -> dict[str, pa.Array]:
         "matter_type": _enum(rng.choice(5, size, p=[0.7, 0.12, 0.08, 0.05, 0.05]), TYPES),
         "practice_area_id": _ids(rng, 12).take(areas),
         "practice_area_label": _names("Area", 12).take(areas),
+        "responsible_id": users["user_id"].take(lead := _lead(size)),
+        "responsible_name": users["name"].take(lead),
+        "opened": pa.array(np.datetime64(START) + np.arange(size) % 1100),
+        "archived": pa.array(np.arange(size) % 10 == 0),
     }
+
+
+def _lead(size: int) -> pa.Array:
+    return pa.array(np.arange(size) * 17 % USERS)
 
 
 def _time_entries(rng: np.random.Generator, size: int, users: dict, matters: dict) -> dict[str, pa.Array]:
@@ -88,12 +110,26 @@ def _time_entries(rng: np.random.Generator, size: int, users: dict, matters: dic
     hours = rng.integers(1, 40, size) / 10
     kind = rng.choice(3, size, p=[0.2, 0.7, 0.1])
     rates = rng.integers(20, 80, USERS) * 10.0
+    placed = _placed(rng, matter, user, users, matters, kind > 0)
     return {
-        **_placed(rng, matter, user, users, matters, kind > 0),
+        "time_entry_id": _numbered("t", size),
+        **placed,
+        "description": _names("Letter, call and notes on point", 5_000).take(pa.array(np.arange(size) * 7 % 5_000)),
         "billing_type": _enum(kind, KINDS),
         "hours": pa.array(hours),
+        "rate": pa.array(rates[user], mask=kind != 1),
         "amount": pa.array(np.round(hours * rates[user], 2), mask=kind != 1),
+        "fixed_fee_id": pa.nulls(size, pa.string()),
+        "created_at": _entered(placed["date"]),
     }
+
+
+def _entered(dates: pa.Array) -> pa.Array:
+    """When entries were made: after none to twelve days, late in the afternoon."""
+    late = np.arange(len(dates)) % 13 * 86_400 + 57_600
+    return pa.array(dates.to_numpy(zero_copy_only=False).astype("datetime64[s]") + late, pa.timestamp("us")).cast(
+        pa.timestamp("us", "UTC")
+    )
 
 
 def _items(rng: np.random.Generator, size: int, users: dict, matters: dict) -> dict[str, pa.Array]:
@@ -134,6 +170,7 @@ def _invoices(rng: np.random.Generator, matters: dict, items: tuple[dict, ...]) 
     final = quarter < BILLED - 1
     return {
         "invoice_id": ids,
+        "invoice_number": _numbered("", len(ids)),
         "invoice_date": pa.array(dates),
         "due_date": pa.array(dates + 30, mask=~final),
         "invoice_state": _enum(np.where(final, 3, rng.integers(0, 3, len(ids))), STATES),
@@ -150,6 +187,10 @@ def _invoice_ids(matters: int) -> pa.Array:
 
 def _ids(rng: np.random.Generator, size: int) -> pa.Array:
     return pa.array([str(uuid.UUID(bytes=rng.bytes(16), version=4)) for _ in range(size)])
+
+
+def _numbered(prefix: str, size: int) -> pa.Array:
+    return pc.binary_join_element_wise(prefix, pc.cast(pa.array(np.arange(10**7, 10**7 + size)), pa.string()), "")
 
 
 def _names(kind: str, size: int) -> pa.Array:

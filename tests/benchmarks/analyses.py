@@ -2,14 +2,16 @@
 
     python -m tests.benchmarks.analyses [rounds]
 
-The results are compared before anything is timed. See docs/performance.md for what the figures mean.
+The results are compared before anything is timed. The sheets partners work from come last, on three engines, beside the
+analyses that they are built from. See docs/performance.md for what the figures mean.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import sys
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -19,9 +21,10 @@ import pandas as pd
 from billframes import analysis
 from tests.benchmarks import _by_pandas, _by_polars, _firm
 from tests.benchmarks._firm import Firm
-from tests.benchmarks._timing import Comparison, compare, report
+from tests.benchmarks._sheets import LIMIT, SHEETS, Sheet, computed
+from tests.benchmarks._timing import Comparison, compare, processor, report
 
-__all__ = ["LIMITS", "main", "pairs"]
+__all__ = ["LIMITS", "main", "pairs", "sheets"]
 
 LIMITS = {"Polars": 2.0, "pandas": 1.5}
 
@@ -69,15 +72,35 @@ def pairs(firm: Firm, engine: str) -> Iterator[Pair]:
 
 
 def main(rounds: int = 9, entries: int = 1_000_000) -> list[Comparison]:
-    """Compare the results, time both ways in turn, and print the ratios."""
+    """Compare the results, time both ways in turn, and print the ratios; then those of the sheets."""
     done = []
-    for engine, firm in zip(("Polars", "pandas"), _firm.make(entries), strict=True):
+    firms = dict(zip(("Polars", "pandas"), _firm.make(entries), strict=True))
+    for engine, firm in firms.items():
         all_pairs = list(pairs(firm, engine))
         for pair in all_pairs:
             check_equal(*pair)
         title = f"{engine}, {entries:,} time entries; the aim is at most {LIMITS[engine]} times the one by hand"
         done += report(title, (compare(*pair, rounds) for pair in all_pairs))
+    return [*done, *sheets(firms | {"DuckDB": _firm.in_duckdb(firms["Polars"])}, max(3, rounds // 3))]
+
+
+def sheets(firms: Mapping[str, Firm], rounds: int = 3) -> list[Comparison]:
+    """Time each sheet and what it is built from in turn, in processor time, and print the ratios and the worst."""
+    done = []
+    with warnings.catch_warnings():
+        # The firm is made up, and says so: entries of internal matters on invoices, fees without work.
+        warnings.simplefilter("ignore")
+        for engine, firm in firms.items():
+            title = f"{engine}, sheets beside the analyses they are built from; the aim is at most {LIMIT} times these"
+            done += report(title, (_sheet(each, firm, rounds) for each in SHEETS), "its parts")
+    worst = max(done, key=lambda each: each.ratio)
+    print(f"The worst of all sheets: {worst.name}, {worst.ratio:.2f}")
     return done
+
+
+def _sheet(sheet: Sheet, firm: Firm, rounds: int) -> Comparison:
+    ours, parts = (lambda way=way: computed(way(firm)) for way in (sheet.ours, sheet.of_parts))
+    return compare(sheet.name, ours, parts, rounds, processor)
 
 
 def check_equal(name: str, ours: Callable[[], Any], other: Callable[[], Any]) -> None:
