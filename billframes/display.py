@@ -131,6 +131,9 @@ def show(frame: Any, rows: int = 20) -> ShownFrame:
         # Of work and expenses, what stands on their invoice or fixed fee is a detail.
         details = [name for name in kinds if name.startswith(("invoice_", "fixed_fee_")) and kinds[name][0] < _OTHER]
         kinds |= {name: (_OTHER, kinds[name][1]) for name in details}
+    if kinds and kinds[first := few.columns[0]][0] == _OTHER:
+        # What a result is grouped by stands first, such as the role of people.
+        kinds[first] = (_NAME, kinds[first][1])
     order = sorted(few.columns, key=lambda name: kinds[name][0])
     texts = pd.DataFrame({name: _texts(few[name], kinds[name][1]) for name in order}, dtype="str")
     return ShownFrame(texts, {name for name, (_, form) in kinds.items() if form}, total)

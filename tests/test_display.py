@@ -53,6 +53,10 @@ def test_each_list_begins_with_what_people_read(client, loader, first):
     assert shown.columns[-len(ids) :] == ids
 
 
+def test_what_a_result_is_grouped_by_stands_before_its_figures():
+    assert bf.show(pd.DataFrame({"role": ["attorney"], "client_hours": [1.5]})).columns == ["role", "client_hours"]
+
+
 @pytest.mark.parametrize("to", ["pandas", "polars", "arrow"])
 def test_every_kind_of_frame_is_shown_alike(client, entries, to):
     frame = client.time_entries("2026-10", limit=30, to=to)

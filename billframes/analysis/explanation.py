@@ -11,6 +11,8 @@ from dataclasses import dataclass
 __all__ = ["Explanation", "as_html", "definition_list"]
 
 _WIDTH = 100
+# Names that are not their own heading.
+_TITLES = {"lockup": "Lock-up", "prebill_review": "Pre-bill review", "wip": "Work in progress"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -53,7 +55,7 @@ class Explanation:
     @property
     def title(self) -> str:
         """The name as a heading, such as "Effective rates"."""
-        return self.name.replace("_", " ").capitalize()
+        return _TITLES.get(self.name, self.name.replace("_", " ").capitalize())
 
     @property
     def parts(self) -> dict[str, tuple[str, ...]]:
