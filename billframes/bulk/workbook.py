@@ -12,6 +12,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,9 @@ def read_workbook(path: Path) -> tuple[Resource, pd.DataFrame]:
     if not path.is_file():
         raise ParameterError(f"There is no file {path}.")
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        found = [each for sheet in book.worksheets if (each := _records(sheet)) is not None]
+        # Read-only workbooks keep the file open.
+        with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
+            found = [each for sheet in book.worksheets if (each := _records(sheet)) is not None]
         formulas = _formulas(path, found[0][0]) if len(found) == 1 and _has_formulas(path) else {}
     except ParameterError:
         raise
@@ -154,11 +156,12 @@ def _formulas(path: Path, sheet: str) -> dict[tuple[int, int], str]:
     """Return the formulas of a sheet by row, counted from 1, and column, counted from 0."""
     import openpyxl
 
-    page = openpyxl.load_workbook(path, read_only=True)[sheet]
-    page.reset_dimensions()
-    return {
-        (number, place): str(cell.value)
-        for number, row in enumerate(page.iter_rows(), start=1)
-        for place, cell in enumerate(row)
-        if getattr(cell, "data_type", "") == "f"
-    }
+    with closing(openpyxl.load_workbook(path, read_only=True)) as book:
+        page = book[sheet]
+        page.reset_dimensions()
+        return {
+            (number, place): str(cell.value)
+            for number, row in enumerate(page.iter_rows(), start=1)
+            for place, cell in enumerate(row)
+            if getattr(cell, "data_type", "") == "f"
+        }
