@@ -54,7 +54,7 @@ from .book import (
     Book as Book,
     book as book,
 )
-from .bulk.apply import (
+from .bulk.outcomes import (
     Outcomes as Outcomes,
 )
 from .bulk.plan import (

@@ -10,10 +10,15 @@ answered, so that `bf.resume(journal)` finishes an apply that was killed without
 `present`       the server's present state, in few requests
 `creations`     find the records on the server that are the same as new rows
 `rules`         the API's refusals, and the matter's LEDES requirements, before anything is sent
+`comparison`    compare an edited frame with the server
 `plan`          `Plan`: every cell that differs, with its status
 `journal`       the file that remembers each change and its outcome
 `writing`       send one change, and find out what became of it
-`apply`         send all changes side by side; `Outcomes`
+`moved`         find out by one list which records changed
+`sending`       send changes side by side, in waves
+`unanswered`    find out what became of creates without an answer
+`outcomes`      `Outcomes`: what became of each change, once more, and back
+`apply`         from a plan to its outcomes
 `resume`        finish what a journal says is unfinished
 `workbook`      read an edited workbook
 =============== ==============================================================================

@@ -39,6 +39,7 @@ CREATE TABLE change (
     base TEXT, twins BLOB NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL, sent_at TEXT, tries INTEGER NOT NULL
 );
 CREATE INDEX change_state ON change (state, number);
+CREATE INDEX change_planned ON change (lower(id)) WHERE state = 'planned';
 """
 _COLUMNS = "number, action, place, id, body, cells, base, twins, state, reason, sent_at, tries"
 
@@ -185,7 +186,12 @@ class Journal:
 
     @property
     def about(self) -> dict[str, str]:
-        """The server (`base_url`), the `resource`, and whether it is `finished`."""
+        """
+        What the journal is of.
+
+        The server (`base_url`), the `resource`, whether it is `finished`, and up to when by the server's clock it is
+        known which records moved (`read_at`).
+        """
         return dict(self._database.execute("SELECT name, value FROM about"))
 
     def finish(self) -> None:
@@ -212,23 +218,39 @@ class Journal:
         sql = f"SELECT count(*) FROM change {where}"  # noqa: S608
         return int(self._database.execute(sql, [] if state is None else [state]).fetchone()[0])
 
-    def note_sent(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Note that changes are about to be sent, on disk when this returns; return them as they are now."""
+    def planned_updates(self, ids: Sequence[str]) -> list[Entry]:
+        """Return the updates of these records that are not sent yet; ids in lower case."""
+        sql = (
+            f"SELECT {_COLUMNS} FROM change WHERE state = 'planned' AND action = 'update' "  # noqa: S608
+            "AND lower(id) IN (SELECT value FROM json_each(?))"
+        )
+        return [_entry(row) for row in self._database.execute(sql, [msgspec.json.encode(ids).decode()])]
+
+    def note_sent(self, entries: Sequence[Entry], read_at: str | None = None) -> list[Entry]:
+        """
+        Note that changes are about to be sent, on disk when this returns; return them as they are now.
+
+        `read_at` is up to when the records that moved are known and noted.
+        """
         now = dt.datetime.now(dt.UTC).isoformat()
         noted = [replace(each, state="sent", sent_at=each.sent_at or now) for each in entries]
-        self._save(noted)
+        self._save(noted, read_at)
         return noted
 
     def note(self, entries: Sequence[Entry]) -> None:
         """Note what became of changes."""
         self._save(entries)
 
-    def _save(self, entries: Sequence[Entry]) -> None:
+    def _save(self, entries: Sequence[Entry], read_at: str | None = None) -> None:
+        if not entries:
+            return
         sql = "UPDATE change SET state = ?, reason = ?, id = ?, sent_at = ?, tries = ? WHERE number = ?"
         with self._database as database:
             database.executemany(
                 sql, [(each.state, each.reason, each.id, each.sent_at, each.tries, each.number) for each in entries]
             )
+            if read_at is not None:
+                database.execute("INSERT OR REPLACE INTO about VALUES ('read_at', ?)", [read_at])
 
     def close(self) -> None:
         """Close the file. Safe to call twice."""

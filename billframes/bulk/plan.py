@@ -25,15 +25,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._names import closest, snake_case
-from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Cell, Change, body_for, series_of
-from billframes.bulk.columns import EditColumn, columns_of, same, text_of_cell
+from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Change, series_of
+from billframes.bulk.columns import EditColumn, columns_of, text_of_cell
+from billframes.bulk.comparison import Comparison, deletions
 from billframes.bulk.connection import WritingConnection
-from billframes.bulk.creations import find_same, identity_of
 from billframes.bulk.display import as_html, as_text
-from billframes.bulk.edited import EditedRow, EditedRows, Unreadable, ids_given, read_edited
-from billframes.bulk.present import ListHint, Record, Server
-from billframes.bulk.rules import check_changes, check_deletions
+from billframes.bulk.edited import EditedRows, ids_given, read_edited
+from billframes.bulk.present import Record, Server
 from billframes.errors import MirrorError, ParameterError
 from billframes.loading.load import definitions_of
 from billframes.loading.progress import Progress
@@ -41,15 +39,9 @@ from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.resources import Resource
 
 if TYPE_CHECKING:
-    from billframes.bulk.apply import Outcomes
+    from billframes.bulk.outcomes import Outcomes
 
 __all__ = ["Plan", "make_plan"]
-
-_ALWAYS = ("billed", "modified_at")
-# What the checks of codes and of a fixed fee read of the record itself, and what people know a record by.
-_CHECKED = ("matter_id", "fixed_fee_id", "billing_type", "activity_code", "task_code", "expense_code", "date", "name")
-# Loader arguments by which the same records can be listed again.
-_REPEATABLE = frozenset({"user_id", "matter_id", "client_id", "billing_type", "fixed_fee_id"})
 
 
 class Plan:
@@ -78,11 +70,14 @@ class Plan:
         changes: list[Change],
         notes: Sequence[str] = (),
         requests: int = 0,
+        time: dt.datetime | None = None,
     ) -> None:
         self.connection, self.resource, self.columns = connection, resource, columns
         self.changes = changes
         self.notes = tuple(notes)
         self.requests = requests
+        # When the first record was read, by the server's clock.
+        self.time = time
         self._begun = False
         self._outcomes: Outcomes | None = None
 
@@ -263,10 +258,10 @@ def make_plan(
     notes: list[str] = []
     if rows is not None:
         _check_apart(rows, delete)
-        changes, notes = _Comparison(server, resource, columns, rows, expected or {}).run(duplicates=duplicates)
-    changes += _deletions(server, resource, columns, delete, expected or {})
+        changes, notes = Comparison(server, resource, columns, rows, expected or {}).run(duplicates=duplicates)
+    changes += deletions(server, resource, columns, delete, expected or {})
     changes += extra
-    return Plan(connection, resource, columns, changes, notes, server.requests)
+    return Plan(connection, resource, columns, changes, notes, server.requests, server.time)
 
 
 def _names(frame: Any) -> Iterable[Any]:
@@ -280,204 +275,3 @@ def _check_apart(rows: EditedRows, delete: Sequence[str]) -> None:
         raise ParameterError(
             f"{min(both)} is to be deleted and is a row of the frame, too. Take it out of one of them."
         )
-
-
-class _Comparison:
-    """The comparison of one edited frame with the server."""
-
-    def __init__(
-        self,
-        server: Server,
-        resource: Resource,
-        columns: Mapping[str, EditColumn],
-        rows: EditedRows,
-        expected: Mapping[str, Record],
-    ) -> None:
-        self._server, self._resource, self._columns, self._rows = server, resource, columns, rows
-        self._expected = expected
-        self._notes: list[str] = []
-        self._skipped: set[str] = set()
-        # Columns of new rows that the server sets itself: a row copied to make a new one has them all.
-        self._not_new: set[str] = set()
-
-    def run(self, *, duplicates: bool) -> tuple[list[Change], list[str]]:
-        """Return the changes and the notes."""
-        present = self._present()
-        self._note_columns(present)
-        changes = [change for row in self._rows if (change := self._change(row, present)) is not None]
-        if self._not_new:
-            named = ", ".join(sorted(self._not_new))
-            self._notes.append(f"In new rows, these columns are not sent, because the server sets them: {named}.")
-        check_changes(changes, self._resource, self._columns, self._server)
-        self._check_bodies(changes)
-        if not duplicates:
-            self._mark_twins(changes)
-        return changes, self._notes
-
-    def _present(self) -> dict[str, Record]:
-        ids = [id_ for id_ in self._rows.ids if id_ is not None]
-        names = {*self._rows.known, *_ALWAYS, *(name for name in _CHECKED if self._columns.get(name, _NONE).listed)}
-        read = [each for name, each in self._columns.items() if name in names and (each.source or each.custom)]
-        return self._server.records(self._resource, ids, read, self._hint(len(ids)))
-
-    def _hint(self, wanted: int) -> ListHint:
-        """Return how the list can be narrowed: as the frame was loaded, else by the rows' own dates and matters."""
-        info = self._rows.info
-        if not self._resource.date:
-            return ListHint()
-        if info and info.rows is not None and wanted * 2 >= info.rows and set(info.arguments) <= _REPEATABLE:
-            period = {"start": info.start, "end": info.end}
-            return ListHint({**info.arguments, **{name: day for name, day in period.items() if day}}, info.rows)
-        days = [day for day in self._rows.values("date") if isinstance(day, dt.date)]
-        arguments: dict[str, Any] = {"start": min(days), "end": max(days)} if days else {}
-        matters = {each for each in self._rows.values("matter_id") if isinstance(each, str)}
-        if 0 < len(matters) <= 3:
-            arguments["matter_id"] = sorted(matters)
-        return ListHint(arguments)
-
-    def _note_columns(self, present: Mapping[str, Record]) -> None:
-        """Note columns that are not compared."""
-        nouns = self._resource.name.replace("_", " ")
-        for name in self._rows.unknown:
-            hint = closest(name, [each for each, column in self._columns.items() if column.update])
-            self._notes.append(f"{nouns} have no column {name!r}, so nothing of it is sent.{hint}")
-        for name in self._rows.known:
-            if not self._columns[name].may_hide or not self._rows.is_empty(name):
-                continue
-            if any(record.get(name) is not None for record in present.values()):
-                self._skipped.add(name)
-                if self._columns[name].update:
-                    self._notes.append(
-                        f"{name} is empty in every row although the server has values, so it was not loaded with the "
-                        "frame, and stays as it is."
-                    )
-        if present and "modified_at" not in self._rows.known and not self._loaded_at and not self._expected:
-            self._notes.append(
-                "The frame has no column modified_at and does not say when it was loaded, so changes that others made "
-                "since then can't be seen. The column `before` shows what the server has now."
-            )
-
-    @property
-    def _loaded_at(self) -> dt.datetime | None:
-        return self._rows.info.time if self._rows.info else None
-
-    def _change(self, row: EditedRow, present: Mapping[str, Record]) -> Change | None:
-        if row.id is None:
-            return self._create(row)
-        record = present.get(row.id.casefold())
-        if record is None:
-            return Change("update", row.place, row.id, status="gone", reason="the server has no such record")
-        change = Change("update", row.place, str(record[snake_case(self._resource.id)]), present=record)
-        for name, after in row.cells.items():
-            cell = self._cell(name, record.get(name), after, creating=False)
-            if cell is not None:
-                change.cells.append(cell)
-        if not change.cells:
-            change.status = "no change"
-        elif record.get("billed") is True:
-            change.mark("billed", "the record is on an invoice")
-        elif reason := self._moved(row, record):
-            change.mark("changed since loaded", reason)
-        return change
-
-    def _cell(self, name: str, before: Any, after: Any, *, creating: bool) -> Cell | None:
-        """Return a cell if it differs."""
-        column = self._columns[name]
-        if name in self._skipped or name == "modified_at":
-            return None
-        path = column.create if creating else column.update
-        if isinstance(after, Unreadable):
-            if path is None:
-                return Cell(name, before, after.shown, "read-only column", "the API does not let callers write it")
-            return Cell(name, before, after.shown, "invalid", after.expected)
-        if same(column, before, after):
-            return None
-        if path is None:
-            only_new = not creating and column.create is not None
-            reason = "only a new record takes it" if only_new else "the API does not let callers write it"
-            return Cell(name, before, after, "read-only column", reason)
-        return Cell(name, before, after)
-
-    def _moved(self, row: EditedRow, record: Record) -> str:
-        """Say why a record counts as changed since the frame was loaded; nothing if it does not."""
-        if self._expected:
-            return _differs(self._expected.get(str(row.id).casefold(), {}), record, self._columns)
-        now, then = record.get("modified_at"), row.cells.get("modified_at")
-        if now is None:
-            return ""
-        if isinstance(then, dt.datetime):
-            if not same(self._columns["modified_at"], now, then):
-                return f"the server changed it on {now:%Y-%m-%d at %H:%M:%S} UTC"
-        elif self._loaded_at is not None and now > self._loaded_at:
-            return f"the server changed it on {now:%Y-%m-%d at %H:%M:%S} UTC"
-        return ""
-
-    def _create(self, row: EditedRow) -> Change | None:
-        change = Change("create", row.place, None)
-        for name, after in row.cells.items():
-            cell = self._cell(name, None, after, creating=True)
-            if cell is not None and cell.status == "read-only column":
-                self._not_new.add(name)
-            elif cell is not None:
-                change.cells.append(cell)
-        # An empty row at the end of a sheet is not a new record.
-        return change if change.cells else None
-
-    def _check_bodies(self, changes: Iterable[Change]) -> None:
-        """Let the declaration of the request have the last word."""
-        for change in changes:
-            if change.is_sent:
-                try:
-                    body_for(change, self._resource, self._columns)
-                except ParameterError as error:
-                    change.mark("invalid", str(error))
-
-    def _mark_twins(self, changes: Iterable[Change]) -> None:
-        """Mark new rows that the server has already: a frame with new rows may have been applied before."""
-        new = [change for change in changes if change.action == "create" and change.is_sent]
-        wanted = [identity_of(self._resource, {cell.column: cell.after for cell in each.sent_cells()}) for each in new]
-        id_ = snake_case(self._resource.id)
-        for change, found in zip(new, find_same(self._server, self._resource, self._columns, wanted), strict=True):
-            if found:
-                change.twins = [str(record[id_]) for record in found]
-                change.mark(
-                    "invalid",
-                    f"the server has the same {self._resource.noun} already ({change.twins[0]}); duplicates=True "
-                    "creates another one",
-                )
-
-
-_NONE = EditColumn("", "text", listed=False)
-
-
-def _deletions(
-    server: Server,
-    resource: Resource,
-    columns: Mapping[str, EditColumn],
-    delete: Sequence[str],
-    expected: Mapping[str, Record],
-) -> list[Change]:
-    """Return the deletions, each with a status."""
-    names = {*_ALWAYS, *(name for cells in expected.values() for name in cells)}
-    read = [columns[name] for name in columns if name in names and columns[name].source]
-    present = server.records(resource, delete, read) if delete else {}
-    changes = [Change("delete", None, id_, present=present.get(id_.casefold(), {})) for id_ in delete]
-    for change in changes:
-        if not change.present:
-            change.status, change.reason = "gone", "the server has no such record"
-        elif change.present.get("billed") is True:
-            change.status, change.reason = "billed", "the record is on an invoice"
-        else:
-            change.status = "will change"
-        reason = _differs(expected.get(str(change.id).casefold(), {}), change.present, columns)
-        if change.is_sent and reason:
-            change.status, change.reason = "changed since loaded", reason
-    check_deletions(changes, resource, server)
-    return changes
-
-
-def _differs(expected: Record, record: Record, columns: Mapping[str, EditColumn]) -> str:
-    """Say which cell is not as expected, if one is not."""
-    wrong = (name for name, value in expected.items() if not same(columns[name], record.get(name), value))
-    name = next(wrong, None)
-    return f"{name} is no longer what was written" if name else ""

@@ -8,6 +8,7 @@ read one by one, so the result never depends on how well the list was narrowed.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -63,6 +64,8 @@ class Server:
     def __init__(self, connection: ApiConnection) -> None:
         self.connection = connection
         self.requests = 0
+        # When the first of it was read, by the server's clock.
+        self.time: dt.datetime | None = None
 
     def records(
         self, resource: Resource, ids: Iterable[str], columns: Sequence[EditColumn], hint: ListHint | None = None
@@ -101,6 +104,7 @@ class Server:
         table = load(self.connection, request, to="arrow", progress=False)
         told = told_of(table) or {}
         self.requests += told.get("requests") or 0
+        self._read_at(dt.datetime.fromisoformat(str(told["time"])) if told.get("time") else None)
         id_ = snake_case(resource.id)
         own = [each for each in columns if each.name in table.column_names]
         lists = [[read_cell(each, value) for value in table.column(each.name).to_pylist()] for each in own]
@@ -139,10 +143,14 @@ class Server:
         """Return the cells of one record; None if it does not exist."""
         path = f"{resource.path}/{segment(id_, 'id')}"
         try:
-            body = self.connection.fetch(path, resource=resource.name).body
+            answer = self.connection.fetch(path, resource=resource.name)
         except NotFoundError:
             return None
-        return cells_of(body, resource, id_, columns)
+        self._read_at(answer.date)
+        return cells_of(answer.body, resource, id_, columns)
+
+    def _read_at(self, date: dt.datetime | None) -> None:
+        self.time = date if self.time is None else self.time
 
 
 def cells_of(body: bytes, resource: Resource, id_: str, columns: Sequence[EditColumn]) -> Record:

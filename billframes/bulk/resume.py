@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from billframes._session import default_client
-from billframes.bulk.apply import Outcomes, finish_journal
+from billframes.bulk.apply import finish_journal
 from billframes.bulk.journal import Journal, same_server
+from billframes.bulk.outcomes import Outcomes
 from billframes.client import Client
 from billframes.errors import ParameterError
 from billframes.loading.progress import Progress

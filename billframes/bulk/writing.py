@@ -1,6 +1,7 @@
 """Send one change, and find out what became of it.
 
-An update or a deletion reads the record first and is skipped if somebody changed it since the plan was made. If its
+An update or a deletion reads the record first and is skipped if somebody changed it since the plan was made. An update
+is sent without that if a list has just proved the record unmoved. If its
 answer is lost, the record is read again: it shows what was sent (done), or is as it was before (sent again), or shows
 something else (uncertain: somebody else wrote meanwhile). A create is never sent twice here: without an answer it
 stays `unanswered`, and `billframes.bulk.apply` looks for it.
@@ -8,6 +9,7 @@ stays `unanswered`, and `billframes.bulk.apply` looks for it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 import msgspec
@@ -33,8 +35,13 @@ from billframes.schema.decode import decode_single
 from billframes.schema.resources import TIME_ENTRIES, Resource
 from billframes.transport.http import OutcomeCheck, Response
 
-__all__ = ["Writer"]
+__all__ = ["MOVED", "ON_INVOICE", "Writer"]
 
+# The outcomes of changes that are held back, with their reasons.
+MOVED = ("changed since planned", "somebody changed the record after the plan was made")
+ON_INVOICE = ("billed", "the record is on an invoice now")
+# Seconds after which a list no longer counts as read just before.
+_FRESH = 2.0
 _UNSURE = "it was sent, and then somebody changed the record, so it can't be said whether it happened"
 
 
@@ -50,12 +57,18 @@ class Writer:
     """
 
     def __init__(self, connection: WritingConnection, resource: Resource, columns: Mapping[str, EditColumn]) -> None:
-        self._connection, self._resource, self._columns = connection, resource, columns
+        self._connection, self.resource, self._columns = connection, resource, columns
         self._nested = _nested_of(resource)
 
-    def send(self, entry: Entry) -> Entry:
+    def send(self, entry: Entry, unmoved_at: float | None = None) -> Entry:
         """
         Send a change and return it with its outcome.
+
+        Parameters
+        ----------
+        entry : Entry
+        unmoved_at : float, optional
+            When a list proved that the record is as it was planned, by `time.monotonic`; otherwise it is read first.
 
         Raises
         ------
@@ -63,7 +76,9 @@ class Writer:
             The credential is not accepted, so nothing else would be either.
         """
         try:
-            return self._create(entry) if entry.action == "create" else self._change(entry)
+            if entry.action == "create":
+                return self._create(entry)
+            return self._write(entry) if self._is_proved(entry, unmoved_at) else self._change(entry)
         except (AuthenticationError, KeyboardInterrupt):
             raise
         except UncertainWriteError as error:
@@ -78,7 +93,7 @@ class Writer:
             return entry.with_outcome("failed", f"not sent: {error}" if _is_read(error) else str(error))
 
     def _create(self, entry: Entry) -> Entry:
-        resource = self._resource
+        resource = self.resource
         headers = {}
         if resource is TIME_ENTRIES and self._connection.acting_user:
             headers = {self._connection.acting_user_header: self._connection.acting_user}
@@ -91,8 +106,32 @@ class Writer:
             return entry.with_outcome("unanswered", "the server's answer could not be read")
         return entry.with_outcome("done", id_=str(getattr(made, snake_case(resource.id))))
 
+    def _is_proved(self, entry: Entry, unmoved_at: float | None) -> bool:
+        """Tell whether an update can be sent without reading its record."""
+        if unmoved_at is None or time.monotonic() - unmoved_at > _FRESH or entry.action != "update":
+            return False
+        return not entry.tries and entry.base is not None and not self._parts(entry)
+
+    def _write(self, entry: Entry) -> Entry:
+        """Send an update of a record that is as it was planned."""
+        path = self._path(entry)
+        try:
+            check = self._outcome_check(entry, path)
+            self._connection.send("PUT", path, entry.body, resource=self.resource.name, check_outcome=check)
+        except RefusedError:
+            # It may have been put on an invoice in between.
+            _, record = self._read(entry, path)
+            held = self._held(entry, record)
+            if held is None:
+                raise
+            return held
+        return entry.with_outcome("done")
+
+    def _path(self, entry: Entry) -> str:
+        return f"{self.resource.path}/{segment(str(entry.id), 'id')}"
+
     def _change(self, entry: Entry) -> Entry:
-        path = f"{self._resource.path}/{segment(str(entry.id), 'id')}"
+        path = self._path(entry)
         try:
             body, record = self._read(entry, path)
         except NotFoundError:
@@ -104,23 +143,27 @@ class Writer:
             return held
         check = self._outcome_check(entry, path)
         if entry.action == "delete":
-            self._connection.send("DELETE", path, resource=self._resource.name, check_outcome=check)
+            self._connection.send("DELETE", path, resource=self.resource.name, check_outcome=check)
             return entry.with_outcome("done")
         assert entry.body is not None  # noqa: S101 - updates have one
-        sent = self._merged(entry.body, body)
-        self._connection.send("PUT", path, sent, resource=self._resource.name, check_outcome=check)
+        parts = self._parts(entry)
+        # Servers may replace a whole nested object by the part that is sent.
+        sent = merged(entry.body, body, parts) if parts else entry.body
+        self._connection.send("PUT", path, sent, resource=self.resource.name, check_outcome=check)
         return entry.with_outcome("done")
 
-    def _merged(self, changes: bytes, record: bytes) -> bytes:
-        """Complete a nested object of which a part is sent: servers may replace the whole object by it."""
-        parts = [name for name in self._nested if name in msgspec.json.decode(changes)]
-        return merged(changes, record, parts) if parts else changes
+    def _parts(self, entry: Entry) -> list[str]:
+        """Return the nested objects of which a part is sent."""
+        if not self._nested or entry.body is None:
+            return []
+        sent = msgspec.json.decode(entry.body)
+        return [name for name in self._nested if name in sent]
 
     def _read(self, entry: Entry, path: str) -> tuple[bytes, Record]:
-        body = self._connection.fetch(path, resource=self._resource.name).body
+        body = self._connection.fetch(path, resource=self.resource.name).body
         names = {"billed", "modified_at", *(name for name, *_ in entry.cells)}
         columns = [self._columns[name] for name in self._columns if name in names]
-        return body, cells_of(body, self._resource, str(entry.id), columns)
+        return body, cells_of(body, self.resource, str(entry.id), columns)
 
     def _held(self, entry: Entry, record: Record) -> Entry | None:
         """Return the outcome of a change that must not be sent now; None if it may be."""
@@ -130,9 +173,9 @@ class Writer:
         if not self._as_planned(entry, record):
             if entry.tries:
                 return entry.with_outcome("uncertain", _UNSURE)
-            return entry.with_outcome("changed since planned", "somebody changed the record after the plan was made")
+            return entry.with_outcome(*MOVED)
         if record.get("billed") is True:
-            return entry.with_outcome("billed", "the record is on an invoice now")
+            return entry.with_outcome(*ON_INVOICE)
         return None
 
     def _as_planned(self, entry: Entry, record: Record) -> bool:
@@ -161,7 +204,7 @@ class Writer:
                 return Response(b"", None)
             if self._as_planned(entry, record):
                 return None
-            raise DecodeError(f"{self._resource.name}: {_UNSURE}.")
+            raise DecodeError(f"{self.resource.name}: {_UNSURE}.")
 
         return check
 

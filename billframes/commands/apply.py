@@ -21,7 +21,7 @@ from billframes.commands.connection import add_connection, connected
 from billframes.errors import ParameterError
 
 if TYPE_CHECKING:
-    from billframes.bulk.apply import Outcomes
+    from billframes.bulk.outcomes import Outcomes
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ipywidgets as w
 
-from billframes.bulk.apply import Outcomes
 from billframes.bulk.display import headline
+from billframes.bulk.outcomes import Outcomes
 from billframes.bulk.plan import Plan
 from billframes.errors import BillframesError, ParameterError
 from billframes.widgets._html import button, note, shown, text_of

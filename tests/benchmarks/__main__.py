@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.benchmarks import analyses, bounds, ebilling, loads, mirror
+from tests.benchmarks import analyses, bounds, bulk, ebilling, loads, mirror
 
 if __name__ == "__main__":
     loads.main()
@@ -10,3 +10,4 @@ if __name__ == "__main__":
     bounds.main()
     ebilling.main()
     mirror.main()
+    bulk.main()

@@ -74,9 +74,9 @@ def told(database: Path, place: Path, more: int) -> Iterator[str]:
 
 
 @contextmanager
-def serving(database: Path) -> Iterator[tuple[str, str]]:
+def serving(database: Path, *options: str) -> Iterator[tuple[str, str]]:
     """Serve a database from a process of its own; the address and a credential."""
-    command = [sys.executable, "-m", "billframes", "sandbox", "--db", str(database), "--json"]
+    command = [sys.executable, "-m", "billframes", "sandbox", "--db", str(database), "--json", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         try:

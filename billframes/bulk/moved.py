@@ -1,0 +1,155 @@
+"""Find out by one list request which records changed since, instead of reading each.
+
+Lists take `modifiedSince`. What the list shows with another `modified_at` than planned was changed by somebody else;
+everything else is unmoved, as of the moment of the answer. Where the next list begins is taken from the `modified_at`
+of the rows, so only the server's clock counts. It is taken back by a little, because a server can show a change later
+than one that it dates after it; every ten seconds, a whole minute is looked at again.
+
+A list is relied on only if it proves itself: it must show the records that were just written, say for each row when it
+was changed, and nothing from long before. Otherwise `recent` returns None, and each record has to be read itself.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from billframes._names import snake_case
+from billframes.bulk.columns import EditColumn, values_of
+from billframes.bulk.connection import WritingConnection
+from billframes.errors import BillframesError
+from billframes.paging.strategy import OVERLAP
+from billframes.schema.decode import decode_page, earlier
+from billframes.schema.resources import Resource
+
+__all__ = ["Changed", "ChangedRecords", "Reading"]
+
+# How far before the newest change of one list the next one begins.
+_OVERLAP = dt.timedelta(seconds=0.5)
+# Servers tell the time in whole seconds, and some compare whole seconds.
+_SECOND = dt.timedelta(seconds=1)
+# Pages overlap by so many rows, in case records before them are deleted meanwhile.
+_PAGES_OVERLAP = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A record as the list of changes shows it: id in lower case, when it was changed, whether it is on an invoice."""
+
+    id: str
+    modified_at: dt.datetime
+    billed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a list of changes showed, when it was asked for by `time.monotonic`, and where the next one begins."""
+
+    rows: list[Changed]
+    asked: float
+    until: dt.datetime
+
+
+class ChangedRecords:
+    """
+    The records of one resource that changed, by list requests.
+
+    Parameters
+    ----------
+    connection : WritingConnection
+    resource : Resource
+    columns : mapping of str to EditColumn
+    since : datetime
+        An instant at which nothing had moved yet, by the server's clock.
+    """
+
+    def __init__(
+        self, connection: WritingConnection, resource: Resource, columns: Mapping[str, EditColumn], since: dt.datetime
+    ) -> None:
+        self._connection, self._resource = connection, resource
+        self._columns = [columns[name] for name in ("modified_at", "billed") if name in columns]
+        # What the plan did not see may have become visible late.
+        self._first = self._since = earlier(since, OVERLAP)
+        self._shown: set[str] = set()
+        self._lock = threading.Lock()
+
+    @property
+    def since(self) -> dt.datetime:
+        """Up to when all changes have been seen."""
+        return self._since
+
+    def recent(self, written: Collection[str], pages: int) -> Reading | None:
+        """
+        Return what changed since the last call; None if the list can't be relied on.
+
+        Parameters
+        ----------
+        written : collection of str
+            Ids that were written since the last call: the list must show them.
+        pages : int
+            The most requests that it may take.
+        """
+        reading = self._read(self._since, pages)
+        if reading is None:
+            return None
+        shown = {row.id for row in reading.rows}
+        if not {id_.casefold() for id_ in written} <= shown | self._shown:
+            return None
+        self._shown = shown
+        with self._lock:
+            self._since = max(self._since, reading.until)
+        return reading
+
+    def again(self, pages: int) -> Reading | None:
+        """Return what changed in the last minute; None if the list can't be relied on."""
+        with self._lock:
+            since = max(self._first, earlier(self._since, OVERLAP))
+        return self._read(since, pages)
+
+    def _read(self, since: dt.datetime, pages: int) -> Reading | None:
+        rows: dict[str, Changed] = {}
+        asked, offset, now = time.monotonic(), 0, None
+        try:
+            for _ in range(pages):
+                size, total, date = self._page(since, offset, rows)
+                now = now or date
+                if now is None or total is None or not size:
+                    break
+                if offset + size >= total:
+                    # A date in the future is no reason to begin the next list there.
+                    dates = [row.modified_at for row in rows.values() if row.modified_at <= now + _SECOND]
+                    until = earlier(max(dates), _OVERLAP) if dates else since
+                    return Reading(list(rows.values()), asked, until)
+                offset += max(1, size - _PAGES_OVERLAP)
+            empty = now is not None and not rows and total == 0
+            return Reading([], asked, since) if empty else None
+        except (BillframesError, _UnreliableError):
+            return None
+
+    def _page(
+        self, since: dt.datetime, offset: int, rows: dict[str, Changed]
+    ) -> tuple[int, int | None, dt.datetime | None]:
+        """Add a page to the rows; return its size, how many there are in all, and the server's time."""
+        query = (
+            ("limit", str(self._connection.page_size)),
+            ("offset", str(offset)),
+            ("select", "meta"),
+            ("modifiedSince", since.replace(tzinfo=None).isoformat() + "Z"),
+        )
+        answer = self._connection.fetch(self._resource.path, query, resource=self._resource.name)
+        page = decode_page(answer.body, self._resource)
+        for record in page.data or ():
+            cells = values_of(record, self._columns, self._resource)
+            moved = cells["modified_at"]
+            if moved is None or moved < since - _SECOND:
+                raise _UnreliableError
+            id_ = str(getattr(record, snake_case(self._resource.id))).casefold()
+            rows[id_] = Changed(id_, moved, cells.get("billed") is True)
+        return len(page.data or ()), page.pagination.total if page.pagination else None, answer.date
+
+
+class _UnreliableError(Exception):
+    """The list is not what was asked for."""

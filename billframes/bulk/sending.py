@@ -1,0 +1,230 @@
+"""Send changes side by side, so that every connection is busy and no colleague's change is overwritten unseen.
+
+The first changes of a run are sent one record at a time: read, then written. From then on they are sent in waves:
+
+    read k        one list request: what changed since read k - 1
+    wave k        two writes a connection or more, of records that read k proved unmoved
+    read k + 1    queued among the last writes of wave k, so that wave k + 1 is ready when they are done
+
+So the gap between reading and writing stays about as long as two to four answers. A record that a list shows as moved
+is never written. If a list can't be relied on, its wave is read record by record, and after three such lists all are.
+Deletions are always read one by one, because they can't be undone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from billframes.bulk.journal import Entry, Journal
+from billframes.bulk.moved import ChangedRecords, Reading
+from billframes.bulk.writing import MOVED, ON_INVOICE, Writer
+from billframes.errors import AuthenticationError, BillframesError, TransportError
+from billframes.loading.progress import Progress
+
+__all__ = ["Sending"]
+
+# Seconds within which outcomes are written to the disk at once.
+_TOGETHER = 0.004
+# Failures in a row after which the server counts as down.
+_DOWN = 50
+# So many updates of a run are read one by one: small plans whole, and lists are held against what these wrote.
+STRICT = 20
+# Writes of a wave: at least and at most so many a connection, in between as many as take so many seconds.
+_LEAST, _MOST, _WAVE_SECONDS = 2, 8, 0.1
+# Seconds after which the last minute of changes is looked at again.
+_LOOK_AGAIN = 10.0
+# Lists in a row that can't be relied on, after which no more are asked for.
+_DISTRUST = 3
+
+
+class Sending:
+    """
+    Sends the planned changes of a journal.
+
+    Parameters
+    ----------
+    pool : ThreadPoolExecutor
+        With a thread for each request that may be under way.
+    journal : Journal
+    writer : Writer
+    changed : ChangedRecords, optional
+        What tells which records moved; without it, each is read before it is written.
+    at_once : int
+        The pool's threads.
+    told : Progress
+    """
+
+    def __init__(
+        self,
+        pool: ThreadPoolExecutor,
+        journal: Journal,
+        writer: Writer,
+        changed: ChangedRecords | None,
+        at_once: int,
+        told: Progress,
+    ) -> None:
+        self._pool, self._journal, self._writer = pool, journal, writer
+        self._changed, self._at_once, self._told = changed, at_once, told
+        self._running: dict[Future[Entry], Entry] = {}
+        self._reading: Future[Reading | None] | None = None
+        self._looking: Future[Reading | None] | None = None
+        self._looked = 0.0
+        self._distrusted = 0
+        self._written: list[str] = []
+        self._strict = STRICT
+        self._unsent: list[Entry] = []
+        self._total = journal.count()
+        self._ended = self._total - journal.count("planned")
+        self._begun, self._before = 0.0, 0
+        self.last_sent = 0.0
+
+    def send(self, actions: Sequence[str]) -> None:
+        """
+        Send what is planned; the journal knows of every change before it leaves and after its answer.
+
+        Raises
+        ------
+        AuthenticationError
+            The credential is not accepted.
+        TransportError
+            The server does not answer.
+        """
+        self._looked = time.monotonic()
+        try:
+            while True:
+                self._fill(actions)
+                if not self._running and self._reading is None:
+                    return
+                under_way: list[Future[Any]] = [*self._running]
+                under_way += [each for each in (self._reading, self._looking) if each is not None]
+                wait(under_way, return_when=FIRST_COMPLETED)
+                if self._reading is None or not self._reading.done():
+                    # What ends together is written together.
+                    time.sleep(_TOGETHER)
+                self._end()
+                self._look_again()
+        except BaseException:
+            self._stop()
+            raise
+
+    def _fill(self, actions: Sequence[str]) -> None:
+        """Keep enough under way."""
+        if self._reading is not None:
+            if self._reading.done():
+                reading, self._reading = self._reading.result(), None
+                self._send_wave(reading, actions)
+        elif self._changed is not None and self._strict <= 0 and "update" in actions:
+            if self._journal.waiting("planned", actions, 1):
+                self._begun, self._before = time.monotonic(), self._ended
+                self._ask(self._changed)
+        elif len(self._running) <= self._at_once:
+            # Twice as many as are sent at once, so that no connection waits for the journal.
+            planned = self._journal.waiting("planned", actions, 2 * self._at_once - len(self._running))
+            self._strict -= sum(entry.action == "update" for entry in planned)
+            self._submit(self._journal.note_sent(planned))
+
+    def _ask(self, changed: ChangedRecords) -> None:
+        """Ask which records have moved."""
+        written, self._written = self._written, []
+        self._reading = self._pool.submit(changed.recent, written, self._pages)
+
+    @property
+    def _pages(self) -> int:
+        """The most requests of one list: fewer than reading the rest one by one would take."""
+        return max(_LEAST, (self._total - self._ended) // 4)
+
+    def _send_wave(self, reading: Reading | None, actions: Sequence[str]) -> None:
+        """Send a wave of what is unmoved by a list, with the next list among it."""
+        since = None
+        if reading is None:
+            self._distrusted += 1
+        elif self._changed is not None:
+            self._distrusted, since = 0, self._changed.since.isoformat()
+            self._hold(reading)
+        if self._distrusted >= _DISTRUST:
+            self._changed = None
+        wave = self._journal.note_sent(self._journal.waiting("planned", actions, self._size), since)
+        asked = reading.asked if reading else None
+        before = max(0, len(wave) - _LEAST * self._at_once)
+        self._submit(wave[:before], asked)
+        if self._changed is not None and self._journal.waiting("planned", actions, 1):
+            self._ask(self._changed)
+        self._submit(wave[before:], asked)
+
+    @property
+    def _size(self) -> int:
+        """How many changes make a wave, by how fast they go."""
+        rate = (self._ended - self._before) / max(time.monotonic() - self._begun, _WAVE_SECONDS)
+        return round(min(max(_LEAST * self._at_once, rate * _WAVE_SECONDS), _MOST * self._at_once))
+
+    def _submit(self, entries: Sequence[Entry], unmoved_at: float | None = None) -> None:
+        for entry in entries:
+            self._running[self._pool.submit(self._writer.send, entry, unmoved_at)] = entry
+            self.last_sent = time.monotonic()
+
+    def _hold(self, reading: Reading) -> None:
+        """Note the planned updates whose records somebody changed: they are not sent."""
+        rows = {row.id: row for row in reading.rows}
+        held = []
+        for entry in self._journal.planned_updates(list(rows)):
+            row = rows[str(entry.id).casefold()]
+            # What was sent before, or has no date, is read itself.
+            if entry.tries or entry.base is None or row.modified_at.isoformat() == entry.base:
+                continue
+            held.append(entry.with_outcome(*(ON_INVOICE if row.billed else MOVED)))
+        self._journal.note(held)
+        self._ended += len(held)
+
+    def _look_again(self) -> None:
+        """Look at the last minute once more from time to time: a change can become visible late."""
+        if self._looking is not None and self._looking.done():
+            reading, self._looking = self._looking.result(), None
+            self._looked = time.monotonic()
+            if reading is not None:
+                self._hold(reading)
+        due = time.monotonic() - self._looked > _LOOK_AGAIN
+        if due and self._looking is None and self._reading is not None and self._changed is not None:
+            self._looking = self._pool.submit(self._changed.again, self._pages)
+
+    def _end(self) -> None:
+        """Note what has ended."""
+        done = {each: self._running.pop(each) for each in list(self._running) if each.done()}
+        self._note(done)
+        self._ended += len(done)
+        self._told(min(self._ended, self._total), self._total)
+
+    def _note(self, done: dict[Future[Entry], Entry]) -> None:
+        """Write outcomes into the journal; raise if going on makes no sense."""
+        outcomes: list[Entry] = []
+        refused: BaseException | None = None
+        for each, entry in done.items():
+            error = None if each.cancelled() else each.exception()
+            refused = refused or error
+            unsent = each.cancelled() or isinstance(error, AuthenticationError)
+            outcomes += [replace(entry, state="planned")] if unsent else [] if error else [each.result()]
+        self._journal.note(outcomes)
+        if refused is not None:
+            raise refused
+        for entry in outcomes:
+            self._unsent = [*self._unsent, entry] if entry.state == "failed" else []
+        self._written += [str(each.id) for each in outcomes if each.state == "done" and each.action == "update"]
+        if len(self._unsent) >= _DOWN:
+            self._journal.note([replace(entry, state="planned") for entry in self._unsent])
+            raise TransportError(
+                f"{self._writer.resource.name}: the last {len(self._unsent)} changes could not be sent "
+                f"({self._unsent[-1].reason}). Go on with bf.resume({str(self._journal.path)!r}) later."
+            )
+
+    def _stop(self) -> None:
+        """Let what is under way end, so that its outcome is in the journal."""
+        for each in (*self._running, self._reading, self._looking):
+            if each is not None:
+                each.cancel()
+        wait(self._running)
+        with suppress(BillframesError):
+            self._note(self._running)
