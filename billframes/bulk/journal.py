@@ -145,12 +145,15 @@ class Journal:
         except OSError as error:
             raise ParameterError(f"The journal {path} can't be written: {error.strerror}.") from None
         try:
-            journal = cls(path, _connected(path))
+            # What a journal of this name left when it was deleted is not of this one.
+            _beside(path).unlink(missing_ok=True)
+            journal = cls(path, _connected(path, "TRUNCATE"))
             with journal._database as database:
                 database.executescript("BEGIN;" + _SCHEMA)
                 database.executemany("INSERT INTO about VALUES (?, ?)", [*about.items(), ("version", str(VERSION))])
                 marks = ", ".join("?" * len(_COLUMNS.split(", ")))
                 database.executemany(f"INSERT INTO change VALUES ({marks})", map(_row, entries))  # noqa: S608
+            database.execute("PRAGMA journal_mode = WAL")
         except BaseException:
             path.unlink(missing_ok=True)
             raise
@@ -169,7 +172,7 @@ class Journal:
         if not path.is_file():
             raise ParameterError(f"There is no journal {path}.")
         try:
-            journal = cls(path, _connected(path))
+            journal = cls(path, _connected(path, "WAL"))
             version = journal.about.get("version")
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
@@ -234,7 +237,10 @@ class Journal:
         """
         now = dt.datetime.now(dt.UTC).isoformat()
         noted = [replace(each, state="sent", sent_at=each.sent_at or now) for each in entries]
+        # On the disk before a request leaves. An outcome need not be: what is lost of it is asked again.
+        self._database.execute("PRAGMA synchronous = FULL")
         self._save(noted, read_at)
+        self._database.execute("PRAGMA synchronous = NORMAL")
         return noted
 
     def note(self, entries: Sequence[Entry]) -> None:
@@ -253,7 +259,9 @@ class Journal:
                 database.execute("INSERT OR REPLACE INTO about VALUES ('read_at', ?)", [read_at])
 
     def close(self) -> None:
-        """Close the file. Safe to call twice."""
+        """Close the file, with everything in it. Safe to call twice."""
+        with suppress(sqlite3.Error):
+            self._database.execute("PRAGMA journal_mode = DELETE")
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -265,12 +273,17 @@ class Journal:
         self.close()
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def _beside(path: Path) -> Path:
+    """Return the file with what SQLite noted last; it is there while a process writes, and after one was killed."""
+    return path.with_name(path.name + "-wal")
+
+
+def _connected(path: Path, mode: str) -> sqlite3.Connection:
     database = sqlite3.connect(path, timeout=0.5, check_same_thread=False)
-    # One writer at a time, for as long as it lives; and on disk before a request leaves.
+    # One writer at a time, for as long as it lives.
     database.execute("PRAGMA locking_mode = EXCLUSIVE")
-    database.execute("PRAGMA journal_mode = TRUNCATE")
-    database.execute("PRAGMA synchronous = FULL")
+    database.execute(f"PRAGMA journal_mode = {mode}")
+    database.execute("PRAGMA synchronous = NORMAL")
     database.execute("BEGIN EXCLUSIVE")
     database.commit()
     return database

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from billframes.bulk.journal import Entry, Journal
@@ -71,6 +72,8 @@ class Sending:
         self._pool, self._journal, self._writer = pool, journal, writer
         self._changed, self._at_once, self._told = changed, at_once, told
         self._running: dict[Future[Entry], Entry] = {}
+        # What has ended, lists too.
+        self._ready: SimpleQueue[Future[Any]] = SimpleQueue()
         self._reading: Future[Reading | None] | None = None
         self._looking: Future[Reading | None] | None = None
         self._looked = 0.0
@@ -80,7 +83,7 @@ class Sending:
         self._unsent: list[Entry] = []
         self._total = journal.count()
         self._ended = self._total - journal.count("planned")
-        self._begun, self._before = 0.0, 0
+        self._begun, self._before = 0.0, self._ended
         self.last_sent = 0.0
 
     def send(self, actions: Sequence[str]) -> None:
@@ -100,12 +103,6 @@ class Sending:
                 self._fill(actions)
                 if not self._running and self._reading is None:
                     return
-                under_way: list[Future[Any]] = [*self._running]
-                under_way += [each for each in (self._reading, self._looking) if each is not None]
-                wait(under_way, return_when=FIRST_COMPLETED)
-                if self._reading is None or not self._reading.done():
-                    # What ends together is written together.
-                    time.sleep(_TOGETHER)
                 self._end()
                 self._look_again()
         except BaseException:
@@ -119,19 +116,25 @@ class Sending:
                 reading, self._reading = self._reading.result(), None
                 self._send_wave(reading, actions)
         elif self._changed is not None and self._strict <= 0 and "update" in actions:
-            if self._journal.waiting("planned", actions, 1):
-                self._begun, self._before = time.monotonic(), self._ended
-                self._ask(self._changed)
+            self._ask(self._changed, actions)
         elif len(self._running) <= self._at_once:
             # Twice as many as are sent at once, so that no connection waits for the journal.
             planned = self._journal.waiting("planned", actions, 2 * self._at_once - len(self._running))
             self._strict -= sum(entry.action == "update" for entry in planned)
-            self._submit(self._journal.note_sent(planned))
+            sent = self._journal.note_sent(planned)
+            if self._strict <= 0 and self._changed is not None:
+                # Ahead of these, so that the first wave is ready when they are done.
+                self._ask(self._changed, actions)
+            self._submit(sent)
 
-    def _ask(self, changed: ChangedRecords) -> None:
-        """Ask which records have moved."""
+    def _ask(self, changed: ChangedRecords, actions: Sequence[str]) -> None:
+        """Ask which records have moved, if some wait to be written."""
+        if "update" not in actions or not self._journal.waiting("planned", actions, 1):
+            return
+        self._begun = self._begun or time.monotonic()
         written, self._written = self._written, []
         self._reading = self._pool.submit(changed.recent, written, self._pages)
+        self._reading.add_done_callback(self._ready.put)
 
     @property
     def _pages(self) -> int:
@@ -152,8 +155,8 @@ class Sending:
         asked = reading.asked if reading else None
         before = max(0, len(wave) - _LEAST * self._at_once)
         self._submit(wave[:before], asked)
-        if self._changed is not None and self._journal.waiting("planned", actions, 1):
-            self._ask(self._changed)
+        if self._changed is not None:
+            self._ask(self._changed, actions)
         self._submit(wave[before:], asked)
 
     @property
@@ -164,7 +167,9 @@ class Sending:
 
     def _submit(self, entries: Sequence[Entry], unmoved_at: float | None = None) -> None:
         for entry in entries:
-            self._running[self._pool.submit(self._writer.send, entry, unmoved_at)] = entry
+            sent = self._pool.submit(self._writer.send, entry, unmoved_at)
+            self._running[sent] = entry
+            sent.add_done_callback(self._ready.put)
             self.last_sent = time.monotonic()
 
     def _hold(self, reading: Reading) -> None:
@@ -190,10 +195,18 @@ class Sending:
         due = time.monotonic() - self._looked > _LOOK_AGAIN
         if due and self._looking is None and self._reading is not None and self._changed is not None:
             self._looking = self._pool.submit(self._changed.again, self._pages)
+            self._looking.add_done_callback(self._ready.put)
 
     def _end(self) -> None:
-        """Note what has ended."""
-        done = {each: self._running.pop(each) for each in list(self._running) if each.done()}
+        """Wait until something has ended, and note it."""
+        ended = [self._ready.get()]
+        if self._reading is None or not self._reading.done():
+            # What ends together is written together.
+            time.sleep(_TOGETHER)
+        with suppress(Empty):
+            while True:
+                ended.append(self._ready.get_nowait())
+        done = {each: self._running.pop(each) for each in ended if each in self._running}
         self._note(done)
         self._ended += len(done)
         self._told(min(self._ended, self._total), self._total)
