@@ -119,7 +119,7 @@ class ChangedRecords:
                 if now is None or total is None or not size:
                     break
                 if offset + size >= total:
-                    # A date in the future is no reason to begin the next list there.
+                    # The next list does not begin in the future, even if a record is dated there.
                     dates = [row.modified_at for row in rows.values() if row.modified_at <= now + _SECOND]
                     until = earlier(max(dates), _OVERLAP) if dates else since
                     return Reading(list(rows.values()), asked, until)

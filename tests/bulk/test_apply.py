@@ -21,6 +21,7 @@ from billframes.sandbox.background_writer import BackgroundWriter
 from billframes.sandbox.fault_injection import Trouble
 from billframes.sandbox.throttle import Throttle
 from billframes.transport import http
+from tests.bulk.colleague import edited_beside
 
 
 @pytest.fixture(autouse=True)
@@ -196,6 +197,14 @@ def test_a_colleague_who_writes_throughout_loses_nothing(firm, journal):
     edited = Counter(id_ for id_, record in firm.changes(at) if record and record["description"] == "Edited in bulk")
     for id_, outcome in by_id.items():
         assert (edited[id_] >= 1) == (outcome == "done")
+
+
+def test_in_waves_no_edit_that_a_colleague_made_before_the_look_is_lost(firm, journal):
+    seen = edited_beside(firm.sandbox, firm.client, 120, 60, journal)
+    assert seen.unseen == []
+    assert seen.waves > 50
+    assert seen.outcomes["changed since planned"] > 0
+    assert set(seen.outcomes) == {"done", "changed since planned"}
 
 
 def test_rate_limits_hold(journal, monkeypatch):
