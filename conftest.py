@@ -49,13 +49,13 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
     Files and tests that are named run in one process, which starts sooner, slow ones among them.
     """
-    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    # xdist's own processes call this hook, too, with the options that were settled here.
-    if not whole or hasattr(config, "workerinput"):
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return
+    # xdist's own processes parse the command line again: they see nothing of what the first one settles here.
     if not config.option.markexpr and not config.option.everything:
         config.option.markexpr = "not slow"
-    if not config.option.usepdb and getattr(config.option, "numprocesses", 0) is None:
+    in_xdist = hasattr(config, "workerinput")
+    if not in_xdist and not config.option.usepdb and getattr(config.option, "numprocesses", 0) is None:
         config.option.numprocesses, config.option.dist = PROCESSES, "loadfile"
         config.option.loadscopereorder = False
 

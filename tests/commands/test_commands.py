@@ -171,9 +171,12 @@ def test_ending_the_input_ends_login_in_a_sentence(ring, typed, capsys):
 
 
 @pytest.mark.parametrize("answer", [(200, "<html>"), (403, "{}"), (200, '{"data": [{}]}')])
-def test_nothing_is_saved_where_the_server_is_not_the_api(ring, typed, answer):
+def test_nothing_is_saved_where_the_server_is_not_the_api(ring, typed, monkeypatch, answer):
     import http.server
     import threading
+
+    # An answer that can't be read is asked for again, after a while.
+    monkeypatch.setattr("billframes.transport.http.backoff", lambda _attempt: 0.01)
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):

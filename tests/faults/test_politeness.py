@@ -154,7 +154,7 @@ def test_a_load_ends_in_a_frame_where_the_server_grants_few_calls_and_says_no_wa
     assert client._http._retry_budget._left == RetryBudget.FULL - RetryBudget.RETRY
 
 
-def test_a_request_that_alone_is_refused_for_ever_ends_in_its_error(monkeypatch):
+def test_a_request_that_alone_is_refused_for_ever_ends_in_its_error(minutes_of_a_second, monkeypatch):
     monkeypatch.setattr(http, "pause", lambda _refusals: 0.0)
 
     def fault(exchange):
