@@ -18,7 +18,8 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
-PROCESSES = 2
+# One more than two cores, because many tests wait: for a browser, a kernel, a fault.
+PROCESSES = 3
 # The files that take longest come first, so that no process is left with one of them at the end.
 LONGEST = (
     "tests/analysis/test_spark.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -57,6 +58,7 @@ def test_importing_billframes_loads_no_plots_widgets_or_extras():
     assert done.stdout.strip() == "[]"
 
 
+@functools.cache
 def imports_of(path: Path) -> set[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     typing_only = {

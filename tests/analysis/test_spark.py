@@ -24,7 +24,11 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Callable[[pa.Table], Any]]:
-    """Spark in this process and its Java, with what makes many small queries quick: little compiling, one thread."""
+    """
+    Spark in this process and its Java, with what makes many small queries quick.
+
+    It compiles little, has one thread and doesn't remember the line of Python that made each column.
+    """
     from pyspark.sql import SparkSession
 
     settings = {
@@ -39,6 +43,8 @@ def spark() -> Iterator[Callable[[pa.Table], Any]]:
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.constraintPropagation.enabled": "false",
+        "spark.sql.dataFrameQueryContext.enabled": "false",
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
     }
     session = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")

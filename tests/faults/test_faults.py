@@ -6,6 +6,7 @@ import datetime as dt
 import random
 import ssl
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import trustme
@@ -19,28 +20,31 @@ from tests.faults.server import Server
 
 
 @pytest.fixture(autouse=True)
-def little_waiting(monkeypatch):
+def little_waiting(minutes_of_a_second, monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.01)
     monkeypatch.setattr(http, "pause", lambda _refusals: 0.01)
 
 
+def outcomes(kind, *, stays):
+    """Try a fault on each class of endpoints, four side by side, each with its own server: most only wait."""
+    endpoints = [endpoint for endpoint in ENDPOINTS if applies(kind, endpoint)]
+    with ThreadPoolExecutor(4) as pool:
+        return list(zip(endpoints, pool.map(lambda each: try_out(kind, each, stays=stays), endpoints), strict=True))
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_fault_that_strikes_once_is_got_over_or_named(kind):
-    for endpoint in ENDPOINTS:
-        if applies(kind, endpoint):
-            outcome = try_out(kind, endpoint, stays=False)
-            assert not outcome.wrong, (endpoint.name, outcome)
+    for endpoint, outcome in outcomes(kind, stays=False):
+        assert not outcome.wrong, (endpoint.name, outcome)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.waits], ids=lambda kind: kind.name)
 def test_a_fault_that_stays_ends_in_its_error_within_the_retries(kind):
-    for endpoint in ENDPOINTS:
-        if applies(kind, endpoint):
-            outcome = try_out(kind, endpoint, stays=True)
-            assert not outcome.wrong, (endpoint.name, outcome)
-            # Lists have two requests under way; a lost write is followed by a look. A broken page is asked for twice.
-            assert outcome.requests <= 2 * (RETRIES + 2) or outcome.came == "right", (endpoint.name, outcome)
-            assert outcome.seconds < 6
+    for endpoint, outcome in outcomes(kind, stays=True):
+        assert not outcome.wrong, (endpoint.name, outcome)
+        # Lists have two requests under way; a lost write is followed by a look. A broken page is asked for twice.
+        assert outcome.requests <= 2 * (RETRIES + 2) or outcome.came == "right", (endpoint.name, outcome)
+        assert outcome.seconds < 6
 
 
 @pytest.mark.parametrize("seed", range(8))

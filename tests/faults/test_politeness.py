@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 import billframes as bf
-from billframes.transport import http, pacing
+from billframes.transport import http
 from billframes.transport.connections import CancelScope
 from billframes.transport.retry import RateLimiter, RetryBudget
 from tests.faults.cases import connect
@@ -133,12 +133,6 @@ class PerWindow:
         with self.lock:
             self.under_way -= 1
         exchange.send(200, b'{"data": {"balance": 1, "overdue": 0, "overdue30": 0, "overdue60": 0, "overdue90": 0}}')
-
-
-@pytest.fixture
-def minutes_of_a_second(monkeypatch):
-    for name in ("FIRST_PAUSE", "LONGEST_PAUSE", "HORIZON", "DOUBLES_AFTER", "ONE_MORE_AFTER"):
-        monkeypatch.setattr(pacing, name, getattr(pacing, name) / 60)
 
 
 @pytest.mark.parametrize(("most", "at_once"), [(60, 1000), (300, 10), (10**6, 3)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 import subprocess
 import sys
@@ -161,14 +162,13 @@ def test_versions_and_tags_that_are_not_there_are_said(m):
         m.as_of(1).refresh()
 
 
-def test_a_mirror_of_a_later_release_is_left_alone(writer, tmp_path, monkeypatch):
-    opened = mirror(tmp_path / "firm", client=writer)
-    opened.refresh()
+def test_a_mirror_of_a_later_release_is_left_alone(m, writer, tmp_path):
+    shutil.copytree(m.path, tmp_path / "firm")
     storage = Storage(tmp_path / "firm")
     at = storage.version("versions")
     rows = storage.read("versions", at)
     place = rows.column_names.index("format")
-    storage.write_at("versions", rows.set_column(place, "format", pa.array([7], pa.int64())), at)
+    storage.write_at("versions", rows.set_column(place, "format", pa.array([7] * len(rows), pa.int64())), at)
     with pytest.raises(bf.MirrorError, match=r"later release of billframes \(format 7.*Upgrade"):
         mirror(tmp_path / "firm", client=writer).refresh()
     with pytest.raises(bf.MirrorError, match="Upgrade"):
