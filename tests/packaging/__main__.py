@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import httpx
 
 ROOT = Path(__file__).parents[2]
 LOAD = """
@@ -64,6 +69,8 @@ MISSING = {
 def main(only: list[str]) -> int:
     """Try each extra; return the number of those that failed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    if only == ["--release"]:
+        return sum(map(say, lacking(project)))
     extras = ["", *(each for each in project["optional-dependencies"] if each not in {"all", "dev", "docs"})]
     missing = set(extras) - set(USES)
     assert not missing, f"nothing is tried of {missing}"
@@ -82,6 +89,33 @@ def main(only: list[str]) -> int:
                 for archive in (wheel, sdist) if not extra else (wheel,):
                     failed += not tried(here, extra, archive, given)
     return failed
+
+
+def lacking(project: dict[str, Any]) -> Iterator[str]:
+    """Give a sentence for each thing without which a release would mislead strangers."""
+    from billframes import __version__
+
+    if not re.search(rf"^## \[{re.escape(__version__)}\] - \d{{4}}-\d\d-\d\d$", text_of("CHANGELOG.md"), re.MULTILINE):
+        yield f"CHANGELOG.md has no dated section of {__version__}."
+    if relative := re.findall(r"!\[[^]]*\]\((?!https://)([^)]+)\)", text_of("README.md")):
+        yield f"README.md shows {', '.join(relative)} by a relative address, which the package index can't follow."
+    for name, address in project["urls"].items():
+        try:
+            status = httpx.get(address, follow_redirects=True).status_code
+        except httpx.HTTPError as error:
+            status = type(error).__name__
+        if status != httpx.codes.OK:
+            yield f"The project URL {name}, {address}, does not answer ({status})."
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def say(sentence: str) -> int:
+    """Print a sentence; return 1, to count them."""
+    print(sentence)
+    return 1
 
 
 def tried(here: Path, extra: str, archive: Path, given: tuple[str, str]) -> bool:
