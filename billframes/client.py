@@ -159,7 +159,7 @@ class Client(LoaderSet):
         ApiError
             Whichever of its kind fits the outcome.
         DecodeError
-            The answer is no JSON.
+            The answer is not JSON.
         """
         return self._http.get(path, query, resource=resource, scope=scope, may_be_empty=may_be_empty)
 

@@ -1,1 +1,1 @@
-"""Commands that belong to no other package: `doctor`, `export` and `login`."""
+"""The commands that belong to no other package."""

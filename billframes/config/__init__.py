@@ -1,1 +1,1 @@
-"""."""
+"""Profiles and their sources, secrets, and the firm's settings."""

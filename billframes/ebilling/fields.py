@@ -1,4 +1,4 @@
-"""The 24 fields of LEDES 1998B, declared once: reading, writing, checks and docs go by this table.
+"""The 24 fields of LEDES 1998B, declared once for reading, writing, checks and docs.
 
 The format is frozen: text between pipes, no quoting, ASCII, `[]` at the end of each line. A line is a fee (F), an
 expense (E), or an adjustment of the invoice's fees (IF) or expenses (IE).

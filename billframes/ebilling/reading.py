@@ -1,4 +1,4 @@
-"""Any LEDES 1998B file, whoever wrote it: read what is there, and say line by line what is wrong with it.
+"""Read any LEDES 1998B file, whoever wrote it, and say line by line what is wrong with it.
 
 Files come with other line ends, with a byte-order mark, in Latin-1, with headings repeated where two were put together,
 and with lines that lack `[]` or columns. None of this ends the reading; each is a finding.

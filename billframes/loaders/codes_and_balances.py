@@ -1,4 +1,4 @@
-"""Loaders of what is put together or not a list: codes, code sets, client balances and health."""
+"""Loaders that do more, or less, than read one list: codes, code sets, client balances and health."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""First contact: asks a server fourteen small questions before anything is loaded, and writes nothing.
+"""Ask a server fourteen small questions before anything is loaded, and write nothing.
 
 Loads are proved by what the API's description says of lists: that sorts and filters are honoured, that `modifiedSince`
 finds what changed, that `total` counts, that a lower limit is said. Each is tried here on time entries, with one record
 that is there to tell by. Four questions more find out by which `select` names details come that servers name
 differently. Loads do not need any of this, since they hold every answer against what was asked for; it is
-for knowing beforehand. What the answers show is in `looks`.
+for knowing beforehand. `billframes.loaders.server_findings` reads the answers.
 """
 
 from __future__ import annotations

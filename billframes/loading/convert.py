@@ -1,4 +1,4 @@
-"""Arrow tables become pandas or Polars frames with the contract's dtypes.
+"""Convert Arrow tables to pandas or Polars frames with the contract's dtypes.
 
 The types come from the table's declared schema, never from the values in it, so a table without rows and a full
 one give the same dtypes. pandas' own `Table.to_pandas` would turn dates and nullable booleans into `object`.

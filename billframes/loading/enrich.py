@@ -1,4 +1,4 @@
-"""Joining what is known of a record's matter, client and user onto it.
+"""Join the columns of each record's matter, client and user.
 
 A joined column is named after what it belongs to: the matter's `opened` becomes `matter_opened`, its custom fields
 `matter_cf_…`, the user's `role` `user_role`. References within the matter keep their names (`practice_area_label`,

@@ -1,4 +1,4 @@
-"""Records become Arrow: page by page while a load goes on, and one table at its end.
+"""Build the Arrow table of a load: page by page while it goes on, and one table at its end.
 
 A page's records become a `Block` as soon as they came, so that a load never holds more than a few pages of Python
 objects, whatever its length. At the end the rows that count become columns of one table, one column after the other,

@@ -74,12 +74,12 @@ class ListSchema:
 
     @cached_property
     def id_of(self) -> Callable[[Any], str]:
-        """Returns a record's id."""
+        """Read a record's id."""
         return attrgetter(snake_case(self.resource.id))
 
     @cached_property
     def date_of(self) -> Callable[[Any], dt.date]:
-        """Returns the date that startDate and endDate apply to."""
+        """Read the date that startDate and endDate apply to."""
         return attrgetter(snake_case(str(self.resource.date)))
 
     @cached_property

@@ -1,8 +1,8 @@
-"""Bytes become records.
+"""Decode the bytes of an answer into records.
 
 One path for every resource: a typed msgspec decoder checks types and required fields while it parses. An answer that
-breaks the API's description raises `DecodeError` with resource, record and JSON path. What becomes of the records is
-`billframes.loading.table_builder`'s.
+breaks the API's description raises `DecodeError` with resource, record and JSON path. `billframes.loading.table_builder`
+makes a table of the records.
 """
 
 from __future__ import annotations

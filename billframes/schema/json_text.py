@@ -54,7 +54,7 @@ def flaw_of(body: bytes) -> str | None:
 
 
 def ends_early(body: bytes) -> bool:
-    """Tell whether a body that is no JSON looks like the beginning of some."""
+    """Tell whether a body that is not JSON looks like JSON that was cut short."""
     text = body.strip()
     return text[:1] in _OPEN and text[-1:] not in _CLOSED
 
@@ -80,7 +80,7 @@ def _pattern() -> re.Pattern[bytes]:
         for field, wire in zip(fields_of(record), record.__struct_encode_fields__, strict=True)
         if field.notes.get("kind") == "date"
     }
-    # Within a text, a quote has a backslash before it, so a narrative that looks like a property is none.
+    # Within a text, a quote has a backslash before it, so a narrative that looks like a property is not taken for one.
     return re.compile(rf'(?<!\\)"({"|".join(sorted(names))})"(\s*:\s*)"([0-9-]+){_MIDNIGHT}"'.encode())
 
 

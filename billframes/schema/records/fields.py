@@ -1,4 +1,4 @@
-"""The vocabulary records are declared in: what kind of value a field holds, and what its notes say.
+"""Declare the fields of records: what kind of value a field holds, and what its notes say.
 
 A field's annotation is a Python type for msgspec plus one or more `Meta`. Their descriptions end up in the
 docs' column tables and in the sandbox's OpenAPI; their `extra` says what only billframes asks for:
