@@ -1,10 +1,10 @@
 """Ask a server fourteen small questions before anything is loaded, and write nothing.
 
 Loads are proved by what the API's description says of lists: that sorts and filters are honoured, that `modifiedSince`
-finds what changed, that `total` counts, that a lower limit is said. Each is tried here on time entries, with one record
-that is there to tell by. Four questions more find out by which `select` names details come that servers name
-differently. Loads do not need any of this, since they hold every answer against what was asked for; it is
-for knowing beforehand. `billframes.loaders.server_findings` reads the answers.
+finds what changed, that `total` counts, that a server says when it grants a lower limit. Each rule is tried on time
+entries, with one record that is known to be there. Four more questions find the `select` names of details that servers
+name differently. Loads don't need this check, because they compare every answer with the request; it tells beforehand.
+`billframes.loaders.server_findings` reads the answers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Decode the bytes of an answer into records.
 
 One path for every resource: a typed msgspec decoder checks types and required fields while it parses. An answer that
-breaks the API's description raises `DecodeError` with resource, record and JSON path. `billframes.loading.table_builder`
-makes a table of the records.
+breaks the API's description raises `DecodeError` with resource, record and JSON path. The records go on to
+`billframes.loading.table_builder`.
 """
 
 from __future__ import annotations
