@@ -190,7 +190,7 @@ def test_nothing_is_saved_where_the_server_is_not_the_api(ring, typed, monkeypat
             pass
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         typed("t0ken")
         assert main(["login", "--base-url", f"http://127.0.0.1:{server.server_address[1]}"]) == 2
         server.shutdown()
