@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import sys
 import traceback
 from collections.abc import Sequence
 
@@ -57,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Traceback (most recent call last):
     SystemExit: 0
     """
-    args = _parser().parse_args(argv)
+    args = _parser(sys.argv[1:] if argv is None else argv).parse_args(argv)
     if args.debug:
         # Kernels that the command starts show whole tracebacks, too.
         os.environ[DEBUG_VARIABLE] = "1"
@@ -75,22 +76,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ.pop(DEBUG_VARIABLE, None)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser; only the command that is run is imported and has its arguments."""
+    asked = next((word for word in argv if not word.startswith("-")), None)
     parser = argparse.ArgumentParser(
         prog="billframes", description="A law firm's billing API as frames, analyses and reports."
     )
     parser.add_argument("--version", action="version", version=f"billframes {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, (module, summary) in COMMANDS.items():
-        command = importlib.import_module(module)
-        examples = "".join(f"  {each}\n" for each in getattr(command, "EXAMPLES", ()))
         words = commands.add_parser(
-            name,
-            help=summary,
-            description=summary,
-            epilog=f"examples:\n{examples}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            name, help=summary, description=summary, formatter_class=argparse.RawDescriptionHelpFormatter
         )
+        if name != asked:
+            continue
+        command = importlib.import_module(module)
+        words.epilog = "examples:\n" + "".join(f"  {each}\n" for each in getattr(command, "EXAMPLES", ()))
         words.add_argument("--debug", action="store_true", help="show the traceback of an error")
         command.add_arguments(words)
         words.set_defaults(run=command.run)

@@ -126,7 +126,7 @@ def test_each_help_has_examples_that_the_command_understands(capsys, command):
     assert len(examples) >= 2
     for _, name, *words in examples:
         assert name == command
-        assert cli._parser().parse_args([name, *words]).run
+        assert cli._parser([name, *words]).parse_args([name, *words]).run
 
 
 LOADING = [name for name in COMMANDS if name not in {"login", "sandbox"}]

@@ -19,7 +19,7 @@ from billframes.analysis.column_types import Frame, as_arrow, is_categorical, ty
 from billframes.analysis.guards import check_values, warn_of_columns
 from billframes.errors import MissingColumnError, ParameterError
 
-__all__ = ["from_native", "nan_to_null", "require", "select_columns", "to_native", "wrap_frame"]
+__all__ = ["from_native", "nan_to_null", "require", "select_columns", "to_native", "without_attrs", "wrap_frame"]
 
 C = nw.col
 
@@ -62,12 +62,21 @@ def from_native(*, as_they_are: bool = False, **natives: Any) -> dict[str, Frame
         One is not a frame, they are of different engines, or different rows have the same id.
     """
     given = {name: native for name, native in natives.items() if native is not None}
-    frames = {name: _wrap(name, native) for name, native in given.items()}
+    frames = {name: _wrap(name, native if as_they_are else without_attrs(native)) for name, native in given.items()}
     engines = {name: _engine(frame) for name, frame in frames.items()}
     if len(set(engines.values())) > 1:
         kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
         raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
     return check_values(frames, given, as_they_are=as_they_are)
+
+
+def without_attrs(native: Any) -> Any:
+    """Return a pandas frame without `attrs`, which pandas would copy at every step; others as they are."""
+    if not isinstance(native, pd.DataFrame):
+        return native
+    plain = native.copy(deep=False)
+    plain.attrs = {}
+    return plain
 
 
 def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:

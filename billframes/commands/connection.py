@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from billframes.client import Client
-from billframes.mirror import mirror
+if TYPE_CHECKING:
+    from billframes.client import Client
 
 __all__ = ["add_connection", "connected"]
 
@@ -41,6 +41,10 @@ def add_connection(
 @contextmanager
 def connected(args: argparse.Namespace) -> Iterator[Client]:
     """Connect as the options say, and close the connection afterwards."""
+    # The options are declared without what the connection needs, which takes long to import.
+    from billframes.client import Client
+    from billframes.mirror import mirror
+
     if args.demo:
         from billframes.sandbox import Sandbox
 

@@ -69,7 +69,7 @@ def _fees(month: Month) -> Iterator[Point]:
     causes = {words: float(whole[name]) for name, words in _CAUSES.items() if pd.notna(whole[name])}
     cause = max(causes, key=lambda words: causes[words] * math.copysign(1, change))
     text = (
-        f"Fees billed {_rose(change)} by {_money(month, abs(change))} on {_before(month)}, to "
+        f"Fees billed are {_money(month, abs(change))} {_higher(change)} than in {_before(month)}, at "
         f"{_money(month, whole['after_amount'])}; {_signed(causes[cause])} of that is due to {cause}. "
         f"{_most(view, 'change_amount', change)}"
     )
@@ -85,7 +85,7 @@ def _realization(month: Month) -> Iterator[Point]:
     if not abs(change) >= _POINTS:
         return
     text = (
-        f"Billing realization {_rose(change)} by {_points(abs(change))} on {_before(month)}, to "
+        f"Billing realization is {_points(abs(change))} {_higher(change)} than in {_before(month)}, at "
         f"{format_number(whole['after_ratio'], 'ratio')}. {_most(view, 'change_ratio', change, unit='points')}"
     )
     yield Point(text, "What changed", abs(change) / _POINTS)
@@ -128,7 +128,7 @@ def _utilization(month: Month) -> Iterator[Point]:
     busy = view.rows[view.rows["utilization"] > 1]
     more = f"; {len(busy)} of {len(view.rows)} timekeepers are above 100%" if len(busy) else ""
     text = (
-        f"Utilization {_rose(now - before)} by {_points(abs(now - before))} on {_before(month)}, to "
+        f"Utilization is {_points(abs(now - before))} {_higher(now - before)} than in {_before(month)}, at "
         f"{format_number(now, 'ratio')}{more}."
     )
     yield Point(text, view.title, abs(now - before) / _POINTS)
@@ -197,12 +197,12 @@ def _of_which(view: View, column: str) -> str:
     return f", of which {format_number(row[column], 'money')} for {str(row[view.label]).removesuffix('.')}."
 
 
-def _rose(change: float) -> str:
-    return "rose" if change > 0 else "fell"
+def _higher(change: float) -> str:
+    return "higher" if change > 0 else "lower"
 
 
 def _before(month: Month) -> str:
-    return month_name(month.earlier(1), short=True)
+    return month_name(month.earlier(1))
 
 
 def _money(month: Month, value: float) -> str:

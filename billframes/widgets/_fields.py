@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from billframes.analysis.frames import without_attrs
 from billframes.errors import MissingColumnError
 
-__all__ = ["FilterField", "filter_fields", "without_attrs"]
+__all__ = ["FilterField", "filter_fields"]
 
 Kind = Literal["dates", "numbers", "choice"]
 
@@ -86,13 +87,6 @@ def filter_fields(frame: pd.DataFrame, period: str | None = None) -> tuple[Filte
         if column not in found and (field := _other(frame, column, str(names.get(column, {}).get("name") or ""))):
             found[column] = field
     return tuple(found.values())
-
-
-def without_attrs(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the same columns without `attrs`, which pandas would copy at every access to a column."""
-    plain = frame.copy(deep=False)
-    plain.attrs = {}
-    return plain
 
 
 def _periods(frame: pd.DataFrame, period: str | None) -> Iterator[FilterField]:

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from billframes.analysis.column_types import IDS
+from billframes.analysis.frames import without_attrs
 from billframes.errors import ParameterError
-from billframes.widgets._fields import filter_fields, without_attrs
+from billframes.widgets._fields import filter_fields
 from billframes.widgets._options import Codes, Mask, Options, options_of
 from billframes.widgets._state import Criterion, FilterState, Range
 

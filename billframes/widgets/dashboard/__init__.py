@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CLEARED", "FRAMES", "IDLE", "PERIOD", "PORT_FILE", "REMARK", "SETTINGS", "TITLE", "TOKEN", "page"]
+__all__ = [
+    "CLEARED",
+    "FRAMES",
+    "IDLE",
+    "PERIOD",
+    "PORT_FILE",
+    "REMARK",
+    "SETTINGS",
+    "TITLE",
+    "VARIABLES_FILE",
+    "page",
+]
 
 PERIOD = "BILLFRAMES_DASHBOARD_PERIOD"
 SETTINGS = "BILLFRAMES_DASHBOARD_SETTINGS"
@@ -18,10 +31,11 @@ FRAMES = "BILLFRAMES_DASHBOARD_FRAMES"
 CLEARED = "cleared"
 # Seconds after which a kernel without a page ends.
 IDLE = "BILLFRAMES_DASHBOARD_IDLE"
-# The token does not go by the command line, which everyone on the machine can read. Kernels never see it.
-TOKEN = "BILLFRAMES_DASHBOARD_TOKEN"  # noqa: S105
+# In that folder: the variables of kernels, written when what they load from is ready.
+VARIABLES_FILE = "variables.json"
 # In the server's folder: where it says on which port it answers.
 PORT_FILE = "port"
+_PATIENCE = 60.0
 
 
 def page() -> Any:
@@ -37,16 +51,16 @@ def page() -> Any:
 
 
 def _explorer_page() -> Any:
-    from billframes.widgets.dashboard.shared_frames import SharedFrames
-
-    frames = SharedFrames(Path(os.environ[FRAMES]))
-    # The server answers while this process imports the rest.
-    frames.load_ahead()
     import ipywidgets as w
 
     import billframes as bf
     from billframes.widgets._html import button
+    from billframes.widgets.dashboard.shared_frames import SharedFrames
 
+    folder = Path(os.environ[FRAMES])
+    frames = SharedFrames(folder)
+    bf.explore  # noqa: B018 - imports it while the command gets ready what the records are loaded from
+    _set_variables(folder / VARIABLES_FILE)
     path = os.environ.get(SETTINGS)
     settings = bf.FirmSettings.load(path) if path else None
 
@@ -67,3 +81,19 @@ def _explorer_page() -> Any:
     box = w.VBox([again, explorer()])
     box.add_class("bf-page")
     return box
+
+
+def _set_variables(path: Path) -> None:
+    """Wait until the command has written the variables, and set them; None removes one."""
+    from billframes.errors import BillframesError
+
+    until = time.monotonic() + _PATIENCE
+    while not path.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    if not path.exists():
+        raise BillframesError("The dashboard's data were not ready within a minute. Reload the page.")
+    for name, value in json.loads(path.read_text(encoding="utf-8")).items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value

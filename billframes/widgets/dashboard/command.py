@@ -20,25 +20,27 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from importlib import resources
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, cast
 
-from billframes._session import MIRROR_VARIABLE
 from billframes._terminal import say
-from billframes.client import Client
 from billframes.commands.connection import add_connection
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesError, ConfigError
-from billframes.mirror import mirror
 from billframes.periods import parse_period
 from billframes.report.demo import DEMO_FIRM, DEMO_REMARK, demonstration
 from billframes.report.kernel import OPEN_KERNEL, private_folder, transport_in
 from billframes.sandbox.command import signals_interrupt
-from billframes.widgets.dashboard import FRAMES, PERIOD, PORT_FILE, REMARK, SETTINGS, TITLE, TOKEN
+from billframes.widgets.dashboard import FRAMES, PERIOD, PORT_FILE, REMARK, SETTINGS, TITLE, VARIABLES_FILE
+
+if TYPE_CHECKING:
+    from billframes.client import Client
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]
 
 EXAMPLES = ("billframes dashboard --demo", "billframes dashboard 2026-Q3 --mirror firm-mirror")
 
+# The kernels' variables, of which None removes one, and a client that loads the same records.
+Source = tuple[Mapping[str, str | None], "Client"]
 _DEMO_PERIOD = "2026"
 _PATIENCE = 60.0
 
@@ -77,29 +79,34 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _own(args: argparse.Namespace) -> Iterator[Mapping[str, str | None]]:
+def _own(args: argparse.Namespace) -> Iterator[Source]:
     """Connect to the profile's or the configured API, or read a mirror, and fail now if that is impossible."""
+    from billframes._session import MIRROR_VARIABLE
+    from billframes.client import Client
+    from billframes.mirror import mirror
+
     if args.mirror:
-        opened = mirror(args.mirror)
-        _ = opened.version
-        yield {MIRROR_VARIABLE: opened.path}
+        with mirror(args.mirror) as opened:
+            _ = opened.version
+            yield {MIRROR_VARIABLE: opened.path}, cast("Client", opened)
         return
-    with Client(profile=args.connection) as client:
+    with Client(profile=args.connection, progress=False) as client:
         _ = client.settings
-    yield {"BILLFRAMES_PROFILE": args.connection} if args.connection else {}
+        yield {"BILLFRAMES_PROFILE": args.connection} if args.connection else {}, client
 
 
 @contextmanager
-def _demo() -> Iterator[Mapping[str, str | None]]:
+def _demo() -> Iterator[Source]:
     """Start the sandbox in this process. The user's own configuration is not used."""
     with demonstration() as (environment, settings):
-        yield {SETTINGS: settings, TITLE: DEMO_FIRM, REMARK: DEMO_REMARK, **environment}
+        from billframes.client import Client
+
+        with Client(environment["BILLFRAMES_BASE_URL"], environment["BILLFRAMES_TOKEN"], progress=False) as client:
+            yield {SETTINGS: settings, TITLE: DEMO_FIRM, REMARK: DEMO_REMARK, **environment}, client
 
 
-def _serve(
-    source: AbstractContextManager[Mapping[str, str | None]], more: Mapping[str, str], port: int, *, browser: bool
-) -> None:
-    """Start the server, and meanwhile what it loads from; serve until it ends."""
+def _serve(source: AbstractContextManager[Source], more: Mapping[str, str], port: int, *, browser: bool) -> None:
+    """Start the server, and meanwhile load the records; serve until it ends."""
     token = secrets.token_urlsafe(16)
     with private_folder() as folder:
         if transport_in(folder) == "tcp":
@@ -107,9 +114,9 @@ def _serve(
         notebook = folder / "dashboard.ipynb"
         shipped = resources.files("billframes.widgets.dashboard").joinpath("dashboard.ipynb")
         notebook.write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
-        log = folder / "voila.log"
-        with log.open("w") as file, _voila(notebook, port, file) as server, source as environment:
-            _tell(server, {**environment, **more, TOKEN: token, FRAMES: str(folder / "frames")})
+        frames, log = folder / "frames", folder / "voila.log"
+        with log.open("w") as file, _voila(notebook, port, token, file) as server, source as (environment, client):
+            _prepare(frames, {**environment, **more}, client)
             base = f"http://127.0.0.1:{_port(server, folder, log)}/"
             say(f"Dashboard at {base}?token={token}  Ctrl-C ends it.")
             if browser:
@@ -118,33 +125,40 @@ def _serve(
                 raise BillframesError(f"The dashboard's server ended. It said: {_last_words(log)}")
 
 
+def _prepare(folder: Path, variables: Mapping[str, str | None], client: Client) -> None:
+    """Give the kernels their variables, which they wait for after their imports, and load the records."""
+    from billframes.widgets.dashboard.shared_frames import SharedFrames
+
+    frames = SharedFrames(folder, client)
+    part = folder / f"{VARIABLES_FILE}.part"
+    part.touch(mode=0o600)
+    part.write_text(json.dumps(dict(variables)), encoding="utf-8")
+    part.replace(folder / VARIABLES_FILE)
+    frames.load_ahead()
+
+
 @contextmanager
-def _voila(notebook: Path, port: int, log: IO[str]) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "billframes.widgets.dashboard.server", str(notebook), str(port)]
+def _voila(notebook: Path, port: int, token: str, log: IO[str]) -> Iterator[subprocess.Popen[str]]:
+    """Start the server. It is given the token by standard input, and imports the rest meanwhile."""
+    command = [sys.executable, "-m", "billframes.widgets.dashboard", str(notebook), str(port)]
     # A registered kernel called python3 may be another Python without billframes, so prefer this environment's.
-    own = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1"}
+    own = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1", FRAMES: str(notebook.parent / "frames")}
     # In its own folder, because the server imports and reads files of the folder it starts in.
     server = subprocess.Popen(  # noqa: S603
         command, env=own, cwd=notebook.parent, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT, text=True
     )
     try:
+        if server.stdin:
+            with contextlib.suppress(BrokenPipeError), server.stdin as words:
+                words.write(f"{token}\n")
         yield server
     finally:
-        if server.stdin:
-            with contextlib.suppress(BrokenPipeError):
-                server.stdin.close()
         server.terminate()
         try:
             server.wait(10)
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
-
-
-def _tell(server: subprocess.Popen[str], variables: Mapping[str, str | None]) -> None:
-    """Give the server its variables, which it waits for after its imports; None removes one."""
-    with contextlib.suppress(BrokenPipeError), server.stdin or contextlib.nullcontext() as words:
-        json.dump(dict(variables), words)  # type: ignore[arg-type]
 
 
 def _open_browser(address: str, folder: Path) -> None:

@@ -9,7 +9,6 @@ visitor loads the records again, the kernel that is ready is replaced, because i
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -18,6 +17,7 @@ from typing import Any
 
 from jupyter_core.utils import ensure_async, run_sync
 from jupyter_server._tz import utcnow
+from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 from tornado.httpserver import HTTPServer
 from tornado.ioloop import IOLoop, PeriodicCallback
 from tornado.netutil import bind_sockets
@@ -26,7 +26,7 @@ from voila.app import Voila
 from voila.request_info_handler import RequestInfoSocketHandler
 
 from billframes.report.kernel import transport_in
-from billframes.widgets.dashboard import CLEARED, FRAMES, IDLE, PORT_FILE, TOKEN
+from billframes.widgets.dashboard import CLEARED, FRAMES, IDLE, PORT_FILE
 
 # The browser may load from this server only.
 _POLICY = (
@@ -38,6 +38,31 @@ IDLE_SECONDS = 30
 # Seconds until the next kernel is prepared: the page that took the last one is drawn first.
 _PAUSE = 3.0
 _CHECK = 5_000
+# Seconds for a kernel to say what it is; Jupyter notices only after them that the page was closed meanwhile.
+_ANSWER = 20.0
+
+
+class Connection(ZMQChannelsWebsocketConnection):
+    """
+    A page's connection to its kernel, which counts only while it is open.
+
+    A page that is reloaded at once closes its connection while Jupyter still asks the kernel about itself. Jupyter
+    then counts -1 connections, and it ends a kernel only if it has 0.
+    """
+
+    _counted = False
+
+    def connect(self) -> Any:
+        """Count the connection, and open it."""
+        self._counted = True
+        return super().connect()
+
+    def disconnect(self) -> Any:
+        """Close the connection; one that was not opened was not counted."""
+        if not self._counted:
+            self.multi_kernel_manager.notify_connect(self.kernel_id)
+        self._counted = False
+        return super().disconnect()  # type: ignore[no-untyped-call]
 
 
 class Server(Voila):  # type: ignore[misc]
@@ -99,26 +124,24 @@ class Server(Voila):  # type: ignore[misc]
 
 def main(notebook: str, port: str) -> None:
     """Serve a notebook on a port; 0 means any free port."""
-    for name, value in json.load(sys.stdin).items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
+    # The token comes by standard input: everyone on the machine can read a command line. Kernels never see it.
+    token = sys.stdin.readline().strip()
     folder = Path.cwd()
     idle = float(os.environ.get(IDLE, IDLE_SECONDS))
     culling = {"cull_idle_timeout": round(idle), "cull_interval": max(1, round(idle / 3)), "cull_connected": False}
     kernels = {"transport": transport_in(folder)}
     settings: dict[str, Any] = {
-        "token": os.environ.pop(TOKEN),
+        "token": token,
         "port": int(port),
         "open_browser": False,
+        "kernel_websocket_connection_class": Connection,
         "connection_dir_root": str(folder),
         "config_file_paths": [],
         "tornado_settings": {"headers": {"Content-Security-Policy": _POLICY}},
         "config": Config(
             {
                 "KernelManager": kernels,
-                "MappingKernelManager": culling,
+                "MappingKernelManager": {**culling, "kernel_info_timeout": _ANSWER},
                 "VoilaKernelManager": {"fill_delay": _PAUSE},
                 "VoilaConfiguration": {"preheat_kernel": True, "default_pool_size": 1},
             }
@@ -131,7 +154,3 @@ def _time_cleared() -> float:
     """Return when a visitor last loaded the records again; 0 if never."""
     path = Path(os.environ[FRAMES]) / CLEARED
     return path.stat().st_mtime if path.exists() else 0.0
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -1,7 +1,8 @@
 """Load a firm's records once for all visits to a dashboard.
 
-Each visit has a kernel of its own. The first one loads the records and writes them to the server's private folder; the
-others read them there. A dashboard has one connection and one token, so all its visitors may see the same records.
+Each visit has a kernel of its own. The command loads the records while the first kernel starts, and writes them to the
+server's private folder, where kernels read them. A dashboard has one connection and one token, so all its visitors may
+see the same records.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ import pandas as pd
 from billframes._book_methods import FRAMES
 from billframes._session import default_client
 from billframes.client import Client
-from billframes.errors import BillframesError
 from billframes.widgets.dashboard import CLEARED
 
 if sys.platform != "win32":
@@ -41,10 +41,12 @@ class SharedFrames:
     folder : Path
         Readable for this user only, because it holds the firm's records, and because reading a pickle runs what is in
         it.
+    client : Client, optional
+        What the records are loaded with; the default client where it is not given.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, client: Client | None = None) -> None:
+        self._folder, self._given = folder, client
         folder.mkdir(mode=0o700, exist_ok=True)
 
     def as_client(self) -> Client:
@@ -56,8 +58,8 @@ class SharedFrames:
         threading.Thread(target=self._load_ahead, daemon=True).start()
 
     def _load_ahead(self) -> None:
-        # Who needs the records loads them again and meets the same error.
-        with contextlib.suppress(BillframesError):
+        # Who needs the records loads them again and meets the same error; when the command ends the connection closes.
+        with contextlib.suppress(Exception):
             for name in _AHEAD:
                 if not (self._folder / f"{name}.pickle").exists():
                     self._frame(name)
@@ -70,13 +72,17 @@ class SharedFrames:
             (self._folder / CLEARED).write_text("", encoding="ascii")
 
     def __getattr__(self, name: str) -> Any:
-        return partial(self._frame, name) if name in FRAMES else getattr(default_client(), name)
+        return partial(self._frame, name) if name in FRAMES else getattr(self._client, name)
+
+    @property
+    def _client(self) -> Client:
+        return self._given or default_client()
 
     def _frame(self, name: str) -> pd.DataFrame:
         path = self._folder / f"{name}.pickle"
         with self._alone(name):
             if not path.exists():
-                frame = getattr(default_client(), name)()
+                frame = getattr(self._client, name)()
                 part = path.with_suffix(".part")
                 part.write_bytes(pickle.dumps(frame, protocol=5))
                 part.replace(path)
