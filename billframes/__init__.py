@@ -6,6 +6,7 @@
 dtype('float64')
 """
 
+from types import FunctionType
 from typing import Any
 
 import lazy_loader
@@ -17,7 +18,12 @@ _import, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 def __getattr__(name: str) -> Any:
     if name in __all__ or name.startswith("__"):
-        return _import(name)
+        found = _import(name)
+        if isinstance(found, FunctionType):
+            from billframes._suggest import suggesting
+
+            found = globals()[name] = suggesting(found)
+        return found
     from billframes._suggest import unknown_name
 
     raise unknown_name("billframes", name, __all__)

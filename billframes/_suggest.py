@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from billframes._names import closest
 from billframes.errors import CallError, UnknownNameError
 
-__all__ = ["SuggestsNames", "bound_arguments", "check_names", "unknown_name"]
+__all__ = ["SuggestsNames", "bound_arguments", "check_names", "suggesting", "unknown_name"]
 
 
 def check_names(call: str, given: Iterable[str], accepted: Iterable[str]) -> None:
@@ -38,6 +40,22 @@ def bound_arguments(
     except TypeError as error:
         reason = str(error)
     raise CallError(f"{call}(): {reason}.")
+
+
+def suggesting(function: FunctionType) -> Callable[..., Any]:
+    """Return a public function that answers a wrong argument with the nearest right one; it belongs to `billframes`."""
+    signature = inspect.signature(function)
+    takes_all = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not takes_all:
+            check_names(function.__name__, kwargs, signature.parameters)
+        return function(*args, **kwargs)
+
+    # As it is found there, it can be pickled.
+    call.__module__, call.__qualname__ = "billframes", function.__name__
+    return call
 
 
 def unknown_name(owner: str, name: str, known: Iterable[str]) -> UnknownNameError:

@@ -38,6 +38,7 @@ LIBRARY = "billframes/"
 CALLS = {
     "client.time_entries('soon')": "ParameterError: start='soon' is not a date or period",
     "client.time_entries(user='x')": "CallError: time_entries() got an unexpected keyword argument 'user'. Did you",
+    "bf.utilization(userz=1)": "CallError: utilization() got an unexpected keyword argument 'userz'. Did you mean",
     "bf.time_entires": "UnknownNameError: billframes has no 'time_entires'. Did you mean 'time_entries'?",
     "client.matters.get('00000000-0000-4000-8000-000000000000')": "NotFoundError: matters: not found (404)",
     "bf.aging(client.users(), as_of='2026-10-31')": "MissingColumnError: ",

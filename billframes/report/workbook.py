@@ -53,8 +53,14 @@ _OPTIONS = {
 _WIDEST, _NARROWEST = 60, 10
 # The characters of a heading's line that bold letters, the indent and the filter's button take.
 _BESIDE = 6
+# A row's height: fonts in place of Excel's own are higher than it.
+_ROW = 16
 # A line's height in points, and the characters on a line of the definitions.
 _LINE, _ON_A_LINE = 15, 105
+# Excel's number of the paper's size; inches left, right, above and below.
+_A4, _MARGINS = 9, (0.4, 0.4, 0.5, 0.5)
+# So many characters of width stay readable across a landscape page; wider sheets take two.
+_ON_PAPER = 170
 # Excel's limit for one cell is 32,767 characters.
 _LONGEST = 32_000
 # XML can't contain control characters.
@@ -118,14 +124,15 @@ class _Pen:
 
     def __init__(self, book: Any, currency: str) -> None:
         forms = number_formats(currency)
+        self._money = f" {currency}" if currency else ""
         self._heading = book.add_format({"bold": True, "text_wrap": True, "valign": "top", "bottom": 1})
         # The indent keeps figures' headings clear of the filter's button.
         self._figure = book.add_format(
             {"bold": True, "text_wrap": True, "valign": "top", "bottom": 1, "align": "right", "indent": 2}
         )
         self._bold = book.add_format({"bold": True, "valign": "top"})
-        self._wrapped = book.add_format({"text_wrap": True, "valign": "top"})
-        self._top = book.add_format({"valign": "top"})
+        self._wrapped = book.add_format({"text_wrap": True, "valign": "top", "align": "left"})
+        self._top = book.add_format({"valign": "top", "align": "left"})
         self._days = {
             unit: book.add_format({"num_format": forms[unit], "valign": "top", "align": "left"})
             for unit in ("date", "month")
@@ -151,6 +158,7 @@ class _Pen:
         page.set_column(1, 1, 100)
         page.set_column(2, 2, 20)
         page.set_landscape()
+        page.set_paper(_A4)
         page.fit_to_pages(1, 0)
 
     def sheet(self, page: Any, sheet: Sheet) -> None:
@@ -158,13 +166,16 @@ class _Pen:
         columns = [*sheet.labels, *(each.name for each in sheet.measures)]
         top = 1 if sheet.note else 0
         write_cell(page, 0, 0, sheet.note, self._bold)
-        widths = list(_widths(sheet, columns))
+        widths = list(_widths(sheet, columns, self._money))
         for place, heading in enumerate(sheet.headings):
             write_cell(page, top, place, heading, self._heading if place < len(sheet.labels) else self._figure)
         page.set_row(top, _LINE * max(map(_lines, sheet.headings, widths), default=1))
         for place, name in enumerate(columns):
             self._column(page, (top + 1, place), sheet.rows[name], self._forms(sheet)[place], name in sheet.labels)
         last = top + len(sheet.rows)
+        # Rows with descriptions take the height of their text.
+        if "description" not in columns:
+            page.set_default_row(_ROW)
         page.freeze_panes(top + 1, min(1, len(sheet.labels)))
         page.autofilter(top, 0, last, len(columns) - 1)
         self._below(page, last + 2, sheet)
@@ -174,7 +185,12 @@ class _Pen:
         page.ignore_errors({"number_stored_as_text": f"A1:A{last + 1}"})
         page.repeat_rows(0, top)
         page.set_landscape()
-        page.fit_to_pages(1, 0)
+        page.set_paper(_A4)
+        page.set_margins(*_MARGINS)
+        across = math.ceil(sum(widths) / _ON_PAPER)
+        if across > 1:
+            page.repeat_columns(0)
+        page.fit_to_pages(across, 0)
 
     def _forms(self, sheet: Sheet) -> list[Any]:
         texts = [self._wrapped if name == "description" else self._top for name in sheet.labels]
@@ -263,11 +279,23 @@ def _lines(heading: str, width: float) -> int:
     return len(textwrap.wrap(heading, max(1, int(width) - _BESIDE))) or 1
 
 
-def _widths(sheet: Sheet, columns: Sequence[str]) -> Iterator[float]:
-    """Return column widths: that of the longest text, and enough for millions in columns of figures."""
+def _widths(sheet: Sheet, columns: Sequence[str], money: str) -> Iterator[float]:
+    """Return column widths: that of the longest text or figure, with room for the longest word of the heading."""
     for place, name in enumerate(columns):
-        if place >= len(sheet.labels):
-            yield 18
+        values = sheet.rows[name]
+        if place < len(sheet.labels):
+            longest = int(values.astype("str").str.len().max()) if len(values) else 0
+            yield min(_WIDEST, max(_NARROWEST, longest + 2))
             continue
-        longest = int(sheet.rows[name].astype("str").str.len().max()) if len(sheet.rows) else 0
-        yield min(_WIDEST, max(_NARROWEST, longest + 2))
+        each = sheet.measures[place - len(sheet.labels)]
+        total = sheet.total[name] if name in sheet.total else values.iloc[:0]
+        figures = (_length(value, each.unit, money) for value in (*values, *total))
+        word = max(map(len, sheet.headings[place].split()), default=0)
+        yield max(_NARROWEST, word + _BESIDE, max(figures, default=0) + 3)
+
+
+def _length(value: Any, unit: str, money: str) -> int:
+    """Return how many characters a figure takes at most in its number format."""
+    if isinstance(value, pd.Timestamp) or pd.isna(value):
+        return len("31 Oct 2026")
+    return len(f"{float(value):,.2f}") + (len(money) if unit in PRICED else 0)

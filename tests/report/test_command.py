@@ -151,8 +151,9 @@ def test_nobody_of_that_name_is_said_before_a_kernel_starts(built):
 def test_all_lawyers_reports_are_built_from_one_load_and_written_to_a_folder(built, monkeypatch, tmp_path, capsys):
     asked = {}
     monkeypatch.setattr(command, "build_each", lambda parameters, outs, **_how: asked.update(outs))
-    (tmp_path / "reports").mkdir()
-    assert run("--demo", "--all-responsible", "--out", str(tmp_path / "reports")) == 0
+    folder = tmp_path / "new" / "reports"
+    assert run("--demo", "--all-responsible", "--out", str(folder)) == 0
+    assert folder.is_dir()
     assert not built
     names = [path.name for path in asked.values()]
     assert len(names) == 11

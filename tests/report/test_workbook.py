@@ -9,6 +9,7 @@ from dataclasses import replace
 import openpyxl
 import pandas as pd
 import pytest
+from openpyxl.utils import get_column_letter
 
 from billframes.analysis.spec import measures
 from billframes.report import views, workbook as writing
@@ -168,3 +169,14 @@ def test_definitions_speak_neither_of_arguments_nor_of_an_api(book):
     said = texts(book)
     assert [text for text in said if "API" in text or "True" in text or "=False" in text] == []
     assert "What is left out: non-billable time (non-billable hours)." in said
+
+
+def test_each_sheet_prints_large_enough_and_wide_ones_repeat_their_first_column(book):
+    for sheet in book.worksheets[2:]:
+        across = sheet.page_setup.fitToWidth
+        widths = [sheet.column_dimensions[get_column_letter(place)].width for place in range(1, sheet.max_column + 1)]
+        assert max(widths[1:]) < 61
+        assert sum(widths) / across <= 175, sheet.title
+        assert sheet.print_title_cols == ("$A:$A" if across > 1 else None), sheet.title
+    assert book["Realization by client"].page_setup.fitToWidth == 2
+    assert book["Utilization by timekeeper"].page_setup.fitToWidth == 1

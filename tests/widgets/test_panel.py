@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import inspect
 
 import pandas as pd
 import pytest
@@ -158,4 +159,4 @@ def test_names_are_shown_as_text_never_as_html(panel):
 
 def test_importing_billframes_and_naming_the_panel_are_two_things():
     assert "filter_panel" in dir(bf)
-    assert bf.filter_panel.__module__ == "billframes.widgets.panel"
+    assert inspect.unwrap(bf.filter_panel).__module__ == "billframes.widgets.panel"
