@@ -22,8 +22,6 @@ import pandas as pd
 
 from billframes._show import enum_label, long_date, month_name
 from billframes.analysis.bridge import bridge
-from billframes.analysis.frames import from_native
-from billframes.analysis.guards import already_checked
 from billframes.analysis.totals import total_of
 from billframes.book import Book, book
 from billframes.book_slice import BookSlice, SlicedBook, SliceKey, kept
@@ -169,10 +167,7 @@ class Month:
         with collect_warnings(self.notes):
             billed = self._realization_by_month("invoice_date")
             cohort = self._realization_by_month("work_date")
-            names = ("time_entries", "users", "matters")
-            frames = {name: getattr(self.book, name) for name in names}
-            with already_checked(frames, from_native(**frames)):
-                hours = pd.DataFrame([self._utilization_of(back) for back in range(self.months_back, -1, -1)])
+            hours = pd.DataFrame([self._utilization_of(back) for back in range(self.months_back, -1, -1)])
         hours.index = pd.Index(self._month_names())
         left_out = {name: f"{name}_of_work" for name in ("left_out_hours", "left_out_amount")}
         work = cohort[["cohort_amount", "unbilled_amount", "prebill_amount", *left_out]].rename(columns=left_out)

@@ -215,7 +215,10 @@ class Overview(w.VBox):  # type: ignore[misc]
             chart.add_class("bf-drawing")
         self.remove_class("bf-busy")
         for view, _figures, chart in self._parts:
-            chart.value = _chart_of(view, *charted[view])
+            key, rows = charted[view]
+            # Filters that are chosen again show the same charts.
+            drawn = filtered.charts.get((view.title, key))
+            chart.value = filtered.charts[view.title, key] = _chart_of(view, key, rows) if drawn is None else drawn
             chart.remove_class("bf-drawing")
 
 
