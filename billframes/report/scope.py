@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import pandas as pd
 
@@ -23,6 +24,8 @@ __all__ = ["Scope", "choose", "every", "file_names", "read_scope"]
 
 # Names that a message suggests.
 _SUGGESTED = 5
+# How like two words must be, as `difflib` counts it.
+_LIKE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +98,26 @@ def choose(book: Book, key: SliceKey, text: str) -> Scope:
 
 
 def _alike(text: str, names: Sequence[str]) -> str:
-    """Return a hint at the names that contain a text, or at the one most like it."""
-    holding = [name for name in dict.fromkeys(names) if text.strip().casefold() in name.casefold()]
+    """Return a hint at the names that contain a text, or words like its words, or at the one most like it."""
+    known = list(dict.fromkeys(names))
+    holding = [name for name in known if text.strip().casefold() in name.casefold()]
+    holding = holding or [name for name in known if _has_words(name, text)]
     few = " or ".join(map(repr, holding[:_SUGGESTED]))
     more = f" There are {len(holding) - _SUGGESTED} more." if len(holding) > _SUGGESTED else ""
     return f" Did you mean {few}?{more}" if holding else closest(text, names)
+
+
+def _has_words(name: str, text: str) -> bool:
+    """
+    Tell whether each word of a text is like a word of a name.
+
+    Examples
+    --------
+    >>> _has_words("Granite Mutual Insurance Company", "granit mutal"), _has_words("Granitepeak", "granit mutal")
+    (True, False)
+    """
+    words = name.casefold().split()
+    return all(get_close_matches(each, words, 1, _LIKE) for each in text.casefold().split())
 
 
 def every(book: Book, key: SliceKey) -> list[Scope]:

@@ -102,7 +102,7 @@ def test_a_client_is_found_by_reference_name_or_id_and_one_of_two_namesakes_must
     with pytest.raises(ParameterError, match="No client has the name, reference or id 'Nobody'"):
         choose(october.whole, "client", "Nobody")
     with pytest.raises(ParameterError, match=r"Did you mean 'Granite Mutual Insurance Company'\?"):
-        choose(october.whole, "client", "granite mut")
+        choose(october.whole, "client", "granit mutal")
     with pytest.raises(ParameterError, match=r"Did you mean 'Willowbank Health'\?"):
         choose(october.whole, "client", "Wilowbank Helth")
 
