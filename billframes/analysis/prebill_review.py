@@ -7,31 +7,29 @@ The invoice's figures are those of `reconcile`, what its client owes is that of 
 from __future__ import annotations
 
 import datetime as dt
-import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
+import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import closest
 from billframes.analysis.aging import aging
 from billframes.analysis.allocation import PREBILL
 from billframes.analysis.arguments import read_date, time_zone_of
-from billframes.analysis.code_check import code_check
 from billframes.analysis.column_types import IDS, ITEMS, Frame, as_arrow
-from billframes.analysis.duplicates import duplicates
-from billframes.analysis.engine import collect, from_arrow, join_by_id, sum_by, to_dicts
+from billframes.analysis.engine import collect, from_arrow, join_by_id, to_dicts
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
 from billframes.analysis.metrics import Measure, shared
+from billframes.analysis.prebill_flags import Looked, ids_frame
 from billframes.analysis.reconcile import reconcile
 from billframes.analysis.spec import Analysis, BookArgument, FromBook, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.periods import DateLike, local_day
+from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "prebill_review"]
 
@@ -50,11 +48,16 @@ _SCHEMA = {
     **dict.fromkeys(("activity_code", "task_code", "flags"), _TEXT),
     **dict.fromkeys(("invoice_amount", *_OF_INVOICE, "client_overdue"), _MONEY),
 }
+_RESPONSIBLE = ("responsible_id", "responsible_name")
+# `entered` is when an entry was made, by the firm's clock.
+_ITEM = {
+    **dict.fromkeys(("invoice_id", "matter_id", "matter_name", "item", "item_id"), _TEXT),
+    **dict.fromkeys(("date", "entered"), _DATE),
+    **dict.fromkeys(("user_id", "user_name", "description", "billing_type", "activity_code", "task_code"), _TEXT),
+    **dict.fromkeys(("hours", "rate", "item_amount"), _MONEY),
+}
 _SHOWN = ("date", "user_id", "user_name", "matter_id", "matter_name", "description")
 _OF_TIME = ("billing_type", "hours", "rate", "amount", "activity_code", "task_code", "created_at")
-# As in `timekeeping_lag`.
-_LATE = 7
-_BLANK = re.compile(r"[\W_]*")
 
 
 def prebill_review(
@@ -175,20 +178,18 @@ def prebill_review(
     day = None if as_of is None else read_date(as_of, "as_of")
     settings = time_zone_of(settings)
     heads = _heads(frames["invoices"], invoice)
-    items = [row for name in ITEMS if name in frames for row in _items(frames[name], name, heads)]
+    there = [_items(frames[name], name, heads, settings.time_zone) for name in ITEMS if name in frames]
+    items = pa.concat_tables(there)
     people = _people(frames.get("matters"), responsible)
     kept = _of_responsible(heads, items, people, responsible)
     with already_checked(natives, frames):
         _add_figures(kept, natives, day, settings)
-    items = [row for row in items if row["invoice_id"] in kept]
-    entries = frames["time_entries"]
-    wrong = {} if codes is None else _wrong_codes(items, natives, entries, codes=codes, code_sets=code_sets)
-    _flag(items, natives, entries, kept, hours_a_day, settings, wrong)
-    rows = [
-        {name: row.get(name) for name in _SCHEMA} | people.get(row["matter_id"], {}) | kept[row["invoice_id"]]
-        for row in [*items, *_empty(kept, items)]
-    ]
-    table = pa.Table.from_pylist(sorted(rows, key=_place), pa.schema(_SCHEMA))
+    items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(kept), _TEXT))).combine_chunks()
+    invoices_of_items = _heads_of(items, kept)
+    looked_at = Looked(items, frames["time_entries"], natives["time_entries"])
+    wrong = {} if codes is None else looked_at.wrong_codes(natives["matters"], codes=codes, code_sets=code_sets)
+    flags = looked_at.flags(invoices_of_items["invoice_date"], hours_a_day, wrong)
+    table = _in_order(items.append_column("flags", flags), kept, people)
     return cast("IntoFrameT", to_native(from_arrow(frames["time_entries"], table), time_entries))
 
 
@@ -230,26 +231,52 @@ def _check_found(name: str, found: _Rows) -> None:
         raise ParameterError(f"Invoice {name!r} is {state}; only draft, review and approved ones can be reviewed.")
 
 
-def _items(frame: Frame, name: str, heads: Mapping[str, Any]) -> _Rows:
+def _items(frame: Frame, name: str, heads: Mapping[str, Any], zone: str) -> pa.Table:
     """List the items on the prebills."""
     id_ = IDS[name]
     needed = ("invoice_id", "matter_id", *(("hours", "billing_type") if name == "time_entries" else ()), "amount")
     rows = select_columns(frame, name, needed, (id_, *_SHOWN, *_OF_TIME))
-    return [
-        row | {"item": id_.removesuffix("_id"), "item_id": row.get(id_), "item_amount": row["amount"]}
-        for row in to_dicts(join_by_id(rows, _ids(rows, heads), "invoice_id", "inner"))
-    ]
+    on_these = collect(join_by_id(rows, ids_frame(rows, heads, "invoice_id"), "invoice_id", "inner"))
+    found = cast("nw.DataFrame[Any]", on_these).to_arrow()
+    named = {"item_id": id_, "item_amount": "amount", "entered": "created_at"}
+    if "created_at" in found.column_names and found["created_at"].type.tz is not None:
+        entered = pc.local_timestamp(found["created_at"].cast(pa.timestamp("us", zone), safe=False))
+        found = found.drop_columns("created_at").append_column("created_at", entered)
+    columns = {column: _column(found, named.get(column, column), kind) for column, kind in _ITEM.items()}
+    columns["item"] = pa.repeat(pa.scalar(id_.removesuffix("_id")), len(found))
+    return pa.table(columns, pa.schema(_ITEM))
 
 
-def _ids(frame: Frame, values: Iterable[str], column: str = "invoice_id") -> Frame:
-    """Make a frame of ids, of the same engine as `frame`."""
-    return from_arrow(frame, pa.table({column: pa.array(list(values), pa.string())}))
+def _column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
+    """Return a column as a plain one of this type; missing if the table does not have it."""
+    if name not in table.column_names:
+        return pa.chunked_array([pa.nulls(len(table), kind)])
+    column = table[name]
+    if pa.types.is_dictionary(column.type):
+        column = pa.chunked_array([each.dictionary_decode() for each in column.chunks], column.type.value_type)
+    return column.cast(kind, safe=False)
 
 
-def _empty(kept: Mapping[str, Any], items: _Rows) -> _Rows:
-    """Return a row for each prebill without items."""
-    itemized = {row["invoice_id"] for row in items}
-    return [{"invoice_id": id_, "item_id": None, "matter_id": None} for id_ in kept if id_ not in itemized]
+def _heads_of(items: pa.Table, kept: Mapping[str, Mapping[str, Any]]) -> pa.Table:
+    """Return the columns of its invoice for each item."""
+    names = [name for name in _SCHEMA if name not in _ITEM and name not in ("flags", *_RESPONSIBLE)]
+    heads = pa.Table.from_pylist(list(kept.values()), pa.schema({name: _SCHEMA[name] for name in names}))
+    return heads.take(pc.index_in(items["invoice_id"], value_set=pa.array(list(kept), _TEXT)))
+
+
+def _in_order(items: pa.Table, kept: Mapping[str, Mapping[str, Any]], people: Mapping[str, Any]) -> pa.Table:
+    """Put the invoice's columns beside each item, and a row without item where there is none; sort."""
+    itemized = set(items["invoice_id"].unique().to_pylist())
+    empty = pa.table({"invoice_id": pa.array([id_ for id_ in kept if id_ not in itemized], _TEXT)})
+    rows = pa.concat_tables([items, empty], promote_options="default")
+    of_invoice = _heads_of(rows, kept)
+    of_matter = pa.Table.from_pylist(list(people.values()), pa.schema(dict.fromkeys(_RESPONSIBLE, _TEXT)))
+    of_matter = of_matter.take(pc.index_in(rows["matter_id"], value_set=pa.array(list(people), _TEXT), skip_nulls=True))
+    found = {name: each[name] for each in (rows, of_invoice, of_matter) for name in each.column_names}
+    table = pa.table({name: found[name] for name in _SCHEMA}, pa.schema(_SCHEMA))
+    texts = {name: pc.fill_null(table[name], "") for name in ("client_name", "invoice_number", "invoice_id")}
+    places = pa.table({**texts, **{name: table[name] for name in ("date", "item", "item_id")}})
+    return table.take(pc.sort_indices(places, sort_keys=[(name, "ascending") for name in places.column_names]))
 
 
 def _people(matters: Frame | None, responsible: str | None) -> dict[str, dict[str, Any]]:
@@ -264,7 +291,7 @@ def _people(matters: Frame | None, responsible: str | None) -> dict[str, dict[st
 
 
 def _of_responsible(
-    heads: Mapping[str, dict[str, Any]], items: _Rows, people: Mapping[str, dict[str, Any]], responsible: str | None
+    heads: Mapping[str, dict[str, Any]], items: pa.Table, people: Mapping[str, dict[str, Any]], responsible: str | None
 ) -> dict[str, dict[str, Any]]:
     """Keep the invoices with an item on a matter of one person, all of them if no one is named."""
     if responsible is None:
@@ -280,7 +307,8 @@ def _of_responsible(
         none = f"No matter has the responsible lawyer {responsible!r}.{closest(responsible, known)}"
         raise ParameterError(many if found else none)
     theirs = {matter for matter, row in people.items() if row["responsible_id"] in found}
-    on_theirs = {row["invoice_id"] for row in items if row["matter_id"] in theirs}
+    on_matters = items.filter(pc.is_in(items["matter_id"], value_set=pa.array(list(theirs), _TEXT)))
+    on_theirs = set(on_matters["invoice_id"].to_pylist())
     return {id_: head for id_, head in heads.items() if id_ in on_theirs or head["_matter"] in theirs}
 
 
@@ -291,7 +319,7 @@ def _add_figures(
     names = ("time_entries", "invoices", "expenses", "fixed_fees")
     compared = nw.from_native(reconcile(*[natives[name] for name in names]))
     figures = as_arrow(cast("Frame", compared)).select("invoice_id", *_OF_INVOICE)
-    for row in to_dicts(join_by_id(figures, _ids(figures, kept), "invoice_id", "inner")):
+    for row in to_dicts(join_by_id(figures, ids_frame(figures, kept, "invoice_id"), "invoice_id", "inner")):
         kept[row.pop("invoice_id")] |= row
     overdue = {}
     if day is not None:
@@ -300,93 +328,6 @@ def _add_figures(
     for head in kept.values():
         nothing = None if day is None or head["client_id"] is None else 0.0
         head["client_overdue"] = overdue.get(head["client_id"], nothing)
-
-
-def _flag(
-    items: _Rows,
-    natives: Mapping[str, Any],
-    entries: Frame,
-    heads: Mapping[str, Any],
-    most: float,
-    settings: FirmSettings,
-    wrong_codes: Mapping[str, list[str]],
-) -> None:
-    """Say of each item what looks wrong."""
-    time = [row for row in items if row["item"] == "time_entry"]
-    twice = _twice(time, entries, natives["time_entries"])
-    days = _hours_by_day(time, entries)
-    for row in items:
-        checks = {
-            "no narrative": not _BLANK.sub("", row.get("description") or ""),
-            "dated after the invoice": _is_after(row.get("date"), heads[row["invoice_id"]]["invoice_date"]),
-        }
-        if row["item"] == "time_entry":
-            hours = days.get((row.get("user_id"), row.get("date")), 0.0)
-            checks |= {
-                "possible duplicate": row["item_id"] in twice,
-                f"{hours:g} hours on that day": hours > most,
-                "no amount": row["billing_type"] == "billable" and row["amount"] is None and row["hours"] != 0,
-            }
-        flags = [flag for flag, is_so in checks.items() if is_so]
-        if row["item"] == "time_entry":
-            flags += [*_late(row, settings), *wrong_codes.get(row["item_id"], ())]
-        row["flags"] = "; ".join(flags) or None
-
-
-def _is_after(day: dt.datetime | None, other: dt.datetime | None) -> bool:
-    return day is not None and other is not None and day > other
-
-
-def _late(row: Mapping[str, Any], settings: FirmSettings) -> Iterator[str]:
-    made, dated = row.get("created_at"), row.get("date")
-    if made is not None and dated is not None:
-        days = (local_day(made, settings.time_zone) - dated.date()).days
-        if days > _LATE:
-            yield f"entered {days} days later"
-
-
-def _near(time: _Rows, entries: Frame, key: str, columns: Iterable[str]) -> Frame:
-    """Select the time entries that share a matter or a person with those on prebills."""
-    values = sorted({row[key] for row in time if row.get(key) is not None})
-    return join_by_id(select_columns(entries, "time_entries", columns), _ids(entries, values, key), key, "inner")
-
-
-def _twice(time: _Rows, entries: Frame, native: Any) -> set[str]:
-    """Return the ids of entries that have another like them, on whatever invoice."""
-    if not time:
-        return set()
-    columns = ("time_entry_id", "user_id", "matter_id", "date", "hours", "description")
-    near = to_native(_near(time, entries, "matter_id", columns), native)
-    found = cast("Frame", nw.from_native(duplicates(near))).select("time_entry_id")
-    return {row["time_entry_id"] for row in to_dicts(found)}
-
-
-def _hours_by_day(time: _Rows, entries: Frame) -> dict[tuple[Any, Any], float]:
-    """Add up the hours of each person and day, on all matters."""
-    if not time:
-        return {}
-    near = _near(time, entries, "user_id", ("user_id", "date", "hours"))
-    rows = to_dicts(collect(sum_by(near, ["user_id", "date"], ["hours"])))
-    return {(row["user_id"], row["date"]): round(row["hours"], 6) for row in rows if row["hours"] is not None}
-
-
-def _wrong_codes(items: _Rows, natives: Mapping[str, Any], entries: Frame, **lists: Any) -> dict[str, list[str]]:
-    """Return what `code_check` finds, by the id of the time entry."""
-    names = {"time_entry_id": _TEXT, "date": _DATE, "matter_id": _TEXT, "activity_code": _TEXT, "task_code": _TEXT}
-    time = [row for row in items if row["item"] == "time_entry"]
-    table = from_arrow(entries, pa.Table.from_pylist([{name: row.get(name) for name in names} for row in time],
-                                                     pa.schema(names)))  # fmt: skip
-    found: dict[str, list[str]] = defaultdict(list)
-    checked = code_check(to_native(table, natives["time_entries"]), natives["matters"], **lists)
-    for row in to_dicts(cast("Frame", nw.from_native(checked))):
-        problem = {"unknown": "is unknown", "not selectable": "can't be selected"}.get(row["problem"], row["problem"])
-        found[row["item_id"]].append(f"{row['field'].replace('_', ' ')} {problem}")
-    return found
-
-
-def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    texts = [row[name] or "" for name in ("client_name", "invoice_number", "invoice_id")]
-    return *texts, row["item"] is None, row["date"] is None, row["date"], row["item"] or "", row["item_id"] or ""
 
 
 ANALYSIS = Analysis(
