@@ -1,4 +1,4 @@
-"""What looks wrong on the items of prebills, worked out column by column, so that thousands of prebills are quick."""
+"""Flag what looks wrong on the items of prebills, column by column, so that thousands of prebills are quick."""
 
 from __future__ import annotations
 
