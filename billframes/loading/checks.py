@@ -140,7 +140,7 @@ def check_rates(table: pa.Table, resource: str) -> None:
     if not {"rate", "amount", "billing_type"} <= set(table.column_names):
         return
     billable = pc.equal(plain(table.column("billing_type")), "billable")
-    rows = table.filter(billable)
+    rows = table.select(["rate", "amount"]).filter(billable)
     if rows.num_rows and rows.column("amount").null_count == rows.column("rate").null_count == rows.num_rows:
         warn(
             f"{resource}: rate and amount are missing on all {rows.num_rows} billable entries: the credential lacks "

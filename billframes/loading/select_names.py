@@ -211,6 +211,11 @@ def _words(request: ListRequest) -> tuple[str, ...]:
 
 def comes(reference: str, records: list[Any]) -> bool | None:
     """Tell whether a reference comes where its id does; None if no id came."""
-    with_id = [record for record in records if getattr(record, f"{reference}_id", None)]
-    came = (getattr(record, reference) for record in with_id)
-    return any(each is not None and each != type(each)() for each in came) if with_id else None
+    came = None
+    for record in records:
+        if getattr(record, f"{reference}_id", None):
+            each = getattr(record, reference)
+            if each is not None and each != type(each)():
+                return True
+            came = False
+    return came

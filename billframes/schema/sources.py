@@ -18,7 +18,7 @@ from msgspec import Meta, Struct
 from billframes.schema.columns import Column
 from billframes.schema.records import Reference
 
-__all__ = ["Field", "Source", "fields_of", "sources_of", "wire_name", "wire_path"]
+__all__ = ["Field", "Source", "fields_of", "plain_source", "sources_of", "wire_name", "wire_path"]
 
 _UNPREFIXED = {"meta"}
 _ELSEWHERE = {"custom_fields"}
@@ -35,6 +35,11 @@ class Source:
     column: Column
     attribute: str
     parent: str | None = None
+
+
+def plain_source(source: Source) -> Source:
+    """Return a source whose column is not dictionary-encoded unless it is an enum."""
+    return replace(source, column=replace(source.column, repeated=False)) if source.column.repeated else source
 
 
 @dataclass(frozen=True, slots=True)
