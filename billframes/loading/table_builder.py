@@ -32,6 +32,11 @@ from billframes.schema.sources import Source, wire_path
 
 __all__ = ["Block", "TableBuilder", "build_table"]
 
+# A column of so many pages is put into one piece of memory, which is free for others once a table has taken the column
+# over. Small pieces, of all columns in turn, keep a whole load's memory until the last of them is free.
+PAGES_TOGETHER = 32
+# Tables with fewer rows are so small that memory is not given back column by column.
+MANY = 100_000
 _READ_AS_TEXT = {"instant": (read_instants, "date-time"), "time": (read_times, "time")}
 
 
@@ -69,6 +74,7 @@ class TableBuilder:
         self._custom = custom
         self._id = snake_case(resource.id)
         self._undefined: set[str] = set()
+        self._apart: list[Block] = []
         groups: dict[str | None, list[Source]] = defaultdict(list)
         for source in sources:
             groups[source.parent].append(source)
@@ -105,7 +111,12 @@ class TableBuilder:
                 each.column.name: self._array(values[each.column.name], each.column, records, every)
                 for each in self._custom
             }
-        return Block(arrays, len(records))
+        block = Block(arrays, len(records))
+        self._apart.append(block)
+        if len(self._apart) == PAGES_TOGETHER:
+            _share_memory(self._apart)
+            self._apart.clear()
+        return block
 
     def table(
         self,
@@ -131,6 +142,7 @@ class TableBuilder:
             nobody declared).
         """
         by_name = {column.name: column for column in self.columns}
+        self._apart.clear()
 
         def finished(name: str) -> pa.Array | pa.ChunkedArray:
             return _finished([block.columns[name] for block in blocks], by_name[name], rows)
@@ -142,6 +154,8 @@ class TableBuilder:
             array = finished(column.name)
             for block in blocks:
                 block.columns.pop(column.name, None)
+            if len(array) >= MANY:
+                pa.default_memory_pool().release_unused()
             return array
 
         arrays = side_by_side(built, self.columns)
@@ -215,6 +229,15 @@ def build_table(
     """Turn records into an Arrow table, all at once (see `TableBuilder`)."""
     builder = TableBuilder(resource, sources, custom)
     return builder.table([builder.block(records)])
+
+
+def _share_memory(blocks: list[Block]) -> None:
+    """Let each column of these blocks be slices of one array."""
+    for name in blocks[0].columns:
+        together, first = pa.concat_arrays([block.columns[name] for block in blocks]), 0
+        for block in blocks:
+            block.columns[name] = together.slice(first, block.rows)
+            first += block.rows
 
 
 def _is_encoded(column: Column) -> bool:
