@@ -18,7 +18,7 @@ import billframes as bf
 from tests.benchmarks._peers import ENTRIES, PEERS
 from tests.benchmarks._replay import serving
 
-__all__ = ["told"]
+__all__ = ["measured"]
 
 # The page-by-page way takes long: it is measured on a tenth, whose bytes an entry are the same.
 PART = 10
@@ -26,8 +26,8 @@ PAGE_BY_PAGE = "json_normalize, page by page"
 MIB = 2**20
 
 
-def told(entries: int, shape: int = 1) -> Iterator[str]:
-    """Measure each way on one shape, which has the most different texts, and tell it a line each."""
+def measured(entries: int, shape: int = 1) -> Iterator[float]:
+    """Measure each way on the shape with the most different texts; print and return peaks beside results."""
     sizes = {}
     for way, count in (("pandas", entries), ("arrow", entries), ("json_normalize", entries // PART)):
         with serving(shape, count) as url:
@@ -36,9 +36,10 @@ def told(entries: int, shape: int = 1) -> Iterator[str]:
         peak, size = map(float, done.stdout.split())
         sizes[way] = size / count
         part = "" if count == entries else f", of {count:,}"
-        yield f"{way:<16} peak {peak / MIB:8,.0f} MiB, result {size / MIB:8,.0f} MiB: {peak / size:.2f} times{part}"
+        print(f"{way:<16} peak {peak / MIB:8,.0f} MiB, result {size / MIB:8,.0f} MiB: {peak / size:.2f} times{part}")
+        yield peak / size
     for way in ("pandas", "arrow"):
-        yield f"{way}'s result beside json_normalize's frame: {sizes[way] / sizes['json_normalize']:.2f}"
+        print(f"{way}'s result beside json_normalize's frame: {sizes[way] / sizes['json_normalize']:.2f}")
 
 
 def _measure(way: str, url: str, entries: int) -> tuple[int, int]:

@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.loads [rounds]
 
-Every figure is told for each shape of `_shapes`; the worst of them counts. See docs/performance.md for what the figures
-mean.
+Every figure is told for each shape of `_shapes`; the worst of them counts. At the end comes the table of
+docs/performance.md, which says what the figures mean.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -29,32 +30,66 @@ __all__ = ["main"]
 
 LATENCY = 0.1
 WRITES = 2.0
-FEW = ("json_normalize, page by page", "orjson and Polars")
+FEW = ("orjson and Polars", "json_normalize, page by page")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the table in docs/performance.md: what was measured, the most it should be, and a figure a shape."""
+
+    what: str
+    aim: float
+    figures: tuple[float, ...]
+
+    def __str__(self) -> str:
+        worst = max(self.figures)
+        shapes = ", ".join(f"{each:.2f}" for each in self.figures)
+        reached = "yes" if worst <= self.aim else "**no**"
+        return f"| {self.what} | ≤ {self.aim:g} | {shapes} | {worst:.2f} | {reached} |"
+
+
+HEAD = "| what | aim | all shapes | worst | reached |\n| --- | --- | --- | --- | --- |"
 
 
 def main(rounds: int = 3, entries: int = 100_000, matters: int = 20_000, many: int = 1_000_000) -> None:
-    """Measure everything and print it."""
-    decoded = (compare(*pair, rounds, processor) for pair in decoding())
-    _worst(report("Decoding pages of 1,000 to Arrow, beside orjson.loads", decoded))
-    for listing, records in ((ENTRIES, entries), (MATTERS, matters)):
+    """Measure everything and print it, and at the end the table of all rows."""
+    rows = []
+    for row in _rows(rounds, entries, matters, many):
+        print(f"worst: {max(row.figures):.2f}", flush=True)
+        rows.append(row)
+    print(f"\n{HEAD}", *rows, sep="\n", flush=True)
+
+
+def _rows(rounds: int, entries: int, matters: int, many: int) -> Iterator[Row]:
+    title = "Decoding pages of 1,000 to Arrow, beside orjson.loads"
+    decoded = report(title, (compare(*pair, 4 * rounds, processor) for pair in decoding()))
+    yield _row("decode 20 pages of time entries to Arrow, beside `orjson.loads`", 1.0, decoded[::2])
+    yield _row("decode 5 pages of matters with 0, 20, 5 and 5 custom fields", 1.0, decoded[1::2])
+    lists = ((ENTRIES, entries, "entries", (0.5, 0.3)), (MATTERS, matters, "matters", (0.5, 0.4)))
+    for listing, records, name, aims in lists:
         loads = report(f"{records:,} of {listing.path}, no latency", _loads(listing, records, rounds))
-        for name in FEW:
-            _worst([each for each in loads if each.name.startswith(name)])
+        for peer, aim in zip(FEW, aims, strict=True):
+            found = [each for each in loads if each.name.startswith(peer)]
+            yield _row(f"{records:,} {name} to pandas, no latency, beside {peer}", aim, found)
     behind = report(f"{entries:,} entries behind 100 ms, beside the bare download", _downloads(entries, rounds))
-    _worst(behind)
-    _worst(report(f"The same beside {WRITES:.0f} writes a second, beside quiet", _busy(entries, rounds)))
-    _worst(report("First row of a month of 900 entries in a fresh process, import included", _first_rows(rounds)))
-    print("\nRequests, ours and bare pages, and the proof")
-    for line in _requests(entries, matters):
-        print(line, flush=True)
+    yield _row(f"{entries:,} entries behind 100 ms, beside the bare download on 8 connections", 1.3, behind)
+    busy = report(f"The same beside {WRITES:.0f} writes a second, beside quiet", _busy(entries, rounds))
+    yield _row(f"{entries:,} entries behind 100 ms beside 2 writes a second, beside the same quiet", 1.5, busy)
+    first = report("First row of a month of 900 entries in a fresh process, import included", _first_rows(rounds))
+    yield _row("first row of a month in a fresh process, import included, beside `httpx` and pandas", 1.1, first)
+    for listing, records, name, _ in lists:
+        print(f"\nRequests for {records:,} {name}, and the proof")
+        sent = tuple(_requests(listing, records))
+        pages = -(-records // 1000)
+        yield Row(f"requests for {pages} pages of {name}", 1.05 * pages if listing is ENTRIES else 1.15 * pages, sent)
     print(f"\nMemory to load {many:,} entries, peak above start and result, each in a process of its own")
-    for line in _memory.told(many):
-        print(line, flush=True)
+    taken = list(_memory.measured(many))
+    what = f"memory of {many:,} entries into pandas, peak above start beside the frame, second shape"
+    yield Row(what, 1.6, tuple(taken[:1]))
 
 
-def _worst(comparisons: list[Comparison]) -> None:
-    worst = max(comparisons, key=lambda each: each.ratio)
-    print(f"worst: {worst.ratio:.2f} ({worst.name})", flush=True)
+def _row(what: str, aim: float, comparisons: list[Comparison]) -> Row:
+    return Row(what, aim, tuple(each.ratio for each in comparisons))
 
 
 def _loads(listing: Listing, records: int, rounds: int) -> Iterator[Comparison]:
@@ -114,16 +149,12 @@ def _running(code: str) -> Any:
     return subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def _requests(entries: int, matters: int) -> Iterator[str]:
+def _requests(listing: Listing, records: int) -> Iterator[int]:
     for number, shape in enumerate(SHAPES):
-        with serving(number, entries) as url, bf.Client(url, "benchmark") as client:
-            load = client.time_entries().attrs["load"]
-        bare = -(-entries // 1000)
-        yield f"{entries:>9,} entries: {load['requests']} for {bare}, {load['proof']} ({shape.name})"
-        with serving(number, matters) as url, bf.Client(url, "benchmark") as client:
-            load = client.matters(select=MATTERS.parameters["select"]).attrs["load"]
-        bare = -(-matters // 1000)
-        yield f"{matters:>9,} matters: {load['requests']} for {bare}, {load['proof']} ({shape.name})"
+        with serving(number, records) as url, bf.Client(url, "benchmark") as client:
+            load = _ours(client, listing).attrs["load"]
+        print(f"{load['requests']}, {load['proof']} ({shape.name})", flush=True)
+        yield load["requests"]
 
 
 if __name__ == "__main__":
