@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -46,6 +45,9 @@ def join_details(frame: Any, details: Mapping[str, Any]) -> Any:
     MissingColumnError
         The frame has none of the ids.
     """
+    # Imported when it is used: the first load of a process does not need it.
+    import narwhals.stable.v2 as nw
+
     known = set(nw.from_native(frame, eager_only=True).columns)
     joinable = {entity: each for entity, each in details.items() if f"{entity}_id" in known}
     if not joinable:
@@ -57,6 +59,8 @@ def join_details(frame: Any, details: Mapping[str, Any]) -> Any:
 
 
 def _join(frame: Any, entity: str, details: Any) -> Any:
+    import narwhals.stable.v2 as nw
+
     left = nw.from_native(frame, eager_only=True)
     right = nw.from_native(details, eager_only=True)
     if left.implementation != right.implementation:

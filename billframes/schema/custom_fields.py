@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
 from types import NoneType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from billframes._names import snake_case
 from billframes._warn import warn
@@ -26,9 +25,12 @@ from billframes.schema.columns import Column
 from billframes.schema.json_text import parse_day
 from billframes.schema.records import CustomFieldList, CustomFieldValue
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 __all__ = ["CustomColumn", "attributes_of", "columns_from", "read_values", "warn_of_undefined"]
 
-Places: TypeAlias = npt.NDArray[np.int64] | slice
+Places: TypeAlias = "npt.NDArray[np.int64] | slice"
 
 _NOWHERE = slice(0, 0)
 _KINDS = {"text": "text", "boolean": "flag", "number": "number", "date": "date", "enum": "enum"}

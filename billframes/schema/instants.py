@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from billframes.schema.decode import microseconds, parse_time
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 __all__ = ["UnreadableError", "read_instants", "read_times"]
 
-Rows: TypeAlias = npt.NDArray[np.int64]
-Characters: TypeAlias = npt.NDArray[np.uint8]
+Rows: TypeAlias = "npt.NDArray[np.int64]"
+Characters: TypeAlias = "npt.NDArray[np.uint8]"
 
 # So many texts of one layout are read as fast one by one.
 FEW = 16
