@@ -8,6 +8,7 @@ docs/performance.md, which says what the figures mean.
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 import time
@@ -95,9 +96,16 @@ def _row(what: str, aim: float, comparisons: list[Comparison]) -> Row:
 def _loads(listing: Listing, records: int, rounds: int) -> Iterator[Comparison]:
     for number, shape in enumerate(SHAPES):
         with serving(number, records) as url, bf.Client(url, "benchmark") as client:
-            for name in FEW if number else PEERS:
+            for name in FEW if number else _installed_peers():
                 peer = partial(_whole, PEERS[name], url, listing, records)
                 yield compare(f"{name}: {shape.name}", partial(_ours, client, listing), peer, rounds, processor)
+
+
+def _installed_peers() -> list[str]:
+    if importlib.util.find_spec("dlt"):
+        return list(PEERS)
+    print("dlt is not installed, so it is left out")
+    return [name for name in PEERS if not name.startswith("dlt")]
 
 
 def _ours(client: bf.Client, listing: Listing) -> pd.DataFrame:
