@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -36,8 +37,21 @@ while True:
 """
 
 
-def kills(number: int, seed: int = 0) -> int:
-    """Kill so many refreshes, each at a random moment; raise unless the next one always finishes."""
+@dataclass
+class Kills:
+    """How many refreshes were killed, and what those said that ended of themselves before they could be."""
+
+    killed: int = 0
+    ended: list[str] = field(default_factory=list)
+
+
+def kills(number: int, seed: int = 0) -> Kills:
+    """
+    Kill so many refreshes, each at a random moment; raise unless the next one always finishes.
+
+    A refresh that ends before it is killed is no kill: another one is started in its place, up to `number` more.
+    """
+    counted = Kills()
     chosen = random.Random(seed)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -49,15 +63,21 @@ def kills(number: int, seed: int = 0) -> int:
         # Children compile billframes once, not each.
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(Path(folder) / "compiled")}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        for at in range(number):
+        at = 0
+        while counted.killed < number and at < 2 * number:
             # Every sixth time the first refresh of a new mirror is killed.
             place = path if at % 6 else Path(folder) / f"new{at}"
             colleague = BackgroundWriter(sandbox._store, Trouble(writes_per_second=10, seed=at)).start()
-            _kill(place, sandbox.base_url, chosen.uniform(0.05, 2.0), environment)
+            said = _kill(place, sandbox.base_url, chosen.uniform(0.05, 2.0), environment)
             # The colleague rests while both are compared.
             colleague.stop()
             _finish(place, client)
-    return number
+            at += 1
+            if said is None:
+                counted.killed += 1
+            else:
+                counted.ended.append(said)
+    return counted
 
 
 def _thin_out(sandbox: Sandbox) -> None:
@@ -66,13 +86,17 @@ def _thin_out(sandbox: Sandbox) -> None:
         connection.execute("DELETE FROM time_entry WHERE rowid % 8")
 
 
-def _kill(path: Path, url: str, seconds: float, environment: dict[str, str]) -> None:
+def _kill(path: Path, url: str, seconds: float, environment: dict[str, str]) -> str | None:
+    """Start refreshing and kill it; if it had ended by then, return what it said last."""
     command = [sys.executable, "-c", SCRIPT, str(path), url]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         time.sleep(seconds)
         process.send_signal(signal.SIGKILL)
+        said = process.communicate()[1]
+    return None if process.returncode == -signal.SIGKILL else f"{process.returncode}: {said.strip()[-500:]}"
 
 
 def _finish(path: Path, client: bf.Client) -> None:
@@ -88,4 +112,6 @@ def _finish(path: Path, client: bf.Client) -> None:
 
 
 if __name__ == "__main__":
-    print(kills(int(sys.argv[1]) if len(sys.argv) > 1 else 100), "kills, each followed by a refresh that was equal")
+    done = kills(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
+    print(f"{done.killed} kills, each followed by a refresh that was equal; {len(done.ended)} ended before they were")
+    print(*done.ended, sep="\n")
