@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import PARTITION, POSITION, Table, partition_of
 
-__all__ = ["Changing", "same_rows"]
+__all__ = ["Changing", "newest_rows", "same_rows"]
 
 # Rows of the partitions that are rewritten in one commit.
 BATCH = 200_000
@@ -105,7 +105,7 @@ class Changing:
         ids = pa.chunked_array([*rows.column(id_).chunks, pa.array(list(gone), pa.string())], pa.string())
         if not len(ids):
             return set()
-        old = self.read(rows=pc.field(id_).isin(ids.combine_chunks()))
+        old = self._with(ids.combine_chunks(), rows)
         changed = rows.filter(pc.invert(same_rows(rows, old, id_)))
         known = pc.is_in(changed.column(id_), value_set=old.column(id_))
         leaving = old.filter(pc.field(id_).isin(pa.array(list(gone), pa.string())))
@@ -119,6 +119,24 @@ class Changing:
         self.removed_rows.append(leaving)
         return updated
 
+    def _with(self, ids: pa.Array, rows: pa.Table) -> pa.Table:
+        """Read the rows with these ids; first where `rows` would be, then the others wherever they are."""
+        id_ = self.table.id
+        if not self.table.partition:
+            return self.read(rows=pc.field(id_).isin(ids))
+        name, near = self.table.name, set(rows.column(PARTITION).to_pylist())
+        old = self.storage.read(name, self.at, rows=pc.field(id_).isin(ids), partitions=near)
+        others = ids.filter(pc.invert(pc.is_in(ids, value_set=old.column(id_).combine_chunks())))
+        if not len(others):
+            return old
+        # Their ids and dates alone are looked through: other columns are many times as large.
+        found = self._partitioned(self.read([id_, str(self.table.date)], pc.field(id_).isin(others)))
+        far = set(found.column(PARTITION).to_pylist())
+        if not far:
+            return old
+        moved = self.storage.read(name, self.at, rows=pc.field(id_).isin(others), partitions=far)
+        return pa.concat_tables([old, moved])
+
     def remove(self, ids: Collection[str]) -> None:
         """Remove rows."""
         nothing = self.storage.schema(self.table.name, self.at).empty_table()
@@ -131,9 +149,8 @@ class Changing:
             return
         counts = pc.value_counts(ids)
         double = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
-        rows = self.read(rows=pc.field(self.table.id).isin(double)).sort_by([("modified_at", "descending")])
-        first = pc.index_in(pc.unique(rows.column(self.table.id)), value_set=rows.column(self.table.id))
-        newest = self._partitioned(rows.take(first))
+        rows = self.read(rows=pc.field(self.table.id).isin(double))
+        newest = self._partitioned(newest_rows(rows, self.table.id))
         self._rewrite(newest, double.to_pylist(), rows)
         self.added -= rows.num_rows - newest.num_rows
 
@@ -185,6 +202,15 @@ class Changing:
         if not self.table.date:
             return rows
         return rows.sort_by([(self.table.date, "ascending"), (self.table.id, "ascending")])
+
+
+def newest_rows(rows: pa.Table, id_: str) -> pa.Table:
+    """Return the newest of rows with one id."""
+    ids = rows.column(id_)
+    if pc.count_distinct(ids).as_py() == len(ids):
+        return rows
+    rows = rows.sort_by([("modified_at", "descending")])
+    return rows.take(pc.index_in(pc.unique(rows.column(id_)), value_set=rows.column(id_)))
 
 
 def same_rows(rows: pa.Table, old: pa.Table, id_: str) -> pa.ChunkedArray:

@@ -19,10 +19,13 @@ from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Reference, Table
 from billframes.schema.sources import sources_of
 
-__all__ = ["ENGINES", "scan"]
+__all__ = ["ENGINES", "MEMORY_LIMIT", "scan"]
+
+# What DuckDB may hold; it takes most of a machine's memory by itself.
+MEMORY_LIMIT = "1GB"
 
 
-def scan(snapshot: Snapshot, resource: str, engine: str, session: Any) -> Any:
+def scan(snapshot: Snapshot, resource: str, engine: str, session: Any, memory_limit: str = MEMORY_LIMIT) -> Any:
     """Return a resource as an engine's lazy table."""
     if resource not in TABLES:
         raise ParameterError(
@@ -33,6 +36,8 @@ def scan(snapshot: Snapshot, resource: str, engine: str, session: Any) -> Any:
             f"engine={engine!r} is not known; it takes {', '.join(map(repr, ENGINES))}.{closest(engine, ENGINES)}"
         )
     try:
+        if engine == "duckdb" and session is None:
+            session = _limited(memory_limit)
         return ENGINES[engine](snapshot, TABLES[resource], session)
     except ImportError as error:
         raise MirrorError(
@@ -60,18 +65,35 @@ def _polars(snapshot: Snapshot, table: Table, _session: Any) -> Any:
 
 
 def _duckdb(snapshot: Snapshot, table: Table, session: Any) -> Any:
-    import duckdb
-
-    connection = session or duckdb
-
     def read(name: str) -> Any:
         files = _files(snapshot, name)
         if not files:
             empty = snapshot.storage.schema(name, snapshot.version.tables[name]).empty_table()
-            return connection.from_arrow(empty)
-        return connection.read_parquet(files, hive_partitioning=False)
+            return session.from_arrow(empty)
+        return session.read_parquet(files, hive_partitioning=False)
 
     return _joined(snapshot, table, read)
+
+
+def _limited(memory_limit: str) -> Any:
+    """Return DuckDB's default connection, with a limit unless its user has set one."""
+    import duckdb
+
+    with duckdb.connect() as fresh:
+        if _setting(duckdb, "memory_limit") == _setting(fresh, "memory_limit"):
+            try:
+                # Rows in the order of the files would be kept in memory until they can be put into it.
+                duckdb.execute("SET preserve_insertion_order = false")
+                duckdb.execute("SET memory_limit = ?", [memory_limit])
+            except duckdb.Error as error:
+                raise ParameterError(
+                    f"memory_limit={memory_limit!r} is not one that DuckDB takes; it takes one such as '1GB'. ({error})"
+                ) from error
+    return duckdb
+
+
+def _setting(connection: Any, name: str) -> Any:
+    return connection.execute(f"SELECT current_setting('{name}')").fetchall()
 
 
 def _pyspark(snapshot: Snapshot, table: Table, session: Any) -> Any:

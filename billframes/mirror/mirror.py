@@ -16,7 +16,7 @@ from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loading.progress import Progress, checked_progress
 from billframes.mirror.catalogue import Catalogue, Version, find
 from billframes.mirror.connection import MirrorConnection
-from billframes.mirror.engines import scan
+from billframes.mirror.engines import MEMORY_LIMIT, scan
 from billframes.mirror.history import changes, history
 from billframes.mirror.item_codes import MirrorCodes
 from billframes.mirror.lock import locked
@@ -243,7 +243,9 @@ class Mirror(MirrorConnection, LoaderSet):
                 self._storage.vacuum(name, sorted({each.tables[name] for each in kept if name in each.tables}))
         return history(kept)
 
-    def scan(self, resource: str, engine: str = "arrow", *, session: Any = None) -> Any:
+    def scan(
+        self, resource: str, engine: str = "arrow", *, session: Any = None, memory_limit: str = MEMORY_LIMIT
+    ) -> Any:
         """
         Hand a resource over to an engine as a lazy table, without loading it.
 
@@ -255,12 +257,15 @@ class Mirror(MirrorConnection, LoaderSet):
             "arrow" gives a dataset of the stored columns; the others a lazy table with the frame's columns.
         session : optional
             A DuckDB connection or a SparkSession; the default one if not given.
+        memory_limit : str, default "1GB"
+            What DuckDB's default connection may hold, unless a limit was set there already; it writes what is more to
+            disk, and no longer keeps the order of the files.
 
         Returns
         -------
         pyarrow.dataset.Dataset, polars.LazyFrame, duckdb.DuckDBPyRelation or pyspark.sql.DataFrame
         """
-        return scan(self._open(), resource, engine, session)
+        return scan(self._open(), resource, engine, session, memory_limit)
 
     def sizes(self) -> pd.DataFrame:
         """

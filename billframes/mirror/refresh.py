@@ -36,7 +36,7 @@ from billframes.mirror.balances import (
 )
 from billframes.mirror.catalogue import Catalogue, Version
 from billframes.mirror.changing import Changing
-from billframes.mirror.deletions import ASKED, check_vanished, compare_windows, confirmed, differing, reload
+from billframes.mirror.deletions import ASKED, check_vanished, confirmed, missing, reload
 from billframes.mirror.seen import Seen
 from billframes.mirror.server import Server
 from billframes.mirror.storage import Storage
@@ -48,7 +48,7 @@ __all__ = ["OVERLAP", "Refresh", "checked_full"]
 OVERLAP = dt.timedelta(minutes=15)
 # Taken further back if the server does not say what time it is.
 NO_DATE = dt.timedelta(days=1)
-# Rounds in which a table's rows and the server's total must come to agree.
+# Rounds, after the one that takes in what changed, in which a table's rows and the server's total must come to agree.
 ROUNDS = 4
 
 
@@ -266,9 +266,9 @@ class Refresh:
     def _catch_up(self, changing: Changing) -> None:
         """Take in what changed, and remove what was deleted, until rows here and total there agree."""
         table = changing.table
-        self._take_changes(changing)
-        busy = False
-        for _ in range(ROUNDS):
+        busy, alive = False, False
+        for _ in range(1 + ROUNDS):
+            # The total comes first: if nothing changed afterwards, nothing had when it was counted.
             total = self.server.count(table.name)
             quiet = not self._take_changes(changing)
             if not quiet:
@@ -276,7 +276,7 @@ class Refresh:
             elif total == len(changing):
                 return
             else:
-                self._remove_deleted(changing, total)
+                alive = not self._remove_deleted(changing, total, thorough=alive)
         total = self.server.count(table.name)
         if total >= len(changing) or self._take_changes(changing):
             # Where people are writing this moment, deletions since then are found by the next refresh.
@@ -288,13 +288,18 @@ class Refresh:
             )
         self._remove_deleted(changing, total)
 
-    def _remove_deleted(self, changing: Changing, total: int) -> None:
-        """Find what is here and is not among the server's total, and remove it."""
+    def _remove_deleted(self, changing: Changing, total: int, *, thorough: bool = False) -> bool:
+        """
+        Find what is here and is not among the server's total, and remove it; tell whether all that was found was gone.
+
+        Where one was found that is not gone, its date moved silently, and that can hide another one in the totals: then
+        `thorough` loads the table whole.
+        """
         name = changing.table.name
         if name not in self.full:
             check_vanished(name, len(changing) - total, len(changing))
-        windows = differing(self.server, changing, total)
-        self._remove(changing, compare_windows(self.server, changing, windows), check=name not in self.full)
+        found = reload(self.server, changing) if thorough else missing(self.server, changing, total)
+        return self._remove(changing, found, check=name not in self.full)
 
     def _take_changes(self, changing: Changing) -> bool:
         """Take in what changed since the last run began; tell whether anything did that was not known."""
@@ -309,12 +314,14 @@ class Refresh:
             return dt.datetime.fromisoformat(self._old.firm["mark"])
         return (self.server.time - OVERLAP) if self.server.time else dt.datetime.now(dt.UTC) - NO_DATE
 
-    def _remove(self, changing: Changing, missing: list[str], *, check: bool) -> None:
+    def _remove(self, changing: Changing, ids: list[str], *, check: bool) -> bool:
+        """Remove those of the ids that are gone; tell whether all are."""
         if check:
-            check_vanished(changing.table.name, len(missing), len(changing))
-        gone = confirmed(self.server, changing, missing) if missing else []
+            check_vanished(changing.table.name, len(ids), len(changing))
+        gone = confirmed(self.server, changing, ids) if ids else []
         if gone:
             changing.remove(gone)
+        return len(gone) == len(ids)
 
     def _reload_invoices(self, invoices: Changing, client_ids: list[str]) -> None:
         """Load the invoices of some clients anew, or all of them if that takes fewer requests."""

@@ -30,7 +30,7 @@ from billframes.loading.ids import segment
 from billframes.loading.progress import Progress
 from billframes.loading.select_names import SelectNames
 from billframes.mirror.tables import Table
-from billframes.schema.resources import CUSTOM_FIELDS
+from billframes.schema.resources import CODES, CUSTOM_FIELDS
 from billframes.transport.connections import CancelScope
 from billframes.transport.http import OutcomeCheck, Query, Response
 
@@ -63,7 +63,8 @@ class _Counted:
         self.progress = client.progress if progress is None else progress
         self.requests = 0
         self.first_date: dt.datetime | None = None
-        # One set of definitions for the whole refresh, so that all of its frames have the same columns.
+        # One set of definitions for the whole refresh, so that all of its frames have the same columns; and one answer
+        # with the codes and their sets.
         self._definitions: dict[tuple[str, Query], Response] = {}
 
     page_size = property(lambda self: self._client.page_size)
@@ -98,7 +99,7 @@ class _Counted:
         with self._lock:
             if response.date and (self.first_date is None or response.date < self.first_date):
                 self.first_date = response.date
-            if path == CUSTOM_FIELDS.path:
+            if path in {CUSTOM_FIELDS.path, CODES.path}:
                 self._definitions[key] = response
         return response
 
@@ -142,6 +143,11 @@ class Server:
         return int(self._connection.page_size)
 
     @property
+    def concurrency(self) -> int:
+        """Requests under way at once."""
+        return int(self._connection.concurrency)
+
+    @property
     def time(self) -> dt.datetime | None:
         """The server's time at the first answer; None if it does not say."""
         return self._connection.first_date
@@ -151,9 +157,9 @@ class Server:
         frame: pa.Table = self._loaders[name](*period, **options, to="arrow")
         return frame
 
-    def count(self, name: str, *period: Any) -> int:
+    def count(self, name: str, *period: Any, **options: Any) -> int:
         """Count a list."""
-        return int(self._loaders[name].count(*period))
+        return int(self._loaders[name].count(*period, **options))
 
     def client_ids(self) -> list[str]:
         """Return the ids of all clients, in the order in which their balances are listed."""

@@ -14,14 +14,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 
 from billframes.mirror.changing import Changing
+from billframes.mirror.narrowing import Window
 from billframes.mirror.server import Server
 from billframes.mirror.tables import Table, to_stored
 
-__all__ = ["ROWS", "Window", "fill", "windows_of"]
+__all__ = ["ROWS", "fill", "windows_of"]
 
 # Records of one window.
 ROWS = 50_000
-Window = tuple[dt.date | None, dt.date | None]
 _DAY = dt.timedelta(days=1)
 
 

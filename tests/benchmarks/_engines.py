@@ -6,7 +6,6 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import narwhals.stable.v2 as nw
 import polars as pl
 import pyarrow as pa
@@ -57,10 +56,8 @@ def _copies(rows: pa.Table, name: str, copies: int) -> pa.Table:
 def realized(place: str, engine: str) -> dict[str, float]:
     """Compute realization by client over all entries."""
     mirror = bf.mirror(place)
-    # As docs/mirror.md says: work on pieces rather than on all that memory holds.
-    if engine == "duckdb":
-        duckdb.sql("SET memory_limit = '1GB'; SET preserve_insertion_order = false")
-    else:
+    if engine == "polars":
+        # As docs/mirror.md says: work on pieces rather than on all that memory holds.
         pl.Config.set_engine_affinity("streaming")
     tables = {name: mirror.scan(name, engine=engine) for name in ("time_entries", "invoices", "expenses", "fixed_fees")}
     result = bf.realization(

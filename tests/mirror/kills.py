@@ -59,6 +59,7 @@ def kills(number: int, seed: int = 0) -> Kills:
         bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False) as client,
     ):
         _thin_out(sandbox)
+        assert sandbox._store is not None
         path = Path(folder) / "firm"
         # Children compile billframes once, not each.
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(Path(folder) / "compiled")}

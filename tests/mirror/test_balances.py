@@ -238,6 +238,8 @@ def test_a_client_that_is_new_or_gone_is_so_in_the_balances(m, served, firm, cli
     client.clients.delete(made.client_id)
     m.refresh()
     assert made.client_id not in shown(m)
+    for name in ("clients", "client_balances"):
+        assert made.client_id not in m.scan(name, engine="polars").collect()["client_id"]
     same(m, client)
 
 

@@ -128,6 +128,29 @@ def test_wrong_names_are_refused(refreshed):
         refreshed.scan("entries")
 
 
+def test_duckdb_is_limited_unless_its_user_has_set_a_limit(refreshed):
+    duckdb = pytest.importorskip("duckdb")
+
+    def limit():
+        return duckdb.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
+
+    duckdb.execute("RESET memory_limit")
+    with pytest.raises(bf.ParameterError, match=r"memory_limit='much'.*such as '1GB'"):
+        refreshed.scan("users", engine="duckdb", memory_limit="much")
+    refreshed.scan("users", engine="duckdb", memory_limit="500MiB")
+    assert limit() == "500.0 MiB"
+    duckdb.execute("SET memory_limit = '2GiB'")
+    refreshed.scan("users", engine="duckdb")
+    assert limit() == "2.0 GiB"
+    with duckdb.connect() as own:
+        before = own.execute("SELECT current_setting('memory_limit')").fetchall()
+        assert len(refreshed.scan("users", engine="duckdb", session=own)) == len(refreshed.users())
+        assert own.execute("SELECT current_setting('memory_limit')").fetchall() == before
+    duckdb.execute("RESET memory_limit")
+    refreshed.scan("users", engine="duckdb")
+    assert limit() == "953.6 MiB"
+
+
 def test_an_engine_that_is_not_installed_is_named(refreshed, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(bf.MirrorError, match=r"pip install 'billframes\[polars\]'"):

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-from billframes.mirror import deletions, mirror, windows
+from billframes.mirror import mirror, windows
 from billframes.mirror.changing import Changing
 from billframes.mirror.refresh import ROUNDS, Refresh
 from billframes.mirror.seen import Seen
-from billframes.mirror.server import LOADERS
+from billframes.mirror.server import LOADERS, Server
 from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.tables import REFERENCES, TABLES
 from billframes.sandbox import Sandbox
@@ -135,11 +135,54 @@ def test_deletions_of_a_share_of_a_table_are_found(m, writer, firm, share):
 
 
 def test_deletions_are_found_in_windows_and_few_requests(m, writer, firm, monkeypatch):
-    monkeypatch.setattr(deletions, "FEW", 50)
+    monkeypatch.setattr(Server, "page_size", 50)
     execute(firm, "DELETE FROM time_entry WHERE time_entry_id IN (?, ?)", *unbilled(writer, 2, seed=3))
     summary = m.refresh()
     assert did(summary, "time_entries") == (0, 0, 2)
     assert summary.set_index("resource").loc["time_entries", "requests"] < 40
+    equal(m, writer, ["time_entries"])
+
+
+def test_deletions_in_many_places_load_few_of_the_billed_rows(m, writer, firm, monkeypatch):
+    monkeypatch.setattr(Server, "page_size", 100)
+    loaded, load = [], Server.load
+
+    def counted(server, name, *period, **options):
+        frame = load(server, name, *period, **options)
+        loaded.append((name, bool(period), frame.num_rows))
+        return frame
+
+    monkeypatch.setattr(Server, "load", counted)
+    for id_ in unbilled(writer, 20, seed=4):
+        execute(firm, "DELETE FROM time_entry WHERE time_entry_id = ?", id_)
+    assert did(m.refresh(), "time_entries") == (0, 0, 20)
+    through = sum(rows for name, windowed, rows in loaded if name == "time_entries" and windowed)
+    assert through <= writer.time_entries.count(billed=False)
+    equal(m, writer, ["time_entries"])
+
+
+def test_one_that_was_billed_silently_is_not_taken_for_one_of_many_deletions(m, writer, firm, monkeypatch):
+    """Another one became unbilled, so that as many unbilled ones are gone as records in all."""
+    monkeypatch.setattr(Server, "page_size", 100)
+    *gone, flipped = unbilled(writer, 15, seed=6)
+    other = writer.time_entries("2024-03", billed=True, limit=1).iloc[0]
+    execute(firm, "UPDATE time_entry SET invoice_id = ? WHERE time_entry_id = ?", other["invoice_id"], flipped)
+    execute(firm, "UPDATE time_entry SET invoice_id = NULL WHERE time_entry_id = ?", other["time_entry_id"])
+    for id_ in gone:
+        execute(firm, "DELETE FROM time_entry WHERE time_entry_id = ?", id_)
+    assert did(m.refresh(), "time_entries")[2] == 14
+    assert {flipped, other["time_entry_id"]} <= set(m.time_entries()["time_entry_id"])
+    m.refresh(full="time_entries")
+    equal(m, writer, ["time_entries"])
+
+
+def test_a_deletion_that_a_silent_move_hides_in_the_totals_is_found(m, writer, firm):
+    """The place of the deletion has as many rows as before, and what is missing elsewhere is not gone."""
+    place = writer.time_entries("2024-03", billed=False).iloc[0]
+    (moved,) = writer.time_entries("2026-10", billed=False, limit=1)["time_entry_id"]
+    execute(firm, "UPDATE time_entry SET date = ? WHERE time_entry_id = ?", f"{place['date']:%Y-%m-%d}", moved)
+    execute(firm, "DELETE FROM time_entry WHERE time_entry_id = ?", place["time_entry_id"])
+    assert did(m.refresh(), "time_entries") == (0, 1, 1)
     equal(m, writer, ["time_entries"])
 
 
@@ -227,16 +270,17 @@ def test_a_first_refresh_in_many_windows_is_equal(writer, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
-def test_silent_moves_between_windows_are_not_taken_for_deletions(writer, firm, tmp_path, monkeypatch):
-    monkeypatch.setattr(deletions, "FEW", 100)
+def test_silent_moves_between_windows_are_not_taken_for_deletions(m, writer, firm, tmp_path, monkeypatch):
+    monkeypatch.setattr(Server, "page_size", 100)
     opened = mirror(tmp_path / "firm", client=writer)
     opened.refresh()
     (moved,) = unbilled(writer, 1, seed=5)
     execute(firm, "UPDATE time_entry SET date = '2024-03-03' WHERE time_entry_id = ?", moved)
     opened.refresh()
     assert moved in set(opened.time_entries()["time_entry_id"])
-    opened.refresh(full="time_entries")
-    equal(opened, writer, ["time_entries"])
+    for each in (opened, m):
+        each.refresh(full="time_entries")
+        equal(each, writer, ["time_entries"])
 
 
 @pytest.mark.slow
