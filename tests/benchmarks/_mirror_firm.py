@@ -100,12 +100,13 @@ def _own_words(text: str, copy: int) -> str:
     return " ".join(words)
 
 
-def change(path: Path, changes: int, deletions: int, seed: int = 1) -> None:
-    """Change and delete unbilled time of the last 30 days, which people still edit, at the sandbox's time."""
+def change(path: Path, changes: int, deletions: int, seed: int, changed: str, deleted: str) -> None:
+    """Change and delete unbilled time dated since two days, at the sandbox's time."""
     with closing(sqlite3.connect(path, timeout=60)) as connection, connection:
-        query = "SELECT time_entry_id FROM time_entry WHERE invoice_id IS NULL AND date > '2026-10-01' ORDER BY 1"
-        ids = [row[0] for row in connection.execute(query)]
-        chosen = random.Random(seed).sample(ids, changes + deletions)
+        query = "SELECT time_entry_id FROM time_entry WHERE invoice_id IS NULL AND date >= ? ORDER BY 1"
+        gone = random.Random(seed).sample([row[0] for row in connection.execute(query, (deleted,))], deletions)
+        left = sorted({row[0] for row in connection.execute(query, (changed,))} - {*gone})
+        chosen = [*random.Random(seed).sample(left, changes), *gone]
         connection.executemany(
             "UPDATE time_entry SET hours = hours + 1000, modified_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ("
             " SELECT value FROM setting WHERE name = 'clock_offset_seconds') || ' seconds') WHERE time_entry_id = ?",
