@@ -187,7 +187,6 @@ def bucket():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.slow
 def test_a_mirror_in_a_bucket(client, bucket):
     m = mirror("s3://firm/mirror", client=client, storage_options=bucket)
     m.refresh()
