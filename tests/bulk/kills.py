@@ -28,7 +28,8 @@ from billframes.bulk import apply as applying
 from billframes.sandbox import Sandbox
 from billframes.sandbox.fault_injection import Trouble
 
-UPDATES, CREATES, DELETIONS = 40, 20, 4
+# More updates than are read one by one, so that most are sent in waves.
+UPDATES, CREATES, DELETIONS = 70, 20, 4
 # Forks for each job, because importing billframes takes longer than the job.
 SCRIPT = """
 import json, os, pickle, signal, sys
