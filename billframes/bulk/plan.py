@@ -114,9 +114,9 @@ class Plan:
         """
         Send what will change, and return what became of each change.
 
-        Changes are sent side by side at the client's concurrency. Each record is read again just before it is written,
-        and skipped if somebody changed it since the plan was made. One refusal does not stop the rest. Deletions are
-        sent last.
+        Changes are sent side by side at the client's concurrency. Just before a record is written, the server is asked
+        whether somebody changed it since the plan was made; if so, it is skipped. One refusal does not stop the rest.
+        Deletions are sent last.
 
         Parameters
         ----------
