@@ -38,8 +38,10 @@ __all__ = ["finish_journal", "new_journal"]
 
 # Rounds in which creates are sent again that did not happen.
 _ROUNDS = 3
-# Seconds after which a create that was sent, and whose answer never came, is looked for.
+# Seconds after which a change that was sent, and whose answer never came, is looked for.
 SETTLED = 2.0
+# Seconds after which whatever was sent has ended, if the process that sent it was killed.
+_LONG_AGO = 120.0
 
 
 def new_journal(plan: Plan, path: str | Path | None) -> Journal:
@@ -134,10 +136,13 @@ class _Run:
 
     def _take_up(self) -> None:
         """Take up what a killed process left: an update is sent again if it did not happen, a create is looked for."""
-        for entry in list(self._journal.entries("sent")):
+        sent = list(self._journal.entries("sent"))
+        if any(_since(entry) < _LONG_AGO for entry in sent):
+            # The server may still be at work on them, and a record that it is about to change looks untouched.
+            time.sleep(SETTLED)
+        for entry in sent:
             state = "unanswered" if entry.action == "create" else "planned"
-            noted = entry.with_outcome(state)
-            self._journal.note([_tried(noted)])
+            self._journal.note([_tried(entry.with_outcome(state))])
 
     def _look_for_creates(self, sending: Sending, *, last: bool = False) -> bool:
         """Find out what became of creates without an answer; return whether some have to be sent again."""
@@ -145,12 +150,17 @@ class _Run:
         if not unanswered:
             return False
         # The server may still be at work on them.
-        ago = dt.datetime.now(dt.UTC) - dt.datetime.fromisoformat(max(str(each.sent_at) for each in unanswered))
-        time.sleep(max(0.0, SETTLED - min(time.monotonic() - sending.last_sent, ago.total_seconds())))
+        ago = min(map(_since, unanswered))
+        time.sleep(max(0.0, SETTLED - min(time.monotonic() - sending.last_sent, ago)))
         found = self._lost.look_for(unanswered)
         noted = [_settled(entry, state, id_, last=last) for entry, (state, id_) in zip(unanswered, found, strict=True)]
         self._journal.note(noted)
         return any(entry.state == "planned" for entry in noted)
+
+
+def _since(entry: Entry) -> float:
+    """Return the seconds since a change was noted as sent."""
+    return (dt.datetime.now(dt.UTC) - dt.datetime.fromisoformat(str(entry.sent_at))).total_seconds()
 
 
 def _settled(entry: Entry, state: str, id_: str | None, *, last: bool) -> Entry:

@@ -227,7 +227,9 @@ class Sending:
             self._unsent = [*self._unsent, entry] if entry.state == "failed" else []
         self._written += [str(each.id) for each in outcomes if each.state == "done" and each.action == "update"]
         if len(self._unsent) >= _DOWN:
-            self._journal.note([replace(entry, state="planned") for entry in self._unsent])
+            # Those too between which some were still sent, as when a quota runs out.
+            failed = list(self._journal.entries("failed"))
+            self._journal.note([replace(entry, state="planned") for entry in failed])
             raise TransportError(
                 f"{self._writer.resource.name}: the last {len(self._unsent)} changes could not be sent "
                 f"({self._unsent[-1].reason}). Go on with bf.resume({str(self._journal.path)!r}) later."

@@ -36,7 +36,7 @@ import json, os, pickle, signal, sys
 import billframes as bf
 from billframes.bulk import apply, plan, resume
 from billframes.transport import http
-apply.SETTLED = 0.3
+apply.SETTLED = 0.6
 http.backoff = lambda _attempt: 0.02
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for line in sys.stdin:
@@ -99,7 +99,7 @@ class Jobs:
 def kills(number: int, seed: int = 0) -> int:
     """Kill so many applies; raise unless every change was made once and whole. Return how many were really cut off."""
     chosen, cut = random.Random(seed), 0
-    applying.SETTLED = 0.3
+    applying.SETTLED = 0.6
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         calm = stack.enter_context(Sandbox(audit=True))
@@ -207,9 +207,9 @@ def _judge(sandbox: Sandbox, position: int, planned: dict[str, Any], *, nothing:
         else:
             created[now["description"]] += 1
     # Once, and both fields at once.
-    assert {id_: [(d, round(v, 4)) for d, v in each] for id_, each in updates.items()} == {
-        id_: [(d, round(float(v), 4))] for id_, (d, v) in planned["updates"].items()
-    }
+    made = {id_: [(d, round(v, 4)) for d, v in each] for id_, each in updates.items()}
+    wanted = {id_: [(d, round(float(v), 4))] for id_, (d, v) in planned["updates"].items()}
+    assert made == wanted, {id_: (made.get(id_), each) for id_, each in wanted.items() if made.get(id_) != each}
     assert created == planned["creates"]
     assert deleted == Counter(planned["deletions"])
 

@@ -16,12 +16,13 @@ import pytest
 import billframes as bf
 from billframes.bulk import apply as applying
 from billframes.bulk.journal import Journal
-from billframes.sandbox import Sandbox
+from billframes.sandbox import Sandbox, throttle as throttling
 from billframes.sandbox.background_writer import BackgroundWriter
 from billframes.sandbox.fault_injection import Trouble
 from billframes.sandbox.throttle import Throttle
 from billframes.transport import http
 from tests.bulk.colleague import edited_beside
+from tests.bulk.conftest import Firm
 
 
 @pytest.fixture(autouse=True)
@@ -207,12 +208,32 @@ def test_in_waves_no_edit_that_a_colleague_made_before_the_look_is_lost(firm, jo
     assert set(seen.outcomes) == {"done", "changed since planned"}
 
 
-def test_rate_limits_hold(journal, monkeypatch):
-    with Sandbox(throttle=Throttle(at_once=3)) as sandbox:
+@pytest.mark.parametrize("throttle", [Throttle(at_once=3), Throttle(per_minute=35)], ids=["at once", "a minute"])
+def test_rate_limits_hold(journal, monkeypatch, throttle):
+    monkeypatch.setattr(throttling, "_MINUTE", 0.5)
+    with Sandbox(throttle=throttle, audit=True) as sandbox:
         client = bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False)
         loaded = client.time_entries("2026-10", billed=False).head(40)
         outcomes = client.time_entries.plan(loaded.assign(description="Slowly")).apply(journal)
+        written = Firm(sandbox=sandbox).changes(0)
     assert outcomes_of(outcomes) == {"done": 40}
+    assert Counter(id_ for id_, _ in written) == Counter(loaded["time_entry_id"])
+
+
+def test_a_days_quota_that_is_used_up_stops_the_apply_and_it_can_be_resumed_the_next_day(journal, monkeypatch):
+    with Sandbox(throttle=Throttle(per_day=60), audit=True) as sandbox:
+        client = bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False)
+        loaded = client.time_entries("2026-10", billed=False).head(110)
+        plan = client.time_entries.plan(loaded.assign(description="Over two days"))
+        with pytest.raises(bf.TransportError, match=r"calls a day.*Go on with bf\.resume"):
+            plan.apply(journal)
+        firm = Firm(sandbox=sandbox)
+        assert 0 < len(firm.changes(0)) < 60
+        monkeypatch.setattr(throttling, "_DAY", 0.0)
+        outcomes = bf.resume(journal, client=client)
+        written = firm.changes(0)
+    assert outcomes_of(outcomes) == {"done": 110}
+    assert Counter(id_ for id_, _ in written) == Counter(loaded["time_entry_id"])
 
 
 def interrupted(client: bf.Client, plan: bf.Plan, journal, after: int, monkeypatch) -> None:
