@@ -128,23 +128,24 @@ def _draw(
 def _served(environment: Mapping[str, str | None], settings: str) -> Iterator[str]:
     """Serve a page with the dashboard and each widget, by the dashboard's own server; give its address."""
     token = secrets.token_urlsafe(16)
-    told = {
+    variables = {
         **environment,
         dashboard.PERIOD: "2026",
         dashboard.TITLE: DEMO_FIRM,
         dashboard.REMARK: DEMO_REMARK,
         dashboard.SETTINGS: settings,
-        dashboard.TOKEN: token,
     }
     with private_folder() as folder, (folder / "log").open("w") as log:
-        notebook, port = folder / "pictures.ipynb", folder / dashboard.PORT_FILE
+        notebook, port, frames = folder / "pictures.ipynb", folder / dashboard.PORT_FILE, folder / "frames"
         notebook.write_text(_notebook(_DASHBOARD, *WIDGETS.values()), encoding="utf-8")
+        frames.mkdir(mode=0o700)
+        (frames / dashboard.VARIABLES_FILE).write_text(json.dumps(variables), encoding="utf-8")
         command = [sys.executable, "-c", _SERVER, str(notebook), "0"]
-        own = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1"}
+        own = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1", dashboard.FRAMES: str(frames)}
         with subprocess.Popen(command, env=own, cwd=folder, stdin=subprocess.PIPE, stdout=log, stderr=log) as server:  # noqa: S603
             try:
                 with server.stdin as words:
-                    words.write(json.dumps({**told, dashboard.FRAMES: str(folder / "frames")}).encode())
+                    words.write(f"{token}\n".encode())
                 while not port.exists():
                     if server.poll() is not None:
                         raise RuntimeError((folder / "log").read_text())

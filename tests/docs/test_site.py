@@ -94,7 +94,8 @@ def test_the_picture_of_the_readme_is_what_the_report_looks_like_now(site):
     )
     again = "build the site, and copy docs/generated/pictures/report-screen.png to docs/images"
     assert kept.shape == drawn.shape, again
-    assert np.abs(kept - drawn).max() < 48, again
+    difference = float(np.abs(kept - drawn).max())
+    assert difference < 48, again
 
 
 def test_without_chromium_the_build_ends_with_a_sentence(monkeypatch, tmp_path):
