@@ -120,13 +120,16 @@ def _groups(written: pa.StringArray) -> Iterator[tuple[Rows, Characters | None]]
     _, places, data = written.buffers()
     ends = np.frombuffer(places, np.int32, len(written) + 1)
     lengths = np.diff(ends)
+    if not written.null_count and len(lengths) > FEW and 0 < lengths.min() == lengths.max():
+        # As most columns are: nothing needs to be looked for.
+        every = np.frombuffer(data, np.uint8)[ends[0] : ends[-1]].reshape(-1, lengths[0])
+        yield from _split(np.arange(len(written)), every)
+        return
     rows = np.flatnonzero(written.is_valid()) if written.null_count else np.arange(len(written))
     for length in np.unique(lengths[rows]).tolist():
         found = rows[lengths[rows] == length]
         if len(found) <= FEW or not length:
             yield found, None
-        elif len(found) == len(written):
-            yield from _split(found, np.frombuffer(data, np.uint8)[ends[0] : ends[-1]].reshape(-1, length))
         else:
             yield from _split(found, np.frombuffer(data, np.uint8)[ends[found][:, None] + np.arange(length)])
 
