@@ -71,6 +71,7 @@ class BookAnalyses:
         every: Literal["month", "quarter", "year"] = "month",
         periods: int = 12,
         by: By = None,
+        as_columns: bool = False,
     ) -> pd.DataFrame: ...
     def contribution(
         self,

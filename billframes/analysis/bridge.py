@@ -227,12 +227,25 @@ def bridge_of_book(
     then = period_before(now) if before is None else resolve(*(before if isinstance(before, tuple) else (before,)))
     if then.start is None or then.end is None or now.start is None or now.end is None:
         raise ParameterError("Both periods need a first and a last day: name months, quarters or years, or two dates.")
-    if then.start <= now.end and now.start <= then.end:
-        raise ParameterError(f"before ({then.start} to {then.end}) overlaps {now.start} to {now.end}.")
+    if then.end >= now.start:
+        how = "overlaps" if then.start <= now.end else "lies after"
+        raise ParameterError(f"before ({then.start} to {then.end}) {how} {now.start} to {now.end}.")
+    _warn_of_lengths(measure, then, now)
     analyse = getattr(book, analysis_of(measure))
     earlier, later = (analyse(by, start=each.start, end=each.end) for each in (then, now))
     result: pd.DataFrame = bridge(earlier, later, measure)
     return result
+
+
+def _warn_of_lengths(measure: str, before: Period, after: Period) -> None:
+    """Warn of fees of periods that are not equally long; months differ by a tenth."""
+    days = [(each.end - each.start).days + 1 for each in (before, after) if each.start and each.end]
+    if measure == BILLED and max(days) > 1.15 * min(days):
+        warn(
+            f"bridge: the period before has {days[0]} days and the period {days[1]}, so what changed is due to that, "
+            "too. Compare periods of the same length.",
+            IncompleteDataWarning,
+        )
 
 
 def analysis_of(measure: str) -> str:

@@ -21,16 +21,17 @@ from billframes._warn import warn
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date, time_zone_of
 from billframes.analysis.column_types import ITEMS, Frame, as_arrow
-from billframes.analysis.coverage import need_open_on, was_cut
+from billframes.analysis.coverage import need_open_on
 from billframes.analysis.engine import collect, from_arrow, join_by_id, lazy, sum_by, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, midnight
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
 from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import Measure, shared
+from billframes.analysis.partial_frames import warn_of_partial_frames
 from billframes.analysis.spec import Analysis, FromBook, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
+from billframes.errors import RatesHiddenWarning
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "collections", "responsible_of"]
@@ -121,7 +122,8 @@ def collections(
     RatesHiddenWarning
         Billable time since then has no amount: what it is worth is missing.
     IncompleteDataWarning
-        As in `aging`, or rows of the time entries were taken away after their load.
+        As in `aging`; or rows were taken away from some of the frames after their load, or the invoices bill far more
+        than the work passed.
 
     Notes
     -----
@@ -162,12 +164,8 @@ def collections(
     }
     frames = from_native(**natives)
     need_open_on("collections", {"time_entries": time_entries}, day)
-    if was_cut(time_entries):
-        warn(
-            "collections: rows of time_entries were taken away after the load, so hours and worth since the due date "
-            "are only of the others. Pass all time entries, or use bf.book.",
-            IncompleteDataWarning,
-        )
+    given = {name: native for name, native in natives.items() if name != "matters"}
+    warn_of_partial_frames("collections", given, frames, "hours and worth since the due date are only of the others")
     with already_checked(natives, frames):
         late, totals = _late(invoices, frames["invoices"], day, settings)
     people = responsible_of({row["invoice_id"]: row["matter_id"] for row in late}, frames)

@@ -6,6 +6,7 @@ progress have no history in the billing system: what a past day looked like, onl
 
 from __future__ import annotations
 
+import datetime as dt
 import inspect
 import math
 import re
@@ -17,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._warn import warn
 from billframes.analysis.arguments import choice
 from billframes.analysis.bridge import analysis_of
 from billframes.analysis.column_types import as_arrow
@@ -26,8 +28,8 @@ from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import TIMES, By
 from billframes.analysis.metrics import Measure
 from billframes.analysis.paired_results import identity, key_types, own_keys, refuse_repeated
-from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec, analyses, measure as measure_of
-from billframes.errors import ParameterError
+from billframes.analysis.spec import PERIODS, Analysis, ChartSpec, FromBook, TableSpec, analyses, measure as measure_of
+from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import parse_period, period_before
 
 __all__ = ["ANALYSIS", "compare", "compare_of_book"]
@@ -38,6 +40,8 @@ _A_YEAR = {"month": 12, "quarter": 4, "year": 1}
 _LABELS = {"month": r"\d{4}-\d{2}", "quarter": r"\d{4}-Q[1-4]", "year": r"\d{4}"}
 _UNITS = {"money": "amount", "rate": "rate", "hours": "hours", "ratio": "ratio"}
 _COLUMNS = ("now", "previous", "since_previous", "year_ago", "since_year_ago", "twelve_months")
+# Beside the columns of the periods themselves.
+_OF_LAST = ("since_previous", "since_year_ago", "twelve_months")
 _Sums = tuple[float, float]
 
 
@@ -46,6 +50,7 @@ def compare(
     measure: str = "billing_realization",
     *,
     periods: int | None = None,
+    as_columns: bool = False,
     of_each_day: bool = False,
 ) -> IntoFrameT:
     """
@@ -59,10 +64,13 @@ def compare(
     measure : str
         A column of the results.
     periods : int, optional
-        How many of the last periods have rows; all by default. Earlier ones are only compared with.
+        How many of the last periods are shown; all by default. Earlier ones are only compared with.
+    as_columns : bool
+        Whether each period is a column and not a row, with the changes of the last one beside them.
     of_each_day : bool
-        Whether the results are of frames that were loaded on the days they tell of, such as versions of a mirror.
-        Balances and work in progress are refused without, because today's frames tell today's.
+        Whether the results are of frames that were loaded on the days they tell of, such as versions of a mirror
+        (`m.as_of("2026-09-30").book("2026-09").aging()`). Balances and work in progress are refused without, because
+        today's frames tell today's.
 
     Returns
     -------
@@ -78,6 +86,9 @@ def compare(
         - `now_…`: the figure; `previous_…`: that of the period before; `since_previous_…`: now - before
         - `year_ago_…`: the figure of the same period a year before; `since_year_ago_…`: now - a year ago
         - `twelve_months_…`: of the twelve months that end with the period; a ratio is that of their sums
+
+        With `as_columns`, a row a key: the keys, a column a period (`amount_2026-10`, `ratio_2026-Q3`), and the last
+        period's `since_previous_…`, `since_year_ago_…` and `twelve_months_…`.
 
         A period that was not passed is missing, and so are twelve months that lack one. A sum of a key that a result
         does not have is 0, a ratio is missing. What is neither a sum nor a ratio of sums, such as a median, has no
@@ -102,6 +113,13 @@ def compare(
     >>> rows[["month", "now_amount", "since_previous_amount", "since_year_ago_amount"]]
          month  now_amount  since_previous_amount  since_year_ago_amount
     0  2026-10        90.0                  -30.0                  -10.0
+
+    The same with the months as columns:
+
+    >>> rows = compare(results, "billed_amount", periods=2, as_columns=True)
+    >>> rows[["amount_2026-09", "amount_2026-10", "since_previous_amount"]]
+       amount_2026-09  amount_2026-10  since_previous_amount
+    0           120.0            90.0                  -30.0
     """
     time, found = _time_of(results), _measure_of(measure, of_each_day=of_each_day)
     if periods is not None and periods < 1:
@@ -122,8 +140,14 @@ def compare(
     shown = sorted(results)[-periods:] if periods else sorted(results)
     rows = list(figures.rows(shown))
     unit = _UNITS[found.unit]
-    columns = {**key_types(tables, keys), time: pa.int64() if time == "year" else pa.string()}
-    columns |= {f"{name}_{unit}": pa.float64() for name in _COLUMNS}
+    columns: dict[str, Any] = key_types(tables, keys)
+    if as_columns:
+        rows = _side_by_side(rows, shown, time, unit)
+        numbers = [*(f"{unit}_{label}" for label in shown), *(f"{name}_{unit}" for name in _OF_LAST)]
+    else:
+        columns[time] = pa.int64() if time == "year" else pa.string()
+        numbers = [f"{name}_{unit}" for name in _COLUMNS]
+    columns |= dict.fromkeys(numbers, pa.float64())
     table = pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in columns.items()})
     return cast("IntoFrameT", to_native(from_arrow(as_arrow(first), table), next(iter(results.values()))))
 
@@ -179,6 +203,15 @@ class _Figures:
             sums = [self._sums(key, label) for label in labels]
             return _divided((sum(part for part, _ in sums), sum(whole for _, whole in sums)))
         return sum(self._value(key, label) for label in labels) if self._summable else NAN
+
+
+def _side_by_side(rows: Sequence[dict[str, Any]], shown: Sequence[str], time: str, unit: str) -> list[dict[str, Any]]:
+    """Make one row of the rows of each key, which follow each other: its last, with a column a period."""
+    each = len(shown)
+    return [
+        rows[at + each - 1] | {f"{unit}_{row[time]}": row[f"now_{unit}"] for row in rows[at : at + each]}
+        for at in range(0, len(rows), each)
+    ]
 
 
 def _number(value: Any) -> float:
@@ -254,6 +287,7 @@ def compare_of_book(
     every: Literal["month", "quarter", "year"] = "month",
     periods: int = 12,
     by: By = None,
+    as_columns: bool = False,
 ) -> pd.DataFrame:
     """
     Compare a figure over the months, quarters or years up to the book's last day.
@@ -266,9 +300,11 @@ def compare_of_book(
     every : {"month", "quarter", "year"}
         The length of the periods. The last is the one that the book's last day is in.
     periods : int
-        How many periods have rows.
+        How many periods are shown.
     by : str or list of str, optional
         What to group by; None gives one row a period.
+    as_columns : bool
+        Whether each period is a column and not a row, with the changes of the last one beside them.
 
     Returns
     -------
@@ -290,8 +326,20 @@ def compare_of_book(
         end = min(period.end or last, last)
         results[_earlier(label, back)] = analyse(by, start=period.start, end=end)
         period = period_before(period)
-    result: pd.DataFrame = compare(results, measure, periods=periods)
+    _warn_of_part(measure, label, parse_period(label).end, last)
+    result: pd.DataFrame = compare(results, measure, periods=periods, as_columns=as_columns)
     return result
+
+
+def _warn_of_part(measure: str, label: str, end: dt.date | None, last: dt.date) -> None:
+    """Warn of a sum over a period that is not over beside those of whole ones."""
+    found = measure_of(measure)
+    if found is not None and found.adds_up and end is not None and last < end:
+        warn(
+            f"compare: {label} counts only up to {last}, and is compared with whole periods. Ask for shorter ones "
+            "(every=), or a book that ends with the period.",
+            IncompleteDataWarning,
+        )
 
 
 def _measures() -> Iterator[Measure]:
@@ -341,7 +389,7 @@ ANALYSIS = Analysis(
         "What is not over yet: the last period can be shorter than those it is compared with.",
     ),
     columns=_OWN,
-    table=TableSpec(title="Compared", columns=_NAMES, where_there=_NAMES, adds_up=False),
+    table=TableSpec(title="Compared", columns=(PERIODS, *_NAMES), where_there=_NAMES, adds_up=False),
     chart=ChartSpec(
         kind="bars",
         title="Beside the year before",

@@ -25,6 +25,7 @@ from billframes.analysis.guards import already_checked
 from billframes.analysis.keys import TIMES, By
 from billframes.analysis.metrics import Measure, buckets as bucket_measures, shared, summed
 from billframes.analysis.open_balances import by_items, grouping_of, limits_of
+from billframes.analysis.partial_frames import warn_of_partial_frames
 from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.wip import wip
 from billframes.config.firm import FirmSettings
@@ -117,8 +118,9 @@ def exposure(
         As in `wip` and `aging`: worth is missing, and receivables are known.
     IncompleteDataWarning
         As in `wip` and `aging`: among them, that `as_of` lies before the day of the load, so that later payments are
-        already taken off.
-        On lazy frames this runs four small queries; the result stays lazy.
+        already taken off; and rows were taken away from some of the frames after their load, or the invoices bill
+        far more than the work passed.
+        On lazy frames this runs five small queries; the result stays lazy.
 
     Examples
     --------
@@ -127,9 +129,9 @@ def exposure(
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
-    ...     "date": pd.to_datetime(["2026-10-30", "2026-06-30"]), "client_id": ["c1", "c2"],
-    ...     "client_name": ["Acme", "Bolt"], "matter_id": ["m1", "m2"], "billing_type": ["billable"] * 2,
-    ...     "hours": [1.0, 1.0], "amount": [300.0, 100.0], "invoice_id": [None, "i2"],
+    ...     "date": pd.to_datetime(["2026-10-30", "2026-06-30", "2026-08-01"]), "client_id": ["c1", "c2", "c1"],
+    ...     "client_name": ["Acme", "Bolt", "Acme"], "matter_id": ["m1", "m2", "m1"], "billing_type": ["billable"] * 3,
+    ...     "hours": [1.0, 1.0, 0.2], "amount": [300.0, 100.0, 50.0], "invoice_id": [None, "i2", "i1"],
     ... })
     >>> invoices = pd.DataFrame({
     ...     "invoice_id": ["i1", "i2"], "invoice_state": ["final"] * 2, "client_id": ["c1", "c2"],
@@ -163,11 +165,16 @@ def exposure(
     with already_checked(natives, frames):
         work = _open(wip(**natives, **asked), grouping, _OF_WORK)
         owed = _open(aging(**natives, **asked), grouping, _OF_BALANCES | {name: name for name in limits})
+    warn_of_partial_frames("exposure", _of_both(natives), frames, "amounts and last days are those of a part only")
     parts = [work, owed, *_last_days(frames, grouping, grouping_of(by, frames, grouping.settings), day)]
     measures = (*_OF_WORK.values(), *_OF_BALANCES.values(), *limits, "_open")
     totals = grouping.combine(parts, measures, _DATES)
     totals = totals.filter(C("_open") > 0) if grouping.keys else totals
     return cast("IntoFrameT", to_native(_result(totals, grouping, [*limits], day), time_entries))
+
+
+def _of_both(natives: dict[str, Any]) -> dict[str, Any]:
+    return {name: natives[name] for name in (*ITEMS, "invoices")}
 
 
 def _refuse_periods(by: By) -> None:

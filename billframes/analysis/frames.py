@@ -59,7 +59,8 @@ def from_native(*, as_they_are: bool = False, **natives: Any) -> dict[str, Frame
     Raises
     ------
     ParameterError
-        One is not a frame, they are of different engines, or different rows have the same id.
+        One is not a frame, they are of different engines, expenses and fixed fees are swapped, or different rows have
+        the same id.
     """
     given = {name: native for name, native in natives.items() if native is not None}
     frames = {name: _wrap(name, native if as_they_are else without_attrs(native)) for name, native in given.items()}
@@ -67,6 +68,7 @@ def from_native(*, as_they_are: bool = False, **natives: Any) -> dict[str, Frame
     if len(set(engines.values())) > 1:
         kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
         raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
+    _refuse_swapped(frames)
     return check_values(frames, given, as_they_are=as_they_are)
 
 
@@ -77,6 +79,16 @@ def without_attrs(native: Any) -> Any:
     plain = native.copy(deep=False)
     plain.attrs = {}
     return plain
+
+
+def _refuse_swapped(frames: dict[str, Frame]) -> None:
+    """Refuse expenses passed as fixed fees, and the other way round: both have amounts and dates."""
+    for name, id_, other in (("expenses", "expense_id", "fixed_fee_id"), ("fixed_fees", "fixed_fee_id", "expense_id")):
+        there = frames[name].collect_schema().names() if name in frames else ()
+        if other in there and id_ not in there:
+            raise ParameterError(
+                f"{name} has the column {other!r} and no {id_!r}: expenses and fixed fees seem to be swapped."
+            )
 
 
 def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:

@@ -13,6 +13,7 @@ from typing import Literal
 __all__ = [
     "BUCKET",
     "KEYS",
+    "PERIOD",
     "PRICED",
     "SHARED",
     "UNITS",
@@ -21,6 +22,7 @@ __all__ = [
     "bucket",
     "buckets",
     "divided",
+    "of_period",
     "shared",
     "summed",
     "title_of_key",
@@ -46,6 +48,8 @@ PRICED = frozenset({"money", "rate"})
 """The units that a currency belongs to."""
 
 BUCKET = re.compile(r"\d+-\d+|\d+\+")
+_UNITS_OF_PERIODS: dict[str, Unit] = {"amount": "money", "rate": "rate", "hours": "hours", "ratio": "ratio"}
+PERIOD = re.compile(r"(amount|rate|hours|ratio)_(\d{4}(?:-(?:\d{2}|Q[1-4]))?)")
 
 KEYS: dict[str, str] = {
     "user": "timekeeper",
@@ -111,6 +115,23 @@ def bucket(name: str) -> Measure | None:
         return None
     span = f"{name[:-1]} days or more" if name.endswith("+") else f"{name.replace('-', ' to ')} days"
     return summed(name, f"{name.replace('-', '–')} days", "money", f"The part aged {span}.")
+
+
+def of_period(name: str) -> Measure | None:
+    """
+    Describe a figure of one period by its column, such as "amount_2026-10"; None if it is not one.
+
+    Examples
+    --------
+    >>> found = of_period("amount_2026-10")
+    >>> found.title, found.unit
+    ('2026-10', 'money')
+    >>> of_period("worked_amount")
+    """
+    found = PERIOD.fullmatch(name)
+    if not found:
+        return None
+    return Measure(name, found[2], _UNITS_OF_PERIODS[found[1]], f"The figure of {found[2]}.")
 
 
 def buckets(*names: str) -> tuple[Measure, ...]:

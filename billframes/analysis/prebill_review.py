@@ -24,6 +24,7 @@ from billframes.analysis.engine import collect, from_arrow, join_by_id, to_dicts
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
 from billframes.analysis.metrics import Measure, shared
+from billframes.analysis.partial_frames import warn_of_partial_frames
 from billframes.analysis.prebill_flags import Looked, ids_frame
 from billframes.analysis.reconcile import reconcile
 from billframes.analysis.spec import Analysis, BookArgument, FromBook, TableSpec
@@ -134,7 +135,8 @@ def prebill_review(
     Warns
     -----
     RatesHiddenWarning, IncompleteDataWarning
-        As in `reconcile`, `aging` and `code_check`.
+        As in `reconcile`, `aging` and `code_check`; and rows were taken away from some of the frames after their load,
+        or the invoices bill far more than the work passed.
 
     Notes
     -----
@@ -175,6 +177,8 @@ def prebill_review(
         "matters": matters,
     }
     frames = from_native(**natives)
+    given = {name: native for name, native in natives.items() if name != "matters"}
+    warn_of_partial_frames("prebill_review", given, frames, "items, flags or what clients owe can be missing")
     day = None if as_of is None else read_date(as_of, "as_of")
     settings = time_zone_of(settings)
     heads = _heads(frames["invoices"], invoice)

@@ -19,10 +19,11 @@ from typing import Any, Literal
 
 from billframes.analysis.column_types import IDS, ITEM
 from billframes.analysis.explanation import Explanation
-from billframes.analysis.metrics import SHARED, Measure, bucket
+from billframes.analysis.metrics import SHARED, Measure, bucket, of_period
 
 __all__ = [
     "BUCKETS",
+    "PERIODS",
     "Analysis",
     "BookArgument",
     "ChartSpec",
@@ -37,6 +38,8 @@ __all__ = [
 
 BUCKETS = "buckets"
 """Stands among a table's columns for whatever buckets of days the result has."""
+PERIODS = "periods"
+"""Stands among a table's columns for whatever periods the result has as columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +52,7 @@ class TableSpec:
     title : str
         What is shown; what the rows are by is added.
     columns : tuple of str
-        The measures shown, in order; `BUCKETS` stands for the result's own.
+        The measures shown, in order; `BUCKETS` and `PERIODS` stand for the result's own.
     where_there : tuple of str
         Those of `columns` that only some results have; one column at least must be there.
     brief : tuple of str
@@ -314,4 +317,4 @@ def measure(name: str) -> Measure | None:
     ('31–60 days', 'hours')
     >>> measure("client_name")
     """
-    return bucket(name) or measures().get(name)
+    return bucket(name) or of_period(name) or measures().get(name)

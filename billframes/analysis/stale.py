@@ -25,6 +25,7 @@ from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
 from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import Measure, shared
+from billframes.analysis.partial_frames import warn_of_partial_frames
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.wip import wip
 from billframes.config.firm import FirmSettings
@@ -64,8 +65,8 @@ _SCHEMA = {
 
 def stale(
     time_entries: IntoFrameT,
-    expenses: IntoFrameT,
-    fixed_fees: IntoFrameT,
+    expenses: IntoFrameT | None,
+    fixed_fees: IntoFrameT | None,
     invoices: IntoFrameT,
     matters: IntoFrameT,
     *,
@@ -84,7 +85,8 @@ def stale(
     Parameters
     ----------
     time_entries, expenses, fixed_fees : frame
-        All of them, as `wip` takes them, with `matter_id`; time with `fixed_fee_id`, and fees with theirs.
+        All of them, as `wip` takes them, with `matter_id`; time with `fixed_fee_id`, and fees with theirs. None for
+        expenses or fees is taken as none at all, with a warning.
     invoices : frame
         All of them, as `aging` takes them.
     matters : frame
@@ -133,7 +135,8 @@ def stale(
     Warns
     -----
     RatesHiddenWarning, IncompleteDataWarning
-        As in `wip` and `aging`.
+        As in `wip` and `aging`; and rows were taken away from some of the frames after their load, or the invoices
+        bill far more than the work passed.
 
     Notes
     -----
@@ -180,6 +183,8 @@ def stale(
     }
     frames = from_native(**natives)
     resolved = resolve_users(settings, frames)
+    given = {name: native for name, native in natives.items() if name != "users"}
+    warn_of_partial_frames("stale", given, frames, "matters can look idle that are not, and amounts are of a part only")
     with already_checked(natives, frames):
         firm, fees = _asked(natives, frames, day, wip_days, resolved)
     rows = [*firm.old_work(), *firm.archived(), *firm.idle(idle_days), *firm.open_fees(fees)]
@@ -307,6 +312,8 @@ def _fees(
 ) -> Iterator[_Fee]:
     """List the open fees with the time linked to each; their amounts are those in `wip`."""
     open_ = {row["fixed_fee_id"]: row for row in parts if _is_open(_number(row["fixed_fee_amount"]))}
+    if not open_ or "fixed_fees" not in frames:
+        return
     ids = from_arrow(frames["fixed_fees"], pa.table({"fixed_fee_id": pa.array(list(open_), pa.string())}))
     fees = select_columns(frames["fixed_fees"], "fixed_fees", ("fixed_fee_id", "date"))
     linked = select_columns(frames["time_entries"], "time_entries", ("date", "user_id", "hours", "fixed_fee_id"))

@@ -18,6 +18,8 @@ __all__ = ["great_table"]
 
 # Months, dates and numbers of invoices are read as one word, though they have hyphens.
 SHORT = 12
+# A column of longer texts is kept wide, on a telephone too.
+LONG = 30
 
 
 def great_table(
@@ -65,9 +67,16 @@ def great_table(
     for name, unit in units.items():
         table = table.fmt(functools.partial(_show, unit=unit), columns=name)
     names = [name for name in cells.columns if name not in units]
-    table = table.cols_align("right", columns=list(units)).cols_align("left", columns=names).tab_source_note(note)
+    texts = [name for name, unit in units.items() if unit == "text"]
+    figures = [name for name in units if name not in texts]
+    table = table.cols_align("right", columns=figures).cols_align("left", columns=[*names, *texts])
+    table = table.tab_source_note(note)
     table = table.tab_options(heading_align="left", heading_title_font_weight="bold", data_row_padding="4px")
-    table = _unbroken(table, first, [name for name in names if cells[name].str.len().max() <= SHORT])
+    short = [name for name in names if cells[name].str.len().max() <= SHORT]
+    spaced = [name for name in figures if units[name] in {"date", "points"}]
+    table = _styled(table, first, [*short, *spaced], "white-space: nowrap;")
+    long = [name for name in texts if (cells[name].str.len() > LONG).any()]
+    table = _styled(table, first, long, "min-width: 15em;")
     return _with_total(table, len(cells) - 1) if has_total else table
 
 
@@ -96,12 +105,12 @@ def _show(value: Any, unit: str) -> str:
     return str(value) if unit == "text" else format_number(float(value), unit)
 
 
-def _unbroken(table: GT, stub: str, columns: list[str]) -> GT:
+def _styled(table: GT, stub: str, columns: list[str], css: str) -> GT:
     from great_tables import loc, style
 
     body = [name for name in columns if name != stub]
     places = [*([loc.stub()] if stub in columns else []), *([loc.body(columns=body)] if body else [])]
-    return table.tab_style(style.css("white-space: nowrap;"), places) if places else table
+    return table.tab_style(style.css(css), places) if places else table
 
 
 def _with_total(table: GT, row: int) -> GT:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from billframes._show import short_date
-from billframes.analysis.metrics import BUCKET, PRICED, Measure, title_of_key
+from billframes.analysis.metrics import BUCKET, PERIOD, PRICED, Measure, title_of_key
 from billframes.analysis.result_rows import Rows, rows_of, there_or_first
-from billframes.analysis.spec import BUCKETS, TableSpec, analyses, measure
+from billframes.analysis.spec import BUCKETS, PERIODS, TableSpec, analyses, measure
 from billframes.analysis.totals import total_of
 from billframes.errors import ParameterError
 
@@ -91,7 +91,7 @@ class TableOf(TableSpec):
         return in_words(analyses()[self.analysis].formula)
 
     def _read(self, result: Any) -> Rows:
-        needs = [name for name in self.columns if name not in {BUCKETS, *self.where_there}]
+        needs = [name for name in self.columns if name not in {BUCKETS, PERIODS, *self.where_there}]
         # Of columns that are all of some results only, one tells that the frame is a result.
         needs = needs or there_or_first(result, self.where_there)
         return rows_of(result, needs, self.analysis, "table")
@@ -104,7 +104,9 @@ class TableOf(TableSpec):
     def measures(self, frame: pd.DataFrame) -> list[Measure]:
         """Return the measures shown of a result, in order."""
         buckets = [name for name in map(str, frame.columns) if BUCKET.fullmatch(name)]
-        names = [each for name in self.columns for each in (buckets if name == BUCKETS else [name])]
+        periods = [name for name in map(str, frame.columns) if PERIOD.fullmatch(name)]
+        own = {BUCKETS: buckets, PERIODS: periods}
+        names = [each for name in self.columns for each in own.get(name, [name])]
         return [found for name in names if name in frame.columns and (found := measure(name))]
 
     def page_columns(self, frame: pd.DataFrame) -> list[str]:

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 import billframes as bf
 from billframes.analysis import bridge
-from billframes.errors import MissingColumnError, ParameterError, RatesHiddenWarning
+from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
 from tests.examples import examples
 
 CENTS = st.integers(-20_000, 200_000).map(lambda cents: cents / 100)
@@ -192,10 +192,13 @@ def test_a_book_splits_other_measures_over_other_periods(book):
         book.utilization(None)["utilization"].iloc[0] - book.utilization(None, start="2025-10")["utilization"].iloc[0]
     )
     assert hours["change_ratio"].sum() == pytest.approx(wanted)
-    fees = book.bridge("billed_amount", by="practice_area", before=("2026-07-01", "2026-09-30"))
+    with pytest.warns(IncompleteDataWarning, match="the period before has 92 days and the period 31"):
+        fees = book.bridge("billed_amount", by="practice_area", before=("2026-07-01", "2026-09-30"))
     assert fees["before_amount"].sum() == pytest.approx(book.realization(start="2026-Q3")["billed_amount"].sum())
     with pytest.raises(ParameterError, match="overlaps 2026-10-01 to 2026-10-31"):
         book.bridge(before="2026")
+    with pytest.raises(ParameterError, match=r"before \(2026-11-01 to 2026-11-30\) lies after 2026-10-01"):
+        book.bridge(before="2026-11")
     with pytest.raises(
         ParameterError, match=r"does not belong to an analysis with a period.* Did you mean 'settlement_ratio'"
     ):

@@ -7,7 +7,7 @@ import pytest
 
 import billframes as bf
 from billframes.analysis import compare
-from billframes.errors import MissingColumnError, ParameterError
+from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +63,23 @@ def test_what_was_not_passed_is_missing_and_who_is_not_in_a_result_has_nothing()
     assert compare(both, "billing_realization")["now_ratio"].isna().tolist() == [False, True, True, False]
 
 
+def test_periods_as_columns_are_the_rows_side_by_side(book):
+    of_months = {month: book.realization("client", start=month) for month in ("2026-08", "2026-09", "2026-10")}
+    long = compare(of_months, "billing_realization", periods=2)
+    wide = compare(of_months, "billing_realization", periods=2, as_columns=True).set_index("client_id")
+    assert wide.columns.tolist()[1:] == [
+        "ratio_2026-09", "ratio_2026-10", "since_previous_ratio", "since_year_ago_ratio", "twelve_months_ratio"
+    ]  # fmt: skip
+    for month, rows in long.groupby("month"):
+        told = rows.set_index("client_id")["now_ratio"]
+        pd.testing.assert_series_equal(wide[f"ratio_{month}"], told, check_names=False)
+    last = long[long["month"] == "2026-10"].set_index("client_id")["since_previous_ratio"]
+    pd.testing.assert_series_equal(wide["since_previous_ratio"], last)
+    shown = bf.tables.compare(wide.reset_index()).as_raw_html()
+    assert "2026-09" in shown
+    assert "Compared by client" in shown
+
+
 def test_twelve_months_are_the_sum_of_all_of_them():
     months = {f"_2025_{month:02}": float(month) for month in range(1, 13)}
     rows = compare(fees(**months), "billed_amount", periods=1)
@@ -104,3 +121,8 @@ def test_what_is_not_there_is_named():
         compare({"2026-10": ONE}, "billed_amount", periods=0)
     with pytest.raises(MissingColumnError, match="has no column 'client_hours'"):
         compare({"2026-10": ONE}, "client_hours")
+
+
+def test_a_sum_over_a_part_of_a_quarter_beside_whole_ones_is_warned_of(book):
+    with pytest.warns(IncompleteDataWarning, match="2026-Q4 counts only up to 2026-10-31"):
+        book.compare("billed_amount", every="quarter", periods=1)

@@ -23,6 +23,7 @@ def book(client):
     return bf.book("2026-10", client=client)
 
 
+@pytest.mark.filterwarnings("ignore:.*Work seems to be missing:billframes.errors.IncompleteDataWarning")
 @QUICK
 @given(book=BOOKS, by=st.sampled_from([None, "client", "matter", "practice_area", "originator", ["matter", "user"]]))
 def test_rows_are_those_of_both_analyses_and_re_add(pandas_firm, book, by):

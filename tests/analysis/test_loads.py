@@ -136,6 +136,44 @@ WORK = (
 )
 
 
+OPEN_WORK = {"as_of": "2026-10-31"}
+BESIDE_INVOICES = ("exposure", "stale", "collections", "prebill_review")
+
+
+def sheet(name, frames):
+    return getattr(analysis, name)(**{each: frames[each] for each in (*KINDS, "matters")}, **OPEN_WORK)
+
+
+@pytest.mark.parametrize("name", BESIDE_INVOICES)
+def test_a_part_of_the_work_beside_all_invoices_is_warned_of(name, whole):
+    frames = whole["pandas"]
+    entries = frames["time_entries"]
+    october = entries[entries["date"] >= "2026-10-01"]
+    with pytest.warns(IncompleteDataWarning, match=f"{name}: rows of time_entries were taken away after the load"):
+        sheet(name, frames | {"time_entries": october})
+    forgotten = october.copy()
+    forgotten.attrs.clear()
+    with pytest.warns(IncompleteDataWarning, match=rf"{name}: the invoices bill 1\d,.* Work seems to be missing, so"):
+        sheet(name, frames | {"time_entries": forgotten})
+    with pytest.warns(IncompleteDataWarning, match=f"{name}: the invoices bill"):
+        sheet(name, whole["polars"] | {"time_entries": pl.DataFrame(forgotten)})
+
+
+@pytest.mark.parametrize("name", BESIDE_INVOICES)
+def test_expenses_and_fixed_fees_that_are_swapped_are_refused(name, whole):
+    frames = whole["pandas"]
+    with pytest.raises(ParameterError, match="expenses has the column 'fixed_fee_id' .* swapped"):
+        sheet(name, frames | {"expenses": frames["fixed_fees"], "fixed_fees": frames["expenses"]})
+
+
+def test_archived_matters_left_out_are_warned_of(whole):
+    frames = whole["pandas"]
+    open_only = frames["matters"][~frames["matters"]["archived"]]
+    with pytest.warns(IncompleteDataWarning) as told:
+        sheet("stale", frames | {"matters": open_only})
+    assert any("rows of matters were taken away" in str(each.message) for each in told)
+
+
 def test_invoices_that_bill_more_than_the_work_passed_are_warned_of_on_every_engine(firm):
     none, matters = firm.items(), firm.matters()
     (row,) = firm.rows(realization(firm.entries(*WORK), firm.invoices(*BILLS), none, none, matters=matters))

@@ -121,6 +121,9 @@ def test_past_receivables_and_work_in_progress_come_from_the_past(told):
     now = float(m.as_of(3).book("2026-10").aging(as_of="2026-10-31")["total"].iloc[0])
     assert total - now == pytest.approx(sum(done["paid"].values()))
     assert then.wip(as_of="2026-10-31")["total"].iloc[0] > 0
+    owed = {"2026-09": then.aging(as_of="2026-10-31"), "2026-10": m.as_of(3).book("2026-10").aging(as_of="2026-10-31")}
+    compared = bf.compare(owed, "total", of_each_day=True, as_columns=True)
+    assert compared["since_previous_amount"].tolist() == [pytest.approx(now - total)]
 
 
 def test_vacuum_keeps_tagged_versions_and_the_newest(told):

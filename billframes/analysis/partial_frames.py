@@ -1,0 +1,92 @@
+"""Warn of frames that are a part of the firm's, for analyses that look at work and invoices side by side.
+
+Loads that are too narrow are refused (see `coverage`). Here are rows that were taken away after the load, and frames
+that don't remember theirs: then what the invoices bill tells whether most of the work is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from billframes._warn import warn
+from billframes.analysis.allocation import PREBILL, WRITE_UP
+from billframes.analysis.column_types import ITEMS, Frame
+from billframes.analysis.coverage import was_cut
+from billframes.analysis.engine import collect_counts, join_by_id, lazy
+from billframes.analysis.expressions import as_float, value_if
+from billframes.analysis.frames import select_columns
+from billframes.errors import IncompleteDataWarning
+
+__all__ = ["warn_of_partial_frames"]
+
+C = nw.col
+
+
+def warn_of_partial_frames(
+    analysis: str, natives: Mapping[str, Any], frames: Mapping[str, Frame], consequence: str
+) -> None:
+    """
+    Warn if the frames seem to be of a part of the firm.
+
+    Parameters
+    ----------
+    analysis : str
+        The analysis, for the warning's words.
+    natives : mapping of str to frame
+        The frames as they were passed in, by their argument's name; None is passed over.
+    frames : mapping of str to Frame
+        The same, checked.
+    consequence : str
+        What is wrong then: the end of a sentence that begins with "so".
+    """
+    cut = [name for name, native in natives.items() if native is not None and was_cut(native)]
+    # Work and invoices that were both cut may be of one client.
+    if cut and not {"time_entries", "invoices"} <= set(cut):
+        warn(
+            f"{analysis}: rows of {' and '.join(cut)} were taken away after the load, so {consequence}. Pass all rows "
+            "and filter the result, or use bf.book.",
+            IncompleteDataWarning,
+        )
+    elif set(ITEMS) <= set(frames):
+        _warn_of_missing_work(analysis, frames, consequence)
+
+
+def _warn_of_missing_work(analysis: str, frames: Mapping[str, Frame], consequence: str) -> None:
+    counts = collect_counts(_of_invoices(frames), *(_of_items(name, frames[name]) for name in ITEMS))
+    billed, worth = counts["billed"], sum(counts[name] for name in ITEMS)
+    if not counts["hidden"] and billed - worth * WRITE_UP > 1.0:
+        warn(
+            f"{analysis}: the invoices bill {billed:,.2f}, and the time entries, expenses and fixed fees passed that "
+            f"are on invoices come to {worth:,.2f} only. Work seems to be missing, so {consequence}. Pass all of it "
+            "(bf.book loads it).",
+            IncompleteDataWarning,
+        )
+
+
+def _of_invoices(frames: Mapping[str, Frame]) -> tuple[Frame, dict[str, nw.Expr]]:
+    """Add up invoices, but for those of contingency matters: what they bill has nothing to do with hours."""
+    matters = frames.get("matters")
+    types = () if matters is None else matters.collect_schema().names()
+    known = matters is not None and {"matter_id", "matter_type"} <= set(types)
+    known = known and "matter_id" in frames["invoices"].collect_schema()
+    columns = ("invoice_state", "amount", *(("matter_id",) if known else ()))
+    rows = select_columns(lazy(frames["invoices"]), "invoices", columns)
+    rows = rows.filter(C("invoice_state").is_in(["final", *PREBILL]))
+    if known and matters is not None:
+        kinds = select_columns(matters, "matters", ("matter_id", "matter_type"))
+        rows = join_by_id(rows, kinds.filter(~C("matter_id").is_null()), "matter_id")
+        rows = rows.filter((C("matter_type") != "contingency").fill_null(True))
+    return rows, {"billed": C("amount").fill_null(0.0).sum()}
+
+
+def _of_items(name: str, frame: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
+    time = ("hours", "billing_type") if name == "time_entries" else ()
+    rows = select_columns(lazy(frame), name, ("invoice_id", "amount", *time)).filter(~C("invoice_id").is_null())
+    if not time:
+        return rows, {name: C("amount").fill_null(0.0).sum()}
+    billable = C("billing_type") == "billable"
+    hidden = as_float(billable & C("amount").is_null() & (C("hours") != 0)).sum()
+    return rows, {name: value_if(billable, C("amount").fill_null(0.0)).sum(), "hidden": hidden}
