@@ -141,6 +141,88 @@ def test_stale_work_and_matters_are_the_databases(book, sql):
     assert old <= whole["91+"].iloc[0] + 1e-6
 
 
+PREBILLS = """
+    select i.invoice_id, i.amount / 1e4,
+      (select coalesce(sum(hours), 0) from time_entry t where t.invoice_id = i.invoice_id) / 1e4,
+      (select coalesce(sum(amount), 0) from time_entry t where t.invoice_id = i.invoice_id
+          and billing_type = 'billable') / 1e4,
+      (select coalesce(sum(amount), 0) from expense t where t.invoice_id = i.invoice_id) / 1e4,
+      (select coalesce(sum(amount), 0) from fixed_fee t where t.invoice_id = i.invoice_id) / 1e4,
+      (select coalesce(sum(balance), 0) from invoice o where o.client_id = i.client_id and o.invoice_state = 'final'
+          and o.invoice_date <= '2026-10-31' and o.due_date < '2026-10-31') / 1e4
+    from invoice i where invoice_state <> 'final'
+    """
+LONG_DAYS = """
+    select t.time_entry_id from time_entry t join invoice i using (invoice_id)
+    where i.invoice_state <> 'final' and (select sum(hours) from time_entry o
+        where o.user_id = t.user_id and o.date = t.date) > 6 * 10000
+    """
+LATE = """
+    select t.time_entry_id from time_entry t join invoice i using (invoice_id)
+    where i.invoice_state <> 'final' and julianday(date(t.created_at)) - julianday(t.date) > 7
+    """
+
+
+def test_the_review_of_prebills_is_the_databases(book, sql):
+    rows = book.prebill_review(as_of="2026-10-31", hours_a_day=6)
+    by_kind = rows.pivot_table("item_amount", "invoice_id", "item", aggfunc="sum", observed=True).fillna(0.0)
+    hours = rows.groupby("invoice_id")["hours"].sum()
+    heads = rows.drop_duplicates("invoice_id").set_index("invoice_id")
+    wanted = sql(PREBILLS)
+    assert len(heads) == len(wanted)
+    for invoice, amount, worked, *items, overdue in wanted:
+        head, found = heads.loc[invoice], by_kind.reindex(index=[invoice], fill_value=0.0).iloc[0]
+        assert hours.get(invoice, 0.0) == pytest.approx(worked)
+        assert [found[name] for name in ("time_entry", "expense", "fixed_fee")] == pytest.approx(items)
+        figures = ["invoice_amount", "items_amount", "unexplained_amount", "client_overdue"]
+        told = [amount, sum(items), amount - sum(items), overdue]
+        assert head[figures].tolist() == pytest.approx(told, abs=1e-6)
+    flags = rows.set_index("item_id")["flags"].fillna("")
+    for query, flag in ((LONG_DAYS, "hours on that day"), (LATE, "days later")):
+        assert set(flags[flags.str.contains(flag)].index) == {entry for (entry,) in sql(query)} != set()
+
+
+# Net fees and worth of billable hours on hourly and fixed-fee matters, by person and month of the invoice.
+BY_MONTH = """
+    with items as (
+      select invoice_id, (select coalesce(sum(amount), 0) from expense e where e.invoice_id = i.invoice_id)
+          + (select coalesce(sum(amount), 0) from fixed_fee f where f.invoice_id = i.invoice_id) as costs
+      from invoice i
+    ), worth as (
+      select invoice_id, sum(amount) as worth from time_entry
+      where billing_type = 'billable' and invoice_id is not null group by 1
+    )
+    select {key}, substr(i.invoice_date, 1, 7), sum(t.hours) / 1e4, sum(t.amount) / 1e4,
+        sum((i.amount - items.costs) * 1.0 * t.amount / worth.worth) / 1e4
+    from time_entry t join invoice i using (invoice_id) join items using (invoice_id) join worth using (invoice_id)
+    join matter m using (matter_id)
+    where t.billing_type = 'billable' and i.invoice_state = 'final' and m.matter_type in ('hourly', 'fixedFee')
+        and substr(i.invoice_date, 1, 7) in ('2026-10', '2026-09', '2025-10')
+    group by 1, 2
+    """
+
+
+@pytest.mark.parametrize(("by", "key"), [("user", "t.user_id"), ("client", "m.client_id"), ("matter", "t.matter_id")])
+def test_months_side_by_side_are_the_databases(book, sql, by, key):
+    found = {(who, month): figures for who, month, *figures in sql(BY_MONTH.format(key=key))}
+    results = {month: book.realization(by, start=month) for month in ("2026-10", "2026-09", "2025-10")}
+    for place, (measure, unit) in enumerate((("billable_hours", "hours"), ("worked_amount", "amount"))):
+        rows = bf.compare(results, measure, periods=1).set_index(f"{by}_id")
+        for who in rows.index.dropna():
+            now, before, year_ago = (
+                found.get((who, month), (0.0, 0.0))[place] for month in ("2026-10", "2026-09", "2025-10")
+            )
+            names = [f"{name}_{unit}" for name in ("now", "previous", "since_previous", "year_ago", "since_year_ago")]
+            told = [now, before, now - before, year_ago, now - year_ago]
+            assert rows.loc[who, names].tolist() == pytest.approx(told, abs=1e-6)
+    ratios = bf.compare(results, "billing_realization", periods=1).set_index(f"{by}_id")["now_ratio"]
+    # A credit note is the client's, and on no one's time.
+    whose = [who for who in ratios.index.dropna() if (who, "2026-10") in found and by != "client"]
+    for who in whose:
+        _, worth, billed = found[who, "2026-10"]
+        assert ratios[who] == pytest.approx(billed / worth)
+
+
 WITH_SETTINGS = [name for name, each in analyses().items() if "settings" in inspect.signature(each.function).parameters]
 ASKED = {"prebill_review": {"as_of": "2026-10-31"}, "lockup": {"by": "responsible"}}
 

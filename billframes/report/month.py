@@ -22,6 +22,7 @@ import pandas as pd
 
 from billframes._show import enum_label, long_date, month_name
 from billframes.analysis.bridge import bridge
+from billframes.analysis.compare import compare
 from billframes.analysis.totals import total_of
 from billframes.book import Book, book
 from billframes.book_slice import BookSlice, SlicedBook, SliceKey, kept
@@ -235,6 +236,23 @@ class Month:
         with collect_warnings(self.notes):
             return self.whole.rates(["user", "year"], end=self.last)
 
+    def new_business(self, by: str | None) -> pd.DataFrame:
+        """Return the firm's new business of the month, by a key or in one row."""
+        with collect_warnings(self.notes):
+            return self.whole.new_business(by, start=self.first, end=self.last)
+
+    def prebill_review(self) -> pd.DataFrame:
+        """Return the items of the firm's invoices that are not final, as they were loaded."""
+        with collect_warnings(self.notes):
+            return self.whole.prebill_review()
+
+    def compared(self, measure: str) -> pd.DataFrame:
+        """Return a figure of realization over twelve months, beside the month and the year before."""
+        back = 2 * LOOK_BACK - 1
+        with collect_warnings(self.notes):
+            rows = self._realization_by_month("invoice_date", back)
+            return compare({name: rows.loc[[name]] for name in self._month_names(back)}, measure, periods=LOOK_BACK)
+
     def stale(self) -> pd.DataFrame:
         """Old work, archived and idle matters of the firm, a row a finding."""
         with collect_warnings(self.notes):
@@ -303,17 +321,18 @@ class Month:
         clients = self.book.clients
         return named_apart(rows, dict(zip(clients["client_id"], clients["reference"].fillna(""), strict=True)))
 
-    def _realization_by_month(self, basis: Literal["invoice_date", "work_date"]) -> pd.DataFrame:
-        rows = self.book.realization("month", start=self.earlier(self.months_back), end=self.last, basis=basis)
+    def _realization_by_month(self, basis: Literal["invoice_date", "work_date"], back: int = 0) -> pd.DataFrame:
+        back = back or self.months_back
+        rows = self.book.realization("month", start=self.earlier(back), end=self.last, basis=basis)
         rows = rows.set_index("month")
         # A month without a row had no work or invoices, so its amounts are 0 and not missing.
         amounts = [name for name in rows.columns if name.endswith(("_amount", "_hours"))]
-        names = [name for name in self._month_names() if name not in rows.index]
+        names = [name for name in self._month_names(back) if name not in rows.index]
         absent = pd.DataFrame(0.0, index=names, columns=amounts)
         return pd.concat([rows, absent]) if len(absent) else rows
 
-    def _month_names(self) -> list[str]:
-        return [self.earlier(back).strftime("%Y-%m") for back in range(self.months_back, -1, -1)]
+    def _month_names(self, back: int = 0) -> list[str]:
+        return [self.earlier(each).strftime("%Y-%m") for each in range(back or self.months_back, -1, -1)]
 
     def _utilization_of(self, back: int) -> Mapping[Any, Any]:
         first = self.earlier(back)

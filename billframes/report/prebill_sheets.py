@@ -223,7 +223,7 @@ _ITEMS = {
     "client_name": ("Client", "text", 20),
     "matter_name": ("Matter", "text", 22),
     "responsible_name": ("Responsible", "text", 18),
-    "date": ("Date", "date", 12),
+    "date": ("Date", "date", 13),
     "item": ("Kind", "text", 11),
     "user_name": ("Timekeeper", "text", 18),
     "description": ("Narrative", "text", 60),
@@ -240,7 +240,8 @@ _ITEMS = {
 
 
 _FRAME = {"valign": "top", "border": 1, "border_color": "#D5DAE0"}
-_WRAPPED = {"text_wrap": True}
+# The indent keeps texts apart from the figures on their left.
+_LOOKS: dict[str, dict[str, Any]] = {"text": {"text_wrap": True, "indent": 1}, "date": {"align": "left", "indent": 1}}
 # A line's height in points.
 _ROW = 15
 
@@ -289,12 +290,14 @@ def _label(value: Any) -> str:
 
 def _write_sheet(book: Any, name: str, columns: dict[str, tuple[str, str, int]], rows: pd.DataFrame) -> None:
     page = book.add_worksheet(name)
-    heading = book.add_format({"bold": True, "text_wrap": True, "valign": "top", "bottom": 1})
+    heading = {"bold": True, "text_wrap": True, "valign": "top", "bottom": 1}
+    over_text, over_figures = (book.add_format(heading | more) for more in ({"indent": 1}, {"align": "right"}))
     lines = [1] * len(rows)
     for place, (column, (title, unit, width)) in enumerate(columns.items()):
-        form = book.add_format(_FRAME | (_WRAPPED if unit == "text" else {"num_format": FORMS[unit]}))
+        number = {} if unit == "text" else {"num_format": FORMS[unit]}
+        form = book.add_format(_FRAME | number | _LOOKS.get(unit, {}))
         page.set_column(place, place, width)
-        page.write_string(0, place, title, heading)
+        page.write_string(0, place, title, over_text if unit in _LOOKS else over_figures)
         # Columns without a name are empty, for the reader to fill in.
         values: Sequence[Any] = list(rows[column]) if column.strip() else [None] * len(rows)
         for row, value in enumerate(values):
@@ -310,4 +313,5 @@ def _write_sheet(book: Any, name: str, columns: dict[str, tuple[str, str, int]],
     page.repeat_rows(0)
     page.set_landscape()
     page.set_paper(9)
+    page.set_margins(left=0.3, right=0.3, top=0.4, bottom=0.4)
     page.fit_to_pages(1, 0)

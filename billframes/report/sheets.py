@@ -70,11 +70,11 @@ def sheets(month: Month, *, narratives: bool = False) -> list[Sheet]:
     narratives : bool
         Whether time entries are listed with their descriptions.
     """
-    made = [*_figures(month), *([_narratives(month)] if narratives else [])]
+    made = [*_figures(month, narratives=narratives), *([_narratives(month)] if narratives else [])]
     return [each for each in made if each.measures]
 
 
-def _figures(month: Month) -> Iterator[Sheet]:
+def _figures(month: Month, *, narratives: bool) -> Iterator[Sheet]:
     hours = _of(views.timekeepers(month)[0])
     yield replace(hours, meaning=(_PART_HOURS,)) if month.scope else hours
     for key in _keys(month, "practice_area", "client", "user", "responsible"):
@@ -85,6 +85,8 @@ def _figures(month: Month) -> Iterator[Sheet]:
         yield _of(views.exposure(month))
         yield _of(views.scorecard(month))
         yield replace(_of(views.rates(month)), note=f"{month.last.year} counts up to {long_date(month.last)}.")
+        yield _of(views.new_business(month))
+        yield _prebills(month, narratives=narratives)
     note = " ".join(footnotes.balances(month))
     for key in _keys(month, "responsible", "client", "user"):
         yield _of(views.wip(month, key))
@@ -97,6 +99,7 @@ def _figures(month: Month) -> Iterator[Sheet]:
         yield _of(views.invoices(month))
     if month.e_billing.needed:
         yield _e_billing(month)
+    yield from (_of(views.compared(month, name)) for name in ("billed_amount", "billing_realization"))
     yield _twelve_months(month)
 
 
@@ -191,6 +194,21 @@ _E_BILLING = (
     "with LEDES billing would reject. An item can have several findings."
 )
 _FINDINGS = Measure("findings", "Findings", "count", "The number of findings; each row is one.", adds_up=True)
+
+
+def _prebills(month: Month, *, narratives: bool) -> Sheet:
+    view = views.prebills(month, narratives=narratives)
+    texts = ("description", "flags") if narratives else ("flags",)
+    labels = ("invoice_number", "client_name", "responsible_name", "date", "user_name", "matter_name", *texts)
+    made, loaded = _of(view), month.loaded_on
+    measures = tuple(each for each in made.measures if each.name not in labels)
+    since = f" as of {long_date(loaded)}" if loaded else ""
+    return replace(made, labels=labels, measures=measures, note=_PREBILLS.format(since))
+
+
+_PREBILLS = (
+    "Items on invoices that are drafts, in review or approved{}, whatever their date. What looks wrong is in Flags."
+)
 
 
 def _twelve_months(month: Month) -> Sheet:

@@ -21,9 +21,12 @@ __all__ = [
     "budgets",
     "change",
     "collections",
+    "compared",
     "exposure",
     "invoices",
     "lockup",
+    "new_business",
+    "prebills",
     "rates",
     "realization",
     "receivables",
@@ -190,6 +193,30 @@ def rates(month: Month) -> View:
     """Return the firm's rates by timekeeper and year, in the order of the result. Growth has no total."""
     rows = month.rates()
     return _by("rates", "Rates by timekeeper and year", month, rows, rows.iloc[:0], "")
+
+
+def new_business(month: Month) -> View:
+    """Return the firm's new business by practice area."""
+    rows, total = month.new_business("practice_area"), month.new_business(None)
+    return _by("new_business", "New business by practice area", month, rows, total, "fees_amount")
+
+
+def compared(month: Month, measure: str) -> View:
+    """Return a figure of each of twelve months beside the month and the year before."""
+    what = {"billed_amount": "Fees", "billing_realization": "Realization"}[measure]
+    rows = month.compared(measure)
+    rows = rows.assign(month=pd.to_datetime(rows["month"]))
+    return View(title=f"{what} month by month", analysis="compare", label="month", rows=rows, total=rows.iloc[:0])
+
+
+def prebills(month: Month, *, narratives: bool) -> View:
+    """Return the items of the firm's invoices that are not final; their narratives only if they are asked for."""
+    rows = month.named(month.prebill_review())
+    none = rows.iloc[:0]
+    without = () if narratives else ("description",)
+    return View(
+        title="Items on prebills", analysis="prebill_review", label="item_id", rows=rows, total=none, without=without
+    )
 
 
 def stale(month: Month) -> View:

@@ -50,6 +50,8 @@ def test_headlines_and_definitions_come_first_and_then_a_sheet_a_table(book):
         "Exposure by client",
         "Scorecard by timekeeper",
         "Rates by timekeeper and year",
+        "New business by practice area",
+        "Items on prebills",
         "Work in progress by responsible",
         "Work in progress by client",
         "Work in progress by timekeeper",
@@ -57,6 +59,8 @@ def test_headlines_and_definitions_come_first_and_then_a_sheet_a_table(book):
         "Receivables by client",
         "Invoices",
         "E-billing",
+        "Fees month by month",
+        "Realization month by month",
         "Twelve months",
     ]
     said = {row[0]: row[1:] for row in book["Definitions"].iter_rows(values_only=True) if row[0]}
