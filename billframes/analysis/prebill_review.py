@@ -177,8 +177,6 @@ def prebill_review(
         "matters": matters,
     }
     frames = from_native(**natives)
-    given = {name: native for name, native in natives.items() if name != "matters"}
-    warn_of_partial_frames("prebill_review", given, frames, "items, flags or what clients owe can be missing")
     day = None if as_of is None else read_date(as_of, "as_of")
     settings = time_zone_of(settings)
     heads = _heads(frames["invoices"], invoice)
@@ -188,6 +186,8 @@ def prebill_review(
     kept = _of_responsible(heads, items, people, responsible)
     with already_checked(natives, frames):
         _add_figures(kept, natives, day, settings)
+    given = {name: native for name, native in natives.items() if name != "matters"}
+    warn_of_partial_frames("prebill_review", given, frames, "items, flags or what clients owe can be missing")
     items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(kept), _TEXT))).combine_chunks()
     invoices_of_items = _heads_of(items, kept)
     looked_at = Looked(items, frames["time_entries"], natives["time_entries"])

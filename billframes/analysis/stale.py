@@ -183,10 +183,10 @@ def stale(
     }
     frames = from_native(**natives)
     resolved = resolve_users(settings, frames)
-    given = {name: native for name, native in natives.items() if name != "users"}
-    warn_of_partial_frames("stale", given, frames, "matters can look idle that are not, and amounts are of a part only")
     with already_checked(natives, frames):
         firm, fees = _asked(natives, frames, day, wip_days, resolved)
+    given = {name: native for name, native in natives.items() if name != "users"}
+    warn_of_partial_frames("stale", given, frames, "matters can look idle that are not, and amounts are of a part only")
     rows = [*firm.old_work(), *firm.archived(), *firm.idle(idle_days), *firm.open_fees(fees)]
     table = pa.Table.from_pylist(sorted(rows, key=_place), pa.schema(_SCHEMA))
     return cast("IntoFrameT", to_native(from_arrow(frames["time_entries"], table), time_entries))

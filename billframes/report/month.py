@@ -242,9 +242,9 @@ class Month:
             return self.whole.new_business(by, start=self.first, end=self.last)
 
     def prebill_review(self) -> pd.DataFrame:
-        """Return the items of the firm's invoices that are not final, as they were loaded."""
+        """Return the items of the firm's invoices that are not final, as loaded; codes are checked for e-billing."""
         with collect_warnings(self.notes):
-            return self.whole.prebill_review()
+            return self.whole.prebill_review(codes=None, code_sets=None)
 
     def compared(self, measure: str) -> pd.DataFrame:
         """Return a figure of realization over twelve months, beside the month and the year before."""
