@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from hypothesis import given
 
 import billframes as bf
-from billframes.analysis import compare
+from billframes.analysis import compare, realization
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
+from tests.analysis.test_properties_money import BOOKS, QUICK, frames
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +63,25 @@ def test_what_was_not_passed_is_missing_and_who_is_not_in_a_result_has_nothing()
     told = compare(both, "billed_amount").set_index(["client_id", "month"])["now_amount"]
     assert told.tolist() == [5.0, 0.0, 0.0, 5.0]
     assert compare(both, "billing_realization")["now_ratio"].isna().tolist() == [False, True, True, False]
+
+
+@pytest.mark.filterwarnings("ignore:.*can carry:billframes.errors.IncompleteDataWarning")
+@QUICK
+@given(book=BOOKS)
+def test_rows_re_add_to_the_analysis_of_each_month_and_of_the_year(pandas_firm, book):
+    given_frames = dict(
+        zip(("time_entries", "invoices", "expenses", "fixed_fees"), frames(pandas_firm, book), strict=True)
+    )
+    matters = pandas_firm.matters()
+    months = [f"{2025 + nth // 12}-{nth % 12 + 1:02}" for nth in range(11, 23)]
+    results = {month: realization(**given_frames, by="matter", start=month, matters=matters) for month in months}
+    rows = compare(results, "billed_amount")
+    for month, of_month in rows.groupby("month"):
+        wanted = realization(**given_frames, start=month, matters=matters)["billed_amount"].sum()
+        assert of_month["now_amount"].sum() == pytest.approx(wanted, abs=1e-6)
+    whole = realization(**given_frames, start=f"{months[0]}-01", end="2026-11-30", matters=matters)
+    last = rows[rows["month"] == months[-1]]["twelve_months_amount"].sum()
+    assert last == pytest.approx(whole["billed_amount"].sum(), abs=1e-6)
 
 
 def test_periods_as_columns_are_the_rows_side_by_side(book):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
 
-from billframes.analysis import prebill_review
+from billframes.analysis import aging, prebill_review, reconcile
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError, RatesHiddenWarning
+from tests.analysis.test_properties_money import BOOKS, QUICK, frames
 
 WORK = (
     ("2026-10-01", "u1", "c1", "m1", "billable", 8.0, 2400.0, "i1"),
@@ -97,3 +99,20 @@ def test_nothing_of_a_narrative_is_in_an_error(pandas_firm):
     with pytest.raises(MissingColumnError, match="time_entries has no column 'hours'") as refused:
         prebill_review(entries, bills, matters=pandas_firm.matters())
     assert "Brief" not in str(refused.value)
+
+
+@pytest.mark.filterwarnings("ignore:.*Work seems to be missing:billframes.errors.IncompleteDataWarning")
+@QUICK
+@given(book=BOOKS)
+def test_items_re_add_to_what_reconcile_and_aging_say(pandas_firm, book):
+    entries, bills, costs, fees = frames(pandas_firm, book)
+    entries = entries.assign(time_entry_id=[f"t{nth}" for nth in range(len(entries))], description="Call")
+    rows = prebill_review(entries, bills, costs, fees, as_of="2026-10-31")
+    compared = reconcile(entries, bills, costs, fees).set_index("invoice_id")
+    assert set(rows["invoice_id"]) == set(compared.index[compared["invoice_state"] != "final"])
+    overdue = aging(bills, as_of="2026-10-31", by="client").set_index("client_id")["overdue"]
+    for invoice, items in rows.groupby("invoice_id"):
+        assert items["item_amount"].sum() == pytest.approx(compared.loc[invoice, "items_amount"], abs=1e-6)
+        head = items.iloc[0]
+        assert head["unexplained_amount"] == pytest.approx(compared.loc[invoice, "unexplained_amount"], abs=1e-6)
+        assert head["client_overdue"] == pytest.approx(overdue.get(head["client_id"], 0.0), abs=1e-6)
