@@ -7,6 +7,9 @@ has the frame's columns and types.
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -81,6 +84,10 @@ def _limited(memory_limit: str) -> Any:
 
     with duckdb.connect() as fresh:
         if _setting(duckdb, "memory_limit") == _setting(fresh, "memory_limit"):
+            # By itself it writes what exceeds the limit, a firm's data, to the folder that one works in.
+            if _setting(duckdb, "temp_directory") == _setting(fresh, "temp_directory"):
+                with contextlib.suppress(duckdb.Error):
+                    duckdb.execute("SET temp_directory = ?", [_private_folder().name])
             try:
                 # Rows in the order of the files would be kept in memory until they can be put into it.
                 duckdb.execute("SET preserve_insertion_order = false")
@@ -90,6 +97,12 @@ def _limited(memory_limit: str) -> Any:
                     f"memory_limit={memory_limit!r} is not one that DuckDB takes; it takes one such as '1GB'. ({error})"
                 ) from error
     return duckdb
+
+
+@functools.cache
+def _private_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder that only its owner reads, removed when the process ends."""
+    return tempfile.TemporaryDirectory(prefix="billframes-", ignore_cleanup_errors=True)
 
 
 def _setting(connection: Any, name: str) -> Any:

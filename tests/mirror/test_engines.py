@@ -139,6 +139,8 @@ def test_duckdb_is_limited_unless_its_user_has_set_a_limit(refreshed):
         refreshed.scan("users", engine="duckdb", memory_limit="much")
     refreshed.scan("users", engine="duckdb", memory_limit="500MiB")
     assert limit() == "500.0 MiB"
+    (folder,) = duckdb.execute("SELECT current_setting('temp_directory')").fetchall()[0]
+    assert Path(folder).stat().st_mode & 0o777 == 0o700
     duckdb.execute("SET memory_limit = '2GiB'")
     refreshed.scan("users", engine="duckdb")
     assert limit() == "2.0 GiB"
