@@ -8,10 +8,8 @@ counted only where each client is in one row, so by anything else these counts a
 
 from __future__ import annotations
 
-import datetime as dt
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
@@ -19,9 +17,10 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._warn import warn
+from billframes.analysis.client_days import ClientDays, Spans, days_of_clients, known_days, year_before
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_period, need_whole_life, need_work_on_invoices, was_cut
-from billframes.analysis.engine import collect, from_arrow, lazy, to_dicts
+from billframes.analysis.engine import collect, from_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, midnight, null_column, ratio, value_if
 from billframes.analysis.fees import fees_of_periods
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -32,7 +31,7 @@ from billframes.analysis.metrics import Measure, divided, shared, summed
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
-from billframes.periods import DateLike, Period, resolve
+from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "new_business"]
 
@@ -165,7 +164,7 @@ def new_business(
     """
     if isinstance(largest, bool) or not isinstance(largest, int) or largest < 1:
         raise ParameterError(f"largest={largest!r} must be a whole number of clients above 0.")
-    spans = _Spans.of(start, end)
+    spans = Spans.of(start, end)
     natives: dict[str, Any] = {
         "time_entries": time_entries,
         "invoices": invoices,
@@ -181,7 +180,7 @@ def new_business(
     _need(natives, spans)
     with already_checked(natives, frames):
         fees = _fees(spans, by, of_matters.settings, natives)
-    known = _days_of_clients(frames, spans)
+    known = days_of_clients(frames, spans)
     _warn_of_no_past(known, spans)
     parts = [
         _opened(frames["matters"], of_matters, spans.period),
@@ -193,33 +192,6 @@ def new_business(
     return cast("IntoFrameT", to_native(_result(totals, of_matters), time_entries))
 
 
-@dataclass(frozen=True, slots=True)
-class _Spans:
-    """The period, the same one a year before, and the first day of the twelve months up to the period's end."""
-
-    period: Period
-    before: Period
-    year: dt.date
-    last: dt.date
-
-    @classmethod
-    def of(cls, start: DateLike, end: DateLike | None) -> _Spans:
-        period = resolve(start, end)
-        if period.start is None or period.end is None:
-            raise ParameterError(
-                f"start={start!r}, end={end!r} leaves an end open; new_business needs both, or a period such as "
-                "start='2026-10'."
-            )
-        # The day after the last one is the first of a month if a month ends, whatever its length.
-        year = _year_before(period.end + dt.timedelta(days=1))
-        before = Period(_year_before(period.start), year - dt.timedelta(days=1))
-        return cls(period, before, year, period.end)
-
-
-def _year_before(day: dt.date) -> dt.date:
-    return dt.date(day.year - 1, 3, 1) if (day.month, day.day) == (2, 29) else day.replace(year=day.year - 1)
-
-
 def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:
     if grouping.times or "user_id" in grouping.base:
         raise ParameterError(
@@ -229,11 +201,11 @@ def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:
         )
 
 
-def _need(natives: Mapping[str, Any], spans: _Spans) -> None:
+def _need(natives: Mapping[str, Any], spans: Spans) -> None:
     """Refuse loads that lack the year before, or from which no client would look old; warn of rows taken away."""
     work = {"time_entries": natives["time_entries"]}
     both = Period(spans.before.start, spans.period.end)
-    need_period("new_business", work, Period(_year_before(spans.year), spans.last))
+    need_period("new_business", work, Period(year_before(spans.year), spans.last))
     need_work_on_invoices("new_business", natives, both)
     need_whole_life("new_business", work | {"matters": natives["matters"]})
     cut = [name for name in ("time_entries", "invoices", "matters") if was_cut(natives[name])]
@@ -246,7 +218,7 @@ def _need(natives: Mapping[str, Any], spans: _Spans) -> None:
 
 
 def _fees(
-    spans: _Spans, by: By, settings: FirmSettings, natives: Mapping[str, Any]
+    spans: Spans, by: By, settings: FirmSettings, natives: Mapping[str, Any]
 ) -> list[tuple[Frame, dict[str, float]]]:
     """Return the fees by the keys and the client, and their sum of each client: of the period, and a year before."""
     keys = [by] if isinstance(by, str) else list(by or ())
@@ -272,7 +244,7 @@ def _sums_of_clients(rows: Frame) -> dict[str, float]:
 
 
 def _fees_of_period(
-    rows: Frame, sums: Mapping[str, float], known: Mapping[str, _Days], spans: _Spans, largest: int
+    rows: Frame, sums: Mapping[str, float], known: Mapping[str, ClientDays], spans: Spans, largest: int
 ) -> Frame:
     new = [client for client, days in known.items() if days.is_new(spans)]
     amounts = {"new_client_amount": _of(new, "fees_amount"), "largest_amount": _of_largest(sums, largest)}
@@ -306,43 +278,8 @@ def _opened(matters: Frame, grouping: Grouping, period: Period) -> Frame:
     return grouping.finish(grouping.add_up(counted, _OPENED), _OPENED)
 
 
-@dataclass(slots=True)
-class _Days:
-    """The first day known of a client, and that of its last work up to the period's end."""
-
-    first: dt.datetime | None = None
-    last_work: dt.datetime | None = None
-
-    def is_new(self, spans: _Spans) -> bool:
-        return self.first is not None and midnight(spans.year) <= self.first <= midnight(spans.last)
-
-    def is_dormant(self, spans: _Spans) -> bool:
-        return self.last_work is not None and self.last_work < midnight(spans.year)
-
-
-def _days_of_clients(frames: Mapping[str, Frame], spans: _Spans) -> dict[str, _Days]:
-    """Find the first and last days of each client: matters opened, time entries of every kind, invoices."""
-    known: dict[str, _Days] = {}
-    for name, column in (("time_entries", "date"), ("matters", "opened"), ("invoices", "invoice_date")):
-        rows = select_columns(lazy(frames[name]), name, ("client_id", column))
-        past = nw.when(C(column) <= midnight(spans.last)).then(C(column))
-        ends = rows.with_columns(_past=past).group_by("client_id").agg(_first=C(column).min(), _last=C("_past").max())
-        for row in to_dicts(collect(ends, frames[name])):
-            if row["client_id"] is None:
-                continue
-            days = known.setdefault(row["client_id"], _Days())
-            days.first = min(_there(days.first, row["_first"]), default=None)
-            if name == "time_entries":
-                days.last_work = row["_last"]
-    return known
-
-
-def _there(*days: dt.datetime | None) -> Iterator[dt.datetime]:
-    return (day for day in days if day is not None)
-
-
-def _warn_of_no_past(known: Mapping[str, _Days], spans: _Spans) -> None:
-    first = min(_there(*(days.first for days in known.values())), default=None)
+def _warn_of_no_past(known: Mapping[str, ClientDays], spans: Spans) -> None:
+    first = min(known_days(*(days.first for days in known.values())), default=None)
     if first is not None and first >= midnight(spans.year):
         warn(
             f"new_business: the oldest matter, time entry or invoice passed is of {first.date()}, less than twelve "
@@ -353,7 +290,7 @@ def _warn_of_no_past(known: Mapping[str, _Days], spans: _Spans) -> None:
 
 
 def _clients(
-    frames: dict[str, Frame], by: By, grouping: Grouping, known: Mapping[str, _Days], spans: _Spans
+    frames: dict[str, Frame], by: By, grouping: Grouping, known: Mapping[str, ClientDays], spans: Spans
 ) -> Iterable[Frame]:
     """Count the clients that are new or without work, if each of them is in one row."""
     if not _are_of_clients(grouping):
