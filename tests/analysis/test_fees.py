@@ -63,6 +63,13 @@ def test_contribution_is_largest_first_and_adds_up_to_one(firm):
     assert [row["running_share"] for row in rows] == pytest.approx([1200 / 2300, 2050 / 2300, 1.0])
 
 
+def test_fees_that_hours_without_an_amount_bear_leave_no_row_unassigned(pandas_firm):
+    work = [("2026-11-01", "u1", "c1", "m1", "billable", 1.0, None, "i7")]
+    with pytest.warns(RatesHiddenWarning):
+        rows = asked(pandas_firm, contribution, work, by="matter", start="2026-11")
+    assert [(row["matter_name"], row["fees_amount"]) for row in rows] == [("Sale", pytest.approx(70.0))]
+
+
 FEES_BY = {
     "user": {"Ada": 500.0, "Ben": 500.0 + 400.0 + 250.0, "Unassigned": 900.0 - 50.0 - 200.0},
     "matter": {"Sale": 500.0, "Lease": 500.0 + 400.0 + 900.0, "Contingent": 250.0, "Unassigned": -250.0},
