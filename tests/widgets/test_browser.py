@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pandas as pd
 import pytest
@@ -21,6 +21,13 @@ PANEL = """import billframes as bf
 entries = bf.enrich(bf.time_entries())
 panel = bf.filter_panel(entries)
 panel"""
+
+
+EDITS = """import billframes as bf
+panel = bf.filter_panel(bf.time_entries("2026-10", billed=False))
+panel.state = {"billing_type": ["nonBillable"]}
+edited = panel.frame.head(5).assign(description="Edited from the <b>panel</b>")
+bf.apply_button(bf.time_entries.plan(edited))"""
 
 
 EXPLORER = """import billframes as bf
@@ -56,6 +63,7 @@ def jupyter(firm, tmp_path_factory):
     """A folder with the notebooks, and the environment of servers and kernels."""
     home = tmp_path_factory.mktemp("jupyter")
     (home / "explorer.ipynb").write_text(servers.notebook(EXPLORER), encoding="utf-8")
+    (home / "edits.ipynb").write_text(servers.notebook(EDITS), encoding="utf-8")
     (home / "panel.ipynb").write_text(servers.notebook(PANEL), encoding="utf-8")
     return home, servers.environment(
         tmp_path_factory.mktemp("home"), BILLFRAMES_BASE_URL=firm.base_url, BILLFRAMES_TOKEN=firm.tokens["full"]
@@ -210,4 +218,33 @@ def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(opened
     for width in (390, 900, 1280, 1900):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), width
+    assert page.complaints == []
+
+
+# Last, because it edits the firm that the other tests read.
+@pytest.mark.slow
+def test_the_plan_of_a_filtered_panel_is_applied_after_asking_once_with_the_counts(page, voila, firm):
+    def edited() -> int:
+        with closing(sqlite3.connect(firm.database)) as database:
+            sql = "SELECT count(*) FROM time_entry WHERE description = 'Edited from the <b>panel</b>'"
+            return int(database.execute(sql).fetchone()[0])
+
+    voila(page, "edits.ipynb")
+    plan = page.locator(".bf-plan-table")
+    expect(plan).to_contain_text("5 time entries will be updated", timeout=60_000)
+    expect(plan).to_contain_text("Edited from the <b>panel</b>")
+    page.locator(".bf-apply").click()
+    question = page.locator(".bf-question")
+    expect(question).to_contain_text("5 time entries will be updated", timeout=15_000)
+    expect(question).to_contain_text(firm.base_url)
+    expect(page.locator(".bf-apply")).to_be_hidden()
+    page.locator(".bf-cancel").click()
+    expect(page.locator(".bf-confirm")).to_be_hidden()
+    assert edited() == 0
+    page.locator(".bf-apply").click()
+    page.locator(".bf-confirm").click()
+    expect(question).to_contain_text("5 done", timeout=30_000)
+    assert edited() == 5
+    for name in ("apply", "confirm", "cancel"):
+        expect(page.locator(f".bf-{name}")).to_be_hidden()
     assert page.complaints == []
