@@ -43,14 +43,19 @@ def bound_arguments(
 
 
 def suggesting(function: FunctionType) -> Callable[..., Any]:
-    """Return a public function that answers a wrong argument with the nearest right one; it belongs to `billframes`."""
+    """
+    Return a public function that answers a wrong argument with the nearest right one; it belongs to `billframes`.
+
+    A function with `**kwargs` checks its names itself and stays as it is: `connect` takes a token, which a traceback
+    would show among the arguments of the function around it.
+    """
+    if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
+        return function
     signature = inspect.signature(function)
-    takes_all = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not takes_all:
-            check_names(function.__name__, kwargs, signature.parameters)
+        check_names(function.__name__, kwargs, signature.parameters)
         return function(*args, **kwargs)
 
     # As it is found there, it can be pickled.

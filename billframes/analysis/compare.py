@@ -87,7 +87,7 @@ def compare(
         - `year_ago_…`: the figure of the same period a year before; `since_year_ago_…`: now - a year ago
         - `twelve_months_…`: of the twelve months that end with the period; a ratio is that of their sums
 
-        With `as_columns`, a row a key: the keys, a column a period (`amount_2026-10`, `ratio_2026-Q3`), and the last
+        With `as_columns`, a row a key: the keys, a column a period ("amount_2026-10" or "ratio_2026-Q3"), and the last
         period's `since_previous_…`, `since_year_ago_…` and `twelve_months_…`.
 
         A period that was not passed is missing, and so are twelve months that lack one. A sum of a key that a result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -21,12 +21,17 @@ __all__ = [
     "map_values",
     "midnight",
     "null_column",
+    "rate_at_step",
+    "rate_days",
+    "rate_step",
     "ratio",
     "value_at_rates",
     "value_if",
 ]
 
 C = nw.col
+
+Rates = Mapping[str, float | Mapping[Any, float]]
 
 # Sums of doubles that should be zero come out as a residue; a ratio over a residue would be nonsense.
 RESIDUE = 1e-9
@@ -62,9 +67,42 @@ def map_values(column: str, mapping: Mapping[str, Any], default: Any, dtype: Any
     return C(column).replace_strict(keys, values, default=default, return_dtype=dtype)
 
 
-def value_at_rates(time: Frame, rates: Mapping[str, float]) -> Frame:
-    """Add `_value`, hours at the person's rate, and `_unrated`, 1.0 for hours of a person without a rate."""
-    rows = time.with_columns(_rate=map_values("user_id", rates, None, nw.Float64))
+def rate_days(rates: Rates) -> list[dt.date]:
+    """Return the dates from which a rate of anyone holds, the earliest first; empty if no rate has dates."""
+    return sorted({day for rate in rates.values() if isinstance(rate, Mapping) for day in rate})
+
+
+def rate_step(days: Sequence[dt.date]) -> nw.Expr:
+    """Count the days on which rates change that `date` has reached; a missing date counts as before all."""
+    return nw.sum_horizontal(*(as_float(C("date") >= midnight(day)) for day in days)).cast(nw.Int64)
+
+
+def rate_at_step(rates: Rates) -> nw.Expr:
+    """Look up the rate of `user_id`; if rates have dates, that of `_rate_step`. Missing if none holds."""
+    days = rate_days(rates)
+    if not days:
+        return map_values("user_id", rates, None, nw.Float64)
+    rate = null_column(nw.Float64)
+    for step in range(len(days) + 1):
+        then = {user: _rate_at(each, days[:step]) for user, each in rates.items()}
+        held = {user: each for user, each in then.items() if each is not None}
+        rate = nw.when(C("_rate_step") == step).then(map_values("user_id", held, None, nw.Float64)).otherwise(rate)
+    return rate
+
+
+def _rate_at(rate: float | Mapping[dt.date, float], reached: Sequence[dt.date]) -> float | None:
+    if not isinstance(rate, Mapping):
+        return rate
+    held = [rate[day] for day in reached if day in rate]
+    return held[-1] if held else None
+
+
+def value_at_rates(time: Frame, rates: Rates) -> Frame:
+    """Add `_value`, hours at the person's rate on the day, and `_unrated`, 1.0 for hours without a rate."""
+    days = rate_days(rates)
+    rows = time.with_columns(_rate_step=rate_step(days)) if days else time
+    rows = rows.with_columns(_rate=rate_at_step(rates))
+    rows = rows.drop("_rate_step") if days else rows
     return rows.with_columns(
         _value=(C("hours") * C("_rate")).fill_null(0.0),
         _unrated=as_float(C("_rate").is_null() & (C("hours") != 0)),

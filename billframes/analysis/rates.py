@@ -31,7 +31,7 @@ C = nw.col
 
 _LEFT_OUT = ("left_out_hours", "left_out_amount", "left_out_billed_amount")
 _SUMS = ("billable_hours", "billed_amount", "worked_amount", *_LEFT_OUT)
-_GROWING = ("worked_rate", "effective_rate")
+_OF_STANDARD = ("standard_amount", "standard_rate", "standard_rate_growth")
 _ENDS = ("lowest_rate", "highest_rate")
 
 
@@ -75,7 +75,8 @@ def rates(
     clients : frame, optional
         With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
-        `originator_weights` and `roles`. Standard rates have no part in this, because they have no dates.
+        `standard_rates` add the standard columns, and may have dates from which they hold; `originator_weights` and
+        `roles`.
     matter_types : collection of str, optional
         Types of matter that count; all but contingency, pro bono and internal by default.
 
@@ -87,6 +88,8 @@ def rates(
         - `billable_hours`, `worked_amount`, `worked_rate`, `billed_amount`, `effective_rate`: as in `effective_rates`
         - `worked_rate_growth`, `effective_rate_growth`: the rate ÷ that of the year before − 1; 0.03 is 3 % more.
           Missing if the year before has no row or no rate above 0
+        - with standard rates: `standard_amount` (hours at the standard rate of their day; missing if someone has none),
+          `standard_rate` (÷ hours) and `standard_rate_growth`
         - `lowest_rate`, `highest_rate`: of the rates in use, which are the hourly rates of the entries with more than
           0 hours together; `rates_in_use`: how many these are. Each rate counts alike, however many hours have it:
           `worked_rate` is their average weighted by hours
@@ -156,13 +159,14 @@ def rates(
             settings=settings,
             matter_types=matter_types,
         )
+    standard = bool(grouping.settings.standard_rates)
+    sums = (*_SUMS, "standard_amount") if standard else _SUMS
     rows = nan_to_null(as_arrow(nw.from_native(of_each_rate))).select(
-        *dict.fromkeys([*grouping.columns, "rate"]), *_SUMS
+        *dict.fromkeys([*grouping.columns, "rate"]), *sums
     )
-    totals = grouping.combine(
-        [_in_use(rows)], (*_SUMS, "rates_in_use", "_unrated"), least=_ENDS[:1], greatest=_ENDS[1:]
-    )
-    return cast("IntoFrameT", to_native(_result(nan_to_null(totals), grouping), time_entries))
+    totals = grouping.combine([_in_use(rows)], (*sums, "rates_in_use", "_unrated"), least=_ENDS[:1], greatest=_ENDS[1:])
+    columns = [name for name in _COLUMNS if standard or name not in _OF_STANDARD]
+    return cast("IntoFrameT", to_native(_result(nan_to_null(totals), grouping, columns), time_entries))
 
 
 def _keys(by: By) -> list[str]:
@@ -190,25 +194,23 @@ def _in_use(rows: Frame) -> Frame:
     )
 
 
-def _result(totals: Frame, grouping: Grouping) -> Frame:
+def _result(totals: Frame, grouping: Grouping, columns: Sequence[str]) -> Frame:
     known = {name: nw.when(C("_unrated") == 0).then(C(name)) for name in (*_ENDS, "rates_in_use")}
-    totals = totals.with_columns(
-        **known,
-        worked_rate=ratio("worked_amount", "billable_hours"),
-        effective_rate=ratio("billed_amount", "billable_hours"),
-    )
+    amounts = {"worked_rate": "worked_amount", "effective_rate": "billed_amount", "standard_rate": "standard_amount"}
+    rates = {name: ratio(amount, "billable_hours") for name, amount in amounts.items() if name in columns}
+    totals = totals.with_columns(**known, **rates)
     totals = totals.with_columns(_width=C("highest_rate") - C("lowest_rate"))
-    totals = _with_growth(totals, [key.columns[0] for key in grouping.keys if key.time is None])
-    return grouping.finish(totals.with_columns(rate_spread=ratio("_width", "worked_rate")), _COLUMNS, named=True)
+    totals = _with_growth(totals, [key.columns[0] for key in grouping.keys if key.time is None], list(rates))
+    return grouping.finish(totals.with_columns(rate_spread=ratio("_width", "worked_rate")), columns, named=True)
 
 
-def _with_growth(totals: Frame, ids: Sequence[str]) -> Frame:
+def _with_growth(totals: Frame, ids: Sequence[str], rates: Sequence[str]) -> Frame:
     """Join the row of the year before; a missing id is a value like any other."""
     same = {f"_same_{name}": C(name).cast(nw.String).fill_null("") for name in ids}
     totals = totals.with_columns(**same)
-    before = totals.select(*same, **{f"_before_{name}": C(name) for name in _GROWING}, year=C("year") + 1)
+    before = totals.select(*same, **{f"_before_{name}": C(name) for name in rates}, year=C("year") + 1)
     totals = totals.join(before, on=[*same, "year"], how="left")
-    growth = {name: C(name) / C(f"_before_{name}") - 1.0 for name in _GROWING}
+    growth = {name: C(name) / C(f"_before_{name}") - 1.0 for name in rates}
     return totals.with_columns(
         **{f"{name}_growth": nw.when(C(f"_before_{name}") > RESIDUE).then(each) for name, each in growth.items()}
     )
@@ -222,6 +224,7 @@ _COLUMNS = (
     "billed_amount",
     "effective_rate",
     "effective_rate_growth",
+    *_OF_STANDARD,
     "lowest_rate",
     "highest_rate",
     "rates_in_use",
@@ -253,7 +256,7 @@ ANALYSIS = Analysis(
         "Why a rate grew: the average also changes when more of the work is done at other rates, or for a firm by "
         "other people.",
         "What is not over yet: a year of which only a part was passed is compared with the whole year before.",
-        "Standard rates of earlier years: the billing system has none, and those of the settings have no dates.",
+        "Standard rates: the billing system has none. The settings say them, with the dates from which they hold.",
     ),
     columns=(
         *shared("billable_hours", "worked_amount", "worked_rate"),
@@ -265,6 +268,16 @@ ANALYSIS = Analysis(
             "ratio",
             "Effective rate ÷ that of the year before − 1.",
         ),
+        *shared("standard_amount"),
+        Measure(
+            "standard_rate", "Standard rate", "rate", "Standard ÷ hours, at the standard rate of the day of the work."
+        ),
+        Measure(
+            "standard_rate_growth",
+            "Growth of the standard rate",
+            "ratio",
+            "Standard rate ÷ that of the year before − 1.",
+        ),
         Measure("lowest_rate", "Lowest rate", "rate", "The lowest hourly rate with more than 0 hours."),
         Measure("highest_rate", "Highest rate", "rate", "The highest hourly rate with more than 0 hours."),
         Measure("rates_in_use", "Rates in use", "count", "How many hourly rates have more than 0 hours."),
@@ -274,6 +287,7 @@ ANALYSIS = Analysis(
     table=TableSpec(
         title="Rates",
         columns=_COLUMNS[: -len(_LEFT_OUT)],
+        where_there=_OF_STANDARD,
         brief=("worked_rate", "worked_rate_growth", "effective_rate", "effective_rate_growth"),
         adds_up=False,
     ),

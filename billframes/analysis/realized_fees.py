@@ -35,9 +35,11 @@ from billframes.analysis.expressions import (
     columns_or_null,
     in_period,
     is_in_period,
-    map_values,
     midnight,
     null_column,
+    rate_at_step,
+    rate_days,
+    rate_step,
     ratio,
     value_if,
 )
@@ -92,8 +94,10 @@ class Options:
     @property
     def base(self) -> list[str]:
         """What rows are first added up over."""
-        user = ("user_id",) if self.grouping.settings.standard_rates else ()
-        return list(dict.fromkeys(["_type", "_class", *user, *self.grouping.base]))
+        rates = self.grouping.settings.standard_rates
+        user = ("user_id",) if rates else ()
+        step = ("_rate_step",) if rate_days(rates) else ()
+        return list(dict.fromkeys(["_type", "_class", *user, *step, *self.grouping.base]))
 
     @property
     def counted(self) -> nw.Expr:
@@ -204,6 +208,9 @@ def _unknown_worth(rows: Frame, state: str, options: Options) -> Frame:
 
 
 def _with_measures(rows: Frame, options: Options) -> Frame:
+    days = rate_days(options.grouping.settings.standard_rates)
+    # Before rows are added up, for a sum has no date.
+    rows = rows.with_columns(_rate_step=rate_step(days)) if days else rows
     return options.grouping.with_matter_type(rows).with_columns(
         worth=C("worth").fill_null(0.0),
         _paid=C("_fees") * C("_settled").fill_null(0.0),
@@ -218,7 +225,7 @@ def _measured(work: Frame, options: Options) -> Frame:
     where = {name: counted & (C("_state") == state) for name, state in _BY_STATE.items()}
     where["unknown_amount"] = counted & C("_state").is_in(["unknown", "untyped"])
     where |= {"cohort_amount": counted, "left_out_amount": ~counted, "mixed_amount": counted & final & _is(MIXED)}
-    rate = map_values("user_id", options.grouping.settings.standard_rates, None, nw.Float64)
+    rate = rate_at_step(options.grouping.settings.standard_rates)
     if "user_id" not in options.base:
         rate = null_column(nw.Float64)
     return work.with_columns(

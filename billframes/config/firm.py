@@ -77,7 +77,8 @@ class FirmSettings:
     realization_floor : float, optional
         The billing realization below which the monthly report names practice areas and clients, such as 0.9 for 90%.
     standard_rates, cost_rates : mapping of user to float
-        Money an hour.
+        Money an hour. A standard rate may have dates: `{"2025-01-01": 380, "2026-01-01": 400}` holds 380 for the work
+        of 2025 and 400 from 2026 on; work before the first date has no standard rate.
     budgets : mapping of matter id to float
         Money.
     originator_weights : mapping of matter id to mapping of user to float
@@ -111,7 +112,7 @@ class FirmSettings:
     leave: Mapping[str, Sequence[DateLike | Sequence[DateLike]]] = field(default_factory=dict)
     targets: Mapping[str, Target] = field(default_factory=dict)
     realization_floor: float | None = None
-    standard_rates: Mapping[str, float] = field(default_factory=dict)
+    standard_rates: Mapping[str, float | Mapping[Any, float]] = field(default_factory=dict)
     cost_rates: Mapping[str, float] = field(default_factory=dict)
     budgets: Mapping[str, float] = field(default_factory=dict)
     originator_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -304,6 +305,17 @@ def _not_negative(value: Any, key: str) -> float:
     return float(value)
 
 
+def _dated_rate(value: Any, key: str) -> float | dict[dt.date, float]:
+    if not isinstance(value, Mapping):
+        return _not_negative(value, key)
+    if not value:
+        raise ParameterError(f"{key} has no rate; it takes a rate, or rates by the date from which they hold.")
+    rates = {_date(day, key): _not_negative(rate, f"{key}[{str(day)!r}]") for day, rate in value.items()}
+    if len(rates) < len(value):
+        raise ParameterError(f"{key} names one date twice.")
+    return dict(sorted(rates.items()))
+
+
 def _hours_a_day(value: Any, key: str) -> float:
     if _not_negative(value, key) > 24:
         raise ParameterError(f"{key}={value!r} is more than the 24 hours a day has.")
@@ -393,7 +405,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "leave": _mapping(_leave),
     "targets": _mapping(_target),
     "realization_floor": _floor,
-    "standard_rates": _mapping(_not_negative),
+    "standard_rates": _mapping(_dated_rate),
     "cost_rates": _mapping(_not_negative),
     "budgets": _mapping(_number),
     "originator_weights": _mapping(_weights),

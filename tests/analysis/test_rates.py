@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
 import billframes as bf
 from billframes.analysis import effective_rates, rates
+from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError, RatesHiddenWarning
 from tests.analysis.test_properties_money import BOOKS, QUICK, frames
 
@@ -75,6 +78,18 @@ def test_hidden_rates_leave_what_was_billed_and_its_growth(firm):
     assert told(rows, *names)["Ada", 2026] == [None] * 6
     assert told(rows, *names)["Ben", 2026] == [120.0, 120.0, 120.0, 1.0, 0.0, None]
     assert told(rows, "effective_rate_growth")["Ada", 2026] == pytest.approx([202.5 / 200 - 1])
+
+
+def test_standard_rates_hold_from_their_dates(firm):
+    """Ada's 2 hours of 2024 come before her first rate; 4 of 2025 cost 200, and of 9 in 2026 all but 4 cost 250."""
+    dated = {"2025-01-01": 200, "2026-01-01": 220.0, dt.date(2026, 5, 3): 250}
+    settings = FirmSettings(standard_rates={"u1": dated, "u2": 100})
+    rows = told(asked(firm, settings=settings), "standard_amount", "standard_rate", "standard_rate_growth")
+    assert rows["Ada", 2024] == [None, None, None]
+    assert rows["Ada", 2025] == [800.0, 200.0, None]
+    assert rows["Ada", 2026] == pytest.approx([880.0 + 1000.0, 235.0, 0.175])
+    assert rows["Ben", 2026] == [100.0, 100.0, None]
+    assert "standard_rate" not in asked(firm)[0]
 
 
 def test_one_entry_without_a_rate_leaves_the_lowest_and_highest_missing(pandas_firm):

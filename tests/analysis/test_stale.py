@@ -63,6 +63,8 @@ def test_effort_is_at_standard_rates_or_missing(firm):
     rates = FirmSettings(standard_rates={"u2": 250.0})
     assert [row["effort_amount"] for row in asked(firm, settings=rates)][-2:] == [1000.0, 0.0]
     assert [row["effort_amount"] for row in asked(firm)][-2:] == [None, None]
+    dated = FirmSettings(standard_rates={"u2": {"2020-01-01": 125.0, "2099-01-01": 999.0}})
+    assert [row["effort_amount"] for row in asked(firm, settings=dated)][-2:] == [500.0, 0.0]
     others = asked(firm, settings=FirmSettings(standard_rates={"u1": 1.0}))
     assert [row["effort_amount"] for row in others][-2:] == [None, 0.0]
 

@@ -87,6 +87,10 @@ def test_users_may_be_named_by_address():
         ({"originator_weights": {"m1": {"u1": 0.5}}}, r"originator_weights\['m1'\] adds up to 0.5"),
         ({"roles": {"u1": "principle"}}, "Did you mean 'principal'"),
         ({"standard_rates": {"u1": "400"}}, r"standard_rates\['u1'\]='400' is not a number"),
+        ({"standard_rates": {"u1": {"2026-01-01": -1}}}, r"standard_rates\['u1'\]\['2026-01-01'\]=-1 is negative"),
+        ({"standard_rates": {"u1": {"January": 400}}}, r"standard_rates\['u1'\]"),
+        ({"standard_rates": {"u1": {"2026-01-01": 1, dt.date(2026, 1, 1): 2}}}, "names one date twice"),
+        ({"standard_rates": {"u1": {}}}, "has no rate"),
     ],
 )
 def test_a_wrong_value_names_its_key(values, message):

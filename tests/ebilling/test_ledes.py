@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 from dataclasses import replace
 from decimal import Decimal
@@ -372,10 +373,5 @@ def test_no_findings_have_all_columns_and_types():
 
 
 def test_the_public_names_are_there():
-    assert (bf.ledes, bf.ledes_check, bf.read_ledes, bf.LedesFile, bf.LedesProfile) == (
-        ledes,
-        ledes_check,
-        read_ledes,
-        LedesFile,
-        LedesProfile,
-    )
+    found = [inspect.unwrap(each) for each in (bf.ledes, bf.ledes_check, bf.read_ledes, bf.LedesFile, bf.LedesProfile)]
+    assert found == [ledes, ledes_check, read_ledes, LedesFile, LedesProfile]
