@@ -10,6 +10,7 @@ rows in a third of it. Most columns of a loaded frame are Arrow already, so litt
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib.metadata import version
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
@@ -26,6 +27,7 @@ C = nw.col
 
 # Before it was a part of Dask, `dask_expr` was a package of its own.
 _DASK = {"dask", "dask_expr"}
+_DUCKDB = {"duckdb", "_duckdb"}
 
 LOADERS = {
     "time_entries": "time_entries()",
@@ -106,9 +108,15 @@ def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
     Raises
     ------
     ParameterError
-        It is not a frame, or it is a Dask frame.
+        It is not a frame, it is a Dask frame, or it is of a DuckDB before 2.0.
     """
-    if type(native).__module__.partition(".")[0] in _DASK:
+    package = type(native).__module__.partition(".")[0]
+    if package in _DUCKDB and int(version("duckdb").partition(".")[0]) < 2:
+        raise ParameterError(
+            f"{name} is a frame of DuckDB {version('duckdb')}, in which some analyses find other figures: update it "
+            "with pip install 'duckdb>=2'."
+        )
+    if package in _DASK:
         raise ParameterError(
             f"{name} is a Dask frame, and Dask is not supported: use DuckDB or Polars for data beyond memory, and "
             "Spark beyond one machine."

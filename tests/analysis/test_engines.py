@@ -155,6 +155,14 @@ def test_dask_frames_are_refused_by_every_chart_and_table(dask_frame):
                 getattr(shown, name)(dask_frame)
 
 
+def test_frames_of_an_old_duckdb_are_refused(monkeypatch, frames_of):
+    """DuckDB 1.5 finds other figures, such as 3.8e-07 for 380, in analyses that this release gets right."""
+    frames = frames_of("duckdb")
+    monkeypatch.setattr("billframes.analysis.frames.version", {"duckdb": "1.5.6"}.__getitem__)
+    with pytest.raises(ParameterError, match=r"is a frame of DuckDB 1\.5\.6.*pip install 'duckdb>=2'"):
+        CALLS["reconcile by month and state"](frames)
+
+
 def test_originators_written_to_a_csv_file_as_text_are_refused(pandas_firm, tmp_path):
     matters = pandas_firm.matters()
     matters.to_csv(tmp_path / "matters.csv", index=False)
