@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Traceback (most recent call last):
     SystemExit: 0
     """
-    args = _parser(sys.argv[1:] if argv is None else argv).parse_args(argv)
+    args = _parse(sys.argv[1:] if argv is None else argv)
     if args.debug:
         # Kernels that the command starts show whole tracebacks, too.
         os.environ[DEBUG_VARIABLE] = "1"
@@ -74,6 +74,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BROKEN
     finally:
         os.environ.pop(DEBUG_VARIABLE, None)
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse the arguments; a period may also follow options, where argparse does not look for an optional word."""
+    parser = _parser(argv)
+    args, rest = parser.parse_known_args(argv)
+    if len(rest) == 1 and not rest[0].startswith("-") and getattr(args, "period", "") is None:
+        args.period, rest = rest[0], []
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return args
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:

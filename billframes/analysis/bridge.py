@@ -351,15 +351,15 @@ ANALYSIS = Analysis(
         "work is for Bolt."
     ),
     formula=(
-        "own change = ½ (w before + w after) × (r after − r before); mix = ½ ((r − R) before + (r − R) after) × "
-        "(w after − w before), with r the group's ratio, w its share of the denominator and R the ratio of the whole"
+        "in a ratio: own change = ½ (w before + w after) × (r after − r before); mix = ½ ((r − R) before + (r − R) "
+        "after) × (w after − w before), with r the group's ratio, w its share of the denominator and R the ratio of "
+        "the whole. In billed fees: hours = ½ (E before + E after) × change of hours, with E the effective rate of the "
+        "whole; mix = ½ ((e − E) before + (e − E) after) × change of hours, with e the group's effective rate; rate = "
+        "mean hours × mean realization × change of worth an hour; realization = mean hours × mean worth an hour × "
+        "change of billed ÷ worth"
     ),
-    numerator=(
-        "For billed fees: hours = ½ (E before + E after) × change of hours, with E the effective rate of the whole; "
-        "mix = ½ ((e − E) before + (e − E) after) × change of hours, with e the group's effective rate; rate = mean "
-        "hours × mean realization × change of worth an hour; realization = mean hours × mean worth an hour × change of "
-        "billed ÷ worth"
-    ),
+    numerator="Of a ratio its own numerator, and of an effective rate the billed fees.",
+    denominator="Of a ratio its own denominator, and of an effective rate the hours.",
     left_out=(
         "Nothing: a group that comes or goes has no own change, it is mix (and hours). A numerator without a "
         "denominator, such as a credit note, is own change; in billed fees it is realization.",

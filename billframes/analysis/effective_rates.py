@@ -15,7 +15,7 @@ from billframes.analysis.column_types import Frame, as_arrow
 from billframes.analysis.expressions import ratio
 from billframes.analysis.frames import to_native
 from billframes.analysis.keys import By
-from billframes.analysis.metrics import divided, shared
+from billframes.analysis.metrics import shared
 from billframes.analysis.realization import realization
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
@@ -150,14 +150,8 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("Hours as billed: the invoice has one amount, and the hours are those recorded.",),
     columns=(
-        *shared("billable_hours", "billed_amount", "effective_rate", "worked_amount", "worked_rate", "standard_amount"),
-        divided(
-            "standard_rate",
-            "Standard rate",
-            "standard_amount / billable_hours",
-            "Standard ÷ hours, of who did the work.",
-            unit="rate",
-        ),
+        *shared("billable_hours", "billed_amount", "effective_rate", "worked_amount", "worked_rate"),
+        *shared("standard_amount", "standard_rate"),
         *shared("left_out_hours", "left_out_amount", "left_out_billed_amount"),
     ),
     table=TableSpec(

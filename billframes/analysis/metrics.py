@@ -204,6 +204,13 @@ SHARED: dict[str, Measure] = {
         summed(
             "standard_amount", "At standard rates", "money", "Hours × standard rates; missing where someone has none."
         ),
+        divided(
+            "standard_rate",
+            "Standard rate",
+            "standard_amount / billable_hours",
+            "Standard ÷ hours, of who did the work; rates with dates are those of the day of the work.",
+            unit="rate",
+        ),
         summed("left_out_amount", "Worth left out", "money", "Worth of time on matters whose type does not count."),
         summed(
             "left_out_billed_amount",

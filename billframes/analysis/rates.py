@@ -268,10 +268,7 @@ ANALYSIS = Analysis(
             "ratio",
             "Effective rate ÷ that of the year before − 1.",
         ),
-        *shared("standard_amount"),
-        Measure(
-            "standard_rate", "Standard rate", "rate", "Standard ÷ hours, at the standard rate of the day of the work."
-        ),
+        *shared("standard_amount", "standard_rate"),
         Measure(
             "standard_rate_growth",
             "Growth of the standard rate",

@@ -25,7 +25,7 @@ def test_parquet_keeps_every_cell_and_type(client, tmp_path, capsys):
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
 def test_spreadsheets_hold_the_same_sums(client, tmp_path, ending):
     out = tmp_path / f"invoices.{ending}"
-    assert main(["export", "invoices", "2026-Q3", "-o", str(out)]) == 0
+    assert main(["export", "invoices", "-o", str(out), "2026-Q3"]) == 0
     came = pd.read_csv(out) if ending == "csv" else pd.read_excel(out)
     loaded = client.invoices("2026-Q3")
     assert list(came) == list(loaded)
