@@ -77,6 +77,7 @@ def seconds(call):
     return time.thread_time() - began
 
 
+@pytest.mark.slow
 def test_a_load_never_holds_all_its_records(sandbox):
     with bf.Client(sandbox.base_url, sandbox.tokens["full"], page_size=250) as client:
         pages = range(0, client.time_entries.count(), 250)

@@ -54,6 +54,7 @@ def test_a_folder_that_is_not_a_mirror_is_said_before_any_work(tmp_path, capsys,
     assert "is not a mirror" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_workbook_is_written_from_a_mirror(refreshed_mirror, tmp_path):
     out = tmp_path / "report.xlsx"
     words = ["report", "2026-09", "--format", "xlsx", "--out", str(out), "--mirror", refreshed_mirror.path]

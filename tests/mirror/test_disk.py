@@ -57,6 +57,7 @@ def equal(opened, client):
         pd.testing.assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
 
 
+@pytest.mark.slow
 def test_a_full_disk_keeps_the_last_version_and_the_next_refresh_finishes(writer, disk):
     m = mirror(disk / "firm", client=writer)
     m.refresh()
@@ -87,6 +88,7 @@ def test_a_first_refresh_on_a_disk_too_small_is_said_and_finished_on_a_larger_on
     equal(m, writer)
 
 
+@pytest.mark.slow
 def test_a_read_only_disk_is_read_and_not_refreshed(writer, disk):
     m = mirror(disk / "firm", client=writer)
     m.refresh()

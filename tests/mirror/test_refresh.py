@@ -143,6 +143,7 @@ def test_deletions_are_found_in_windows_and_few_requests(m, writer, firm, monkey
     equal(m, writer, ["time_entries"])
 
 
+@pytest.mark.slow
 def test_deletions_in_many_places_load_few_of_the_billed_rows(m, writer, firm, monkeypatch):
     monkeypatch.setattr(Server, "page_size", 100)
     loaded, load = [], Server.load
@@ -161,6 +162,7 @@ def test_deletions_in_many_places_load_few_of_the_billed_rows(m, writer, firm, m
     equal(m, writer, ["time_entries"])
 
 
+@pytest.mark.slow
 def test_one_that_was_billed_silently_is_not_taken_for_one_of_many_deletions(m, writer, firm, monkeypatch):
     """Another one became unbilled, so that as many unbilled ones are gone as records in all."""
     monkeypatch.setattr(Server, "page_size", 100)
@@ -262,6 +264,7 @@ def test_redefined_custom_fields_change_the_columns(m, writer, firm):
     assert list(m.as_of(1).clients().filter(like="cf_").columns) == list(old)
 
 
+@pytest.mark.slow
 def test_a_first_refresh_in_many_windows_is_equal(writer, tmp_path, monkeypatch):
     monkeypatch.setattr(windows, "ROWS", 3000)
     opened = mirror(tmp_path / "firm", client=writer)
@@ -296,6 +299,7 @@ def test_a_colleague_writing_throughout_is_caught_up_with(tmp_path):
         equal(opened, client, RECORDS)
 
 
+@pytest.mark.slow
 def test_a_deletion_in_a_quiet_moment_after_busy_ones_is_no_error(m, writer, firm, monkeypatch):
     """Where changes come all the time, totals are never compared until the last moment."""
     (gone,) = unbilled(writer, 1, seed=7)

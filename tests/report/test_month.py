@@ -130,6 +130,7 @@ def test_charts_are_the_same_each_time(october):
     assert report.utilization(october)._repr_html_() == report.utilization(october)._repr_html_()
 
 
+@pytest.mark.slow
 def test_hidden_rates_leave_dashes_and_a_note(without_rates):
     month = report.load("2026-10")
     _, headlines, *_, notes = sections(month)

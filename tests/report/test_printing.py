@@ -14,6 +14,7 @@ OTHER = "<title>Report</title><body>Another page"
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_a_page_is_printed_in_pages_and_is_the_same_file_each_time(html):
     try:
         chromium()

@@ -25,6 +25,7 @@ def check(*command):
     return subprocess.run(line, cwd=HERE.parents[1], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_mypy_knows_the_package_and_its_frames():
     done = check("mypy", "billframes", str(HERE / "calls.py"))
     assert done.returncode == 0, done.stdout
