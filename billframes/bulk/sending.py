@@ -81,6 +81,7 @@ class Sending:
         self._written: list[str] = []
         self._strict = STRICT
         self._unsent: list[Entry] = []
+        self._down = False
         self._total = journal.count()
         self._ended = self._total - journal.count("planned")
         self._begun, self._before = 0.0, self._ended
@@ -227,9 +228,7 @@ class Sending:
             self._unsent = [*self._unsent, entry] if entry.state == "failed" else []
         self._written += [str(each.id) for each in outcomes if each.state == "done" and each.action == "update"]
         if len(self._unsent) >= _DOWN:
-            # Those too between which some were still sent, as when a quota runs out.
-            failed = list(self._journal.entries("failed"))
-            self._journal.note([replace(entry, state="planned") for entry in failed])
+            self._down = True
             raise TransportError(
                 f"{self._writer.resource.name}: the last {len(self._unsent)} changes could not be sent "
                 f"({self._unsent[-1].reason}). Go on with bf.resume({str(self._journal.path)!r}) later."
@@ -243,3 +242,7 @@ class Sending:
         wait(self._running)
         with suppress(BillframesError):
             self._note(self._running)
+        if self._down:
+            # Those too between which some were still sent, as when a quota runs out.
+            failed = list(self._journal.entries("failed"))
+            self._journal.note([replace(entry, state="planned") for entry in failed])

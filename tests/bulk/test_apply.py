@@ -223,7 +223,7 @@ def test_rate_limits_hold(journal, monkeypatch, throttle):
 def test_a_days_quota_that_is_used_up_stops_the_apply_and_it_can_be_resumed_the_next_day(journal, monkeypatch):
     with Sandbox(throttle=Throttle(per_day=60), audit=True) as sandbox:
         client = bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False)
-        loaded = client.time_entries("2026-10", billed=False).head(110)
+        loaded = client.time_entries("2026-10", billed=False).head(180)
         plan = client.time_entries.plan(loaded.assign(description="Over two days"))
         with pytest.raises(bf.TransportError, match=r"calls a day.*Go on with bf\.resume"):
             plan.apply(journal)
@@ -232,7 +232,7 @@ def test_a_days_quota_that_is_used_up_stops_the_apply_and_it_can_be_resumed_the_
         monkeypatch.setattr(throttling, "_DAY", 0.0)
         outcomes = bf.resume(journal, client=client)
         written = firm.changes(0)
-    assert outcomes_of(outcomes) == {"done": 110}
+    assert outcomes_of(outcomes) == {"done": 180}
     assert Counter(id_ for id_, _ in written) == Counter(loaded["time_entry_id"])
 
 
