@@ -21,8 +21,8 @@ def book(client):
     return bf.book("2026-10", client=client)
 
 
-# Net billed time fees are spread over billable time in proportion to its amount; what has no time stays with no matter.
-WRITE_DOWNS = f"""
+# What of each invoice is no time, and the worth of its billable time.
+ITEMS = """
     with items as (
       select invoice_id, (select coalesce(sum(amount), 0) from expense e where e.invoice_id = i.invoice_id)
           + (select coalesce(sum(amount), 0) from fixed_fee f where f.invoice_id = i.invoice_id) as costs
@@ -31,6 +31,11 @@ WRITE_DOWNS = f"""
       select invoice_id, sum(amount) as worth from time_entry
       where billing_type = 'billable' and invoice_id is not null group by 1
     )
+"""
+
+# Net billed time fees are spread over billable time in proportion to its amount; what has no time stays with no matter.
+WRITE_DOWNS = f"""
+    {ITEMS}
     select m.responsible_id, sum(t.amount) / 1e4,
         sum(t.amount - (i.amount - items.costs) * 1.0 * t.amount / worth.worth) / 1e4, count(distinct invoice_id)
     from time_entry t join invoice i using (invoice_id) join items using (invoice_id) join worth using (invoice_id)
@@ -184,14 +189,7 @@ def test_the_review_of_prebills_is_the_databases(book, sql):
 
 # Net fees and worth of billable hours on hourly and fixed-fee matters, by person and month of the invoice.
 BY_MONTH = """
-    with items as (
-      select invoice_id, (select coalesce(sum(amount), 0) from expense e where e.invoice_id = i.invoice_id)
-          + (select coalesce(sum(amount), 0) from fixed_fee f where f.invoice_id = i.invoice_id) as costs
-      from invoice i
-    ), worth as (
-      select invoice_id, sum(amount) as worth from time_entry
-      where billing_type = 'billable' and invoice_id is not null group by 1
-    )
+    {items}
     select {key}, substr(i.invoice_date, 1, 7), sum(t.hours) / 1e4, sum(t.amount) / 1e4,
         sum((i.amount - items.costs) * 1.0 * t.amount / worth.worth) / 1e4
     from time_entry t join invoice i using (invoice_id) join items using (invoice_id) join worth using (invoice_id)
@@ -204,7 +202,7 @@ BY_MONTH = """
 
 @pytest.mark.parametrize(("by", "key"), [("user", "t.user_id"), ("client", "m.client_id"), ("matter", "t.matter_id")])
 def test_months_side_by_side_are_the_databases(book, sql, by, key):
-    found = {(who, month): figures for who, month, *figures in sql(BY_MONTH.format(key=key))}
+    found = {(who, month): figures for who, month, *figures in sql(BY_MONTH.format(key=key, items=ITEMS))}
     results = {month: book.realization(by, start=month) for month in ("2026-10", "2026-09", "2025-10")}
     for place, (measure, unit) in enumerate((("billable_hours", "hours"), ("worked_amount", "amount"))):
         rows = bf.compare(results, measure, periods=1).set_index(f"{by}_id")

@@ -23,10 +23,10 @@ __all__ = [
     "null_column",
     "rate_at_step",
     "rate_days",
-    "rate_step",
     "ratio",
     "value_at_rates",
     "value_if",
+    "with_rate_step",
 ]
 
 C = nw.col
@@ -72,9 +72,15 @@ def rate_days(rates: Rates) -> list[dt.date]:
     return sorted({day for rate in rates.values() if isinstance(rate, Mapping) for day in rate})
 
 
-def rate_step(days: Sequence[dt.date]) -> nw.Expr:
-    """Count the days on which rates change that `date` has reached; a missing date counts as before all."""
-    return nw.sum_horizontal(*(as_float(C("date") >= midnight(day)) for day in days)).cast(nw.Int64)
+def with_rate_step(frame: Frame, rates: Rates) -> Frame:
+    """
+    Add `_rate_step`, how many of the days on which rates change `date` has reached, if rates have dates.
+
+    A missing date counts as before all.
+    """
+    days = rate_days(rates)
+    reached = [as_float(C("date") >= midnight(day)) for day in days]
+    return frame.with_columns(_rate_step=nw.sum_horizontal(*reached).cast(nw.Int64)) if days else frame
 
 
 def rate_at_step(rates: Rates) -> nw.Expr:
@@ -99,10 +105,8 @@ def _rate_at(rate: float | Mapping[dt.date, float], reached: Sequence[dt.date]) 
 
 def value_at_rates(time: Frame, rates: Rates) -> Frame:
     """Add `_value`, hours at the person's rate on the day, and `_unrated`, 1.0 for hours without a rate."""
-    days = rate_days(rates)
-    rows = time.with_columns(_rate_step=rate_step(days)) if days else time
-    rows = rows.with_columns(_rate=rate_at_step(rates))
-    rows = rows.drop("_rate_step") if days else rows
+    rows = with_rate_step(time, rates).with_columns(_rate=rate_at_step(rates))
+    rows = rows.drop("_rate_step") if rate_days(rates) else rows
     return rows.with_columns(
         _value=(C("hours") * C("_rate")).fill_null(0.0),
         _unrated=as_float(C("_rate").is_null() & (C("hours") != 0)),

@@ -39,9 +39,9 @@ from billframes.analysis.expressions import (
     null_column,
     rate_at_step,
     rate_days,
-    rate_step,
     ratio,
     value_if,
+    with_rate_step,
 )
 from billframes.analysis.frames import require
 from billframes.analysis.grouping import Grouping, sum_by_type
@@ -208,9 +208,8 @@ def _unknown_worth(rows: Frame, state: str, options: Options) -> Frame:
 
 
 def _with_measures(rows: Frame, options: Options) -> Frame:
-    days = rate_days(options.grouping.settings.standard_rates)
     # Before rows are added up, for a sum has no date.
-    rows = rows.with_columns(_rate_step=rate_step(days)) if days else rows
+    rows = with_rate_step(rows, options.grouping.settings.standard_rates)
     return options.grouping.with_matter_type(rows).with_columns(
         worth=C("worth").fill_null(0.0),
         _paid=C("_fees") * C("_settled").fill_null(0.0),
