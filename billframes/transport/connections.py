@@ -1,4 +1,4 @@
-"""Deadlines and cancellation for httpx's connections.
+"""Certificates, deadlines and cancellation for httpx's connections.
 
 httpx limits how long a server may be silent, not how long a request may take, and has no way to end a request from
 another thread: closing its client closes the socket's file, which does not wake a thread that is reading from it. So
@@ -26,6 +26,9 @@ from typing import Any, Self, TypeVar
 
 import httpcore
 import httpx
+import truststore
+
+from billframes.errors import ConfigError
 
 __all__ = [
     "POLL_SECONDS",
@@ -35,6 +38,7 @@ __all__ = [
     "DeadlineError",
     "add_deadlines",
     "deadline",
+    "trusted_certificates",
 ]
 
 T = TypeVar("T")
@@ -219,6 +223,18 @@ class ClientPool:
         self._idle.append(client)
         if self._closed:
             self.close()
+
+
+def trusted_certificates(verify: bool | str | ssl.SSLContext) -> bool | ssl.SSLContext:
+    """Return what certificates are checked against: by default the operating system's trust store."""
+    if verify is True:
+        return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if isinstance(verify, str):
+        try:
+            return ssl.create_default_context(cafile=verify)
+        except OSError as error:
+            raise ConfigError(f"verify={verify!r} is not a readable file of certificates: {error}.") from None
+    return verify
 
 
 def add_deadlines(client: httpx.Client) -> None:

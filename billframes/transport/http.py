@@ -30,13 +30,28 @@ from billframes.transport.connections import (
     DeadlineError,
     add_deadlines,
     deadline,
+    trusted_certificates,
 )
-from billframes.transport.credentials import Credentials, mask_secrets
-from billframes.transport.http_errors import after_sending, status_error, too_large_error, unusable_response_error
-from billframes.transport.outcome import Failure, OutcomeCheck, RawResponse, Response, outcome_of_write
+from billframes.transport.http_errors import (
+    after_sending,
+    connection_failure,
+    incomplete_error,
+    status_error,
+    too_large_error,
+)
 from billframes.transport.pacing import pause
-from billframes.transport.redaction import Redaction, redact_http_logs
-from billframes.transport.request import ApiRequest, Query, absolute_path, build_request
+from billframes.transport.redaction import Credentials, Redaction, mask_secrets, redact_http_logs
+from billframes.transport.request import (
+    ApiRequest,
+    Failure,
+    OutcomeCheck,
+    Query,
+    RawResponse,
+    Response,
+    absolute_path,
+    build_request,
+    outcome_of_write,
+)
 from billframes.transport.retry import (
     LONGEST_RETRY_AFTER,
     RETRIED_STATUSES,
@@ -46,7 +61,6 @@ from billframes.transport.retry import (
     http_date,
     retry_after,
 )
-from billframes.transport.tls import is_permanent, trusted_certificates
 
 __all__ = ["Auth", "BaseTransport", "HttpClient", "OutcomeCheck", "Query", "Response", "absolute_path"]
 
@@ -57,9 +71,6 @@ _log = logging.getLogger("billframes")
 _NONE: Mapping[str, str] = MappingProxyType({})
 # After this many refusals for each retry it has, a request gives up, even if others are granted meanwhile.
 MOST_REFUSALS = 5
-# A request that failed in one of these ways was never sent.
-_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
-_INCOMPLETE = "The response was incomplete. Try again; if that fails too, tell whoever runs the server or your network."
 
 
 class HttpClient:
@@ -249,7 +260,7 @@ class HttpClient:
             return after_sending(Failure(too_large_error(request, self.limits.largest_answer), False), request)
         except (BodyError, DeadlineError, httpx.RequestError) as failure:
             _log.debug("%s %s: no response, %s", request.method, request.path, type(failure).__name__)
-            return self._failure(failure, request)
+            return connection_failure(failure, request, self._origin, self._longest)
         _log.debug("%s %s: %d in %.3f s", request.method, request.path, response.status, time.monotonic() - begun)
         if response.is_success:
             return self._usable(response, request)
@@ -307,22 +318,9 @@ class HttpClient:
         flaw = None if empty else flaw_of(body)
         if flaw is None:
             return Response(body, http_date(response.headers.get("date")))
-        cut_short = unusable_response_error(request, self._origin, "it ends in the middle", _INCOMPLETE)
-        error = cut_short if ends_early(body) else not_json(request.resource, body, flaw)
+        cut_short = ends_early(body)
+        error = incomplete_error(request, self._origin) if cut_short else not_json(request.resource, body, flaw)
         return after_sending(Failure(error, retryable=True), request)
-
-    def _failure(self, failure: Exception, request: ApiRequest) -> Failure:
-        if isinstance(failure, DeadlineError):
-            reason = f"the answer was not whole after {self._longest:g} seconds"
-        else:
-            # What could not be sent is not quoted: it may be a credential of an `auth=` object.
-            reason = "" if isinstance(failure, httpx.LocalProtocolError) else str(failure)
-            reason = reason or type(failure).__name__
-        error = unusable_response_error(request, self._origin, reason, _advice(failure, reason))
-        retryable = not isinstance(failure, httpx.RequestError) or _may_pass(failure)
-        timed_out = isinstance(failure, DeadlineError | httpx.TimeoutException)
-        outcome = Failure(error, retryable, timed_out=timed_out)
-        return outcome if isinstance(failure, _NOT_SENT) else after_sending(outcome, request)
 
     @property
     def _origin(self) -> str:
@@ -334,22 +332,3 @@ def _remove_location(response: httpx.Response) -> None:
     # httpx prepares the next request even if redirects are not followed, and fails if it can't read the address.
     if "location" in response.headers:
         del response.headers["location"]
-
-
-def _may_pass(failure: httpx.RequestError) -> bool:
-    """Whether a retry may help: not if TLS or the address is wrong."""
-    if isinstance(failure, httpx.UnsupportedProtocol | httpx.ProxyError):
-        return False
-    return not is_permanent(failure, connecting=isinstance(failure, httpx.ConnectError))
-
-
-def _advice(failure: Exception, reason: str) -> str:
-    if isinstance(failure, DeadlineError):
-        return "The server is too slow: ask for less, try again, or raise client.limits.longest_request."
-    if isinstance(failure, httpx.TimeoutException):
-        return "The server was silent for too long: try again, or raise timeout=."
-    if "certificate" in reason.lower():
-        return "Its TLS certificate is not trusted on this machine: ask your IT for the right address or authority."
-    if isinstance(failure, httpx.ConnectError):
-        return "Check the address and your network connection."
-    return _INCOMPLETE

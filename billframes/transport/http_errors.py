@@ -6,9 +6,12 @@ because they can hold client names; the error has the body as an attribute.
 
 from __future__ import annotations
 
+import socket
+import ssl
 from dataclasses import replace
 from http import HTTPStatus
 
+import httpx
 import msgspec
 
 from billframes.errors import (
@@ -22,21 +25,88 @@ from billframes.errors import (
     TransportError,
     UncertainWriteError,
 )
-from billframes.transport.outcome import Failure, RawResponse
+from billframes.transport.connections import DeadlineError
 from billframes.transport.reasons import reason_of, trace_id_of
-from billframes.transport.request import ApiRequest
+from billframes.transport.redaction import chain_of
+from billframes.transport.request import ApiRequest, Failure, RawResponse
 
 __all__ = [
     "TooLargeResponseError",
     "after_sending",
+    "connection_failure",
+    "incomplete_error",
     "status_error",
     "too_large_error",
     "uncertain_write_error",
-    "unusable_response_error",
 ]
 
+# A request that failed in one of these ways was never sent.
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+_INCOMPLETE = "The response was incomplete. Try again; if that fails too, tell whoever runs the server or your network."
 
-def unusable_response_error(request: ApiRequest, origin: str, reason: str, advice: str) -> TransportError:
+
+def connection_failure(failure: Exception, request: ApiRequest, origin: str, longest: float) -> Failure:
+    """
+    Return the outcome of a request that got no whole response.
+
+    Parameters
+    ----------
+    failure : Exception
+        What httpx raised, or the reading of the body.
+    request : ApiRequest
+    origin : str
+        The server, for the message.
+    longest : float
+        Seconds that a request may take.
+    """
+    if isinstance(failure, DeadlineError):
+        reason = f"the answer was not whole after {longest:g} seconds"
+    else:
+        # What could not be sent is not quoted: it may be a credential of an `auth=` object.
+        reason = "" if isinstance(failure, httpx.LocalProtocolError) else str(failure)
+        reason = reason or type(failure).__name__
+    error = _unusable_response_error(request, origin, reason, _advice(failure, reason))
+    timed_out = isinstance(failure, DeadlineError | httpx.TimeoutException)
+    outcome = Failure(error, _may_pass(failure), timed_out=timed_out)
+    return outcome if isinstance(failure, _NOT_SENT) else after_sending(outcome, request)
+
+
+def _advice(failure: Exception, reason: str) -> str:
+    if isinstance(failure, DeadlineError):
+        return "The server is too slow: ask for less, try again, or raise client.limits.longest_request."
+    if isinstance(failure, httpx.TimeoutException):
+        return "The server was silent for too long: try again, or raise timeout=."
+    if "certificate" in reason.lower():
+        return "Its TLS certificate is not trusted on this machine: ask your IT for the right address or authority."
+    if isinstance(failure, httpx.ConnectError):
+        return "Check the address and your network connection."
+    return _INCOMPLETE
+
+
+def _may_pass(failure: Exception) -> bool:
+    """Return whether a retry may help: not if TLS or the address is wrong."""
+    if not isinstance(failure, httpx.RequestError):
+        return True
+    if isinstance(failure, httpx.UnsupportedProtocol | httpx.ProxyError):
+        return False
+    connecting = isinstance(failure, httpx.ConnectError)
+    return not any(_lasts(cause, connecting=connecting) for cause in chain_of(failure))
+
+
+def _lasts(cause: BaseException, *, connecting: bool) -> bool:
+    if isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+        # In the middle of a response this is a lost connection.
+        return connecting
+    unknown_host = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
+    return unknown_host or isinstance(cause, ssl.SSLError) or "CERTIFICATE_VERIFY" in str(cause)
+
+
+def incomplete_error(request: ApiRequest, origin: str) -> TransportError:
+    """Return the error for a response whose JSON ends too early."""
+    return _unusable_response_error(request, origin, "it ends in the middle", _INCOMPLETE)
+
+
+def _unusable_response_error(request: ApiRequest, origin: str, reason: str, advice: str) -> TransportError:
     """Return the error for a request without a usable response."""
     return TransportError(
         f"{request.resource}: no usable answer from {origin} ({reason}). {advice}",

@@ -1,4 +1,6 @@
-"""Keep request URLs and headers out of logs and tracebacks.
+"""Keep credentials, queries and headers out of errors, logs and tracebacks.
+
+Credentials are put on a copy of each request, so that the request itself, which errors and hooks may show, has none.
 
 httpx logs each URL with its query, which can name clients, and httpcore logs the headers of each response. Filters on
 their loggers drop such records while a request of billframes is under way in the same thread; requests that other code
@@ -9,13 +11,76 @@ some tracebacks show: so an error loses those frames, and keeps its text and its
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
 from types import TracebackType
 
-__all__ = ["Redaction", "chain_of", "redact_http_logs"]
+import httpx
+
+from billframes.config.secret import Secret
+from billframes.errors import ApiError, BillframesError
+
+__all__ = ["Credentials", "Redaction", "chain_of", "mask_secrets", "redact_http_logs"]
 
 _under_way: ContextVar[bool] = ContextVar("billframes_request_under_way", default=False)
+
+
+class Credentials(httpx.Auth):
+    """
+    Sends a copy of each request, with the user's headers and `Authorization`.
+
+    Parameters
+    ----------
+    token : Secret, optional
+        Sent as `Authorization: Bearer …`.
+    auth : httpx.Auth, optional
+        Takes precedence over `token`.
+    headers : mapping of str to Secret
+        Sent with every request.
+    usual : httpx.Headers
+        What the client sends by itself. A header that one request sets differently takes precedence over `headers`.
+    """
+
+    def __init__(
+        self, token: Secret | None, auth: httpx.Auth | None, headers: Mapping[str, Secret], usual: httpx.Headers
+    ) -> None:
+        self._headers = headers
+        self._auth = auth or (_Bearer(token) if token else httpx.Auth())
+        self._usual = usual
+
+    def sync_auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """Send the copy."""
+        signed = httpx.Request(
+            request.method,
+            request.url,
+            headers=request.headers,
+            stream=request.stream,
+            extensions=request.extensions,
+        )
+        for name, value in self._headers.items():
+            if request.headers.get(name) == self._usual.get(name):
+                signed.headers[name] = value.reveal()
+        yield from self._auth.sync_auth_flow(signed)
+
+
+class _Bearer(httpx.Auth):
+    """Puts `Authorization: Bearer …` on each request."""
+
+    def __init__(self, token: Secret) -> None:
+        self._token = token
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        request.headers["Authorization"] = f"Bearer {self._token.reveal()}"
+        yield request
+
+
+def mask_secrets(error: BillframesError, secrets: Iterable[Secret]) -> BillframesError:
+    """Remove credentials from what an error quotes of the server's response: some servers repeat them."""
+    for secret in secrets:
+        error.args = tuple(map(secret.masked, error.args))
+        if isinstance(error, ApiError):
+            error.body, error.trace_id = secret.masked(error.body), secret.masked(error.trace_id or "") or None
+    return error
 
 
 class Redaction:

@@ -1,19 +1,32 @@
-"""A request to the API, and the check that it goes to no other address."""
+"""A request to the API, the check that it goes to no other address, and its outcome."""
 
 from __future__ import annotations
 
+import codecs
+import datetime as dt
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 from urllib.parse import unquote
 
 import httpx
 
-from billframes.errors import ParameterError
+from billframes.errors import ApiError, BillframesError, DecodeError, ParameterError
 
-__all__ = ["ApiRequest", "Query", "absolute_path", "build_request"]
+__all__ = [
+    "ApiRequest",
+    "Failure",
+    "OutcomeCheck",
+    "Query",
+    "RawResponse",
+    "Response",
+    "absolute_path",
+    "build_request",
+    "outcome_of_write",
+]
 
-Query = Sequence[tuple[str, str]]
+Query: TypeAlias = Sequence[tuple[str, str]]
 
 # A step to another folder, also if it is written with backslashes or followed by a parameter.
 _DOTS = re.compile(r"(?:^|[/\\])\.{1,2}(?:[/\\;?#]|$)")
@@ -85,3 +98,69 @@ def build_request(client: httpx.Client, base_url: str, request: ApiRequest) -> h
 def _is_within(url: httpx.URL, base: httpx.URL) -> bool:
     same_server = (url.scheme, url.host, url.port, url.userinfo) == (base.scheme, base.host, base.port, base.userinfo)
     return same_server and url.path.startswith(base.path.rstrip("/") + "/")
+
+
+@dataclass(frozen=True, slots=True)
+class RawResponse:
+    """
+    A response as it was received, without the request, whose headers hold the credential.
+
+    The names of the headers are in lower case.
+    """
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status is a 2xx."""
+        return 200 <= self.status < 300
+
+    @property
+    def text(self) -> str:
+        """The body as text; bytes that can't be decoded are replaced."""
+        _, _, charset = self.headers.get("content-type", "").partition("charset=")
+        try:
+            name = codecs.lookup(charset.split(";")[0].strip(" \"'") or "utf-8").name
+            return self.body.decode(name, errors="replace")
+        except (LookupError, ValueError):
+            return self.body.decode("utf-8", errors="replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A 2xx response: its body, and the server's time if the response states it."""
+
+    body: bytes
+    date: dt.datetime | None
+
+
+# Finds out whether a write of uncertain outcome happened, given when it was first sent (on the monotonic clock).
+# Returns the response if it did, None if it did not and may be sent again; raises if that can't be known.
+OutcomeCheck: TypeAlias = Callable[[float], Response | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """
+    A request that failed, and whether a retry may help.
+
+    `wait` is how long the server asks to wait. `refusals` is the number of 429s in a row, if this is one. `uncertain`
+    says that a write was sent and that it is not known whether it had an effect.
+    """
+
+    error: BillframesError
+    retryable: bool
+    wait: float | None = None
+    timed_out: bool = False
+    refusals: int = 0
+    uncertain: bool = False
+
+
+def outcome_of_write(check_outcome: OutcomeCheck, started: float, error: BillframesError) -> Response | None:
+    """Find out whether a write that failed with `error` happened; raise `error` if that can't be known."""
+    try:
+        return check_outcome(started)
+    except (ApiError, DecodeError) as reason:
+        raise error from reason
