@@ -20,11 +20,11 @@ def __getattr__(name: str) -> Any:
     if name in __all__ or name.startswith("__"):
         found = _import(name)
         if isinstance(found, FunctionType):
-            from billframes._suggest import suggesting
+            from billframes._names import suggesting
 
             found = globals()[name] = suggesting(found)
         return found
-    from billframes._suggest import unknown_name
+    from billframes._names import unknown_name
 
     raise unknown_name("billframes", name, __all__)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._suggest import bound_arguments
+from billframes._names import bound_arguments
 from billframes.analysis.keys import SHORT_NAMES
 from billframes.analysis.spec import Analysis, analyses
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from billframes._book_methods import FRAMES, methods
+from billframes._names import SuggestsNames
 from billframes._session import default_client
 from billframes._show import fields_html
-from billframes._suggest import SuggestsNames
 from billframes.analysis.contribution import contribution
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, describe_settings

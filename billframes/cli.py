@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Sequence
 
 from billframes._terminal import say, say_error
-from billframes._traceback import DEBUG_VARIABLE
+from billframes._user_lines import DEBUG_VARIABLE
 from billframes._version import __version__
 from billframes.errors import BillframesError
 

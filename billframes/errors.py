@@ -32,7 +32,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from billframes._terminal import plain, shortened
-from billframes._traceback import in_ipython
+from billframes._user_lines import in_ipython
 
 __all__ = [
     "AccessDeniedError",

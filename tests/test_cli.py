@@ -16,7 +16,7 @@ import pytest
 
 import billframes
 from billframes import cli
-from billframes._traceback import DEBUG_VARIABLE
+from billframes._user_lines import DEBUG_VARIABLE
 from billframes.cli import COMMANDS, main
 
 PACKAGE = Path(billframes.__file__).parent

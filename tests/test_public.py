@@ -102,6 +102,18 @@ LAYERS = (
     "client_options",
     "client",
     "_session",
+    "sandbox",
+    "analysis",
+    "tables",
+    "plots",
+    "book",
+    "book_slice",
+    "ebilling",
+    "bulk",
+    "mirror",
+    "commands",
+    "report",
+    "widgets",
 )
 
 
@@ -118,7 +130,7 @@ def _part(name):
 @pytest.mark.parametrize(
     ("part", "unknown"),
     [
-        ("errors", "billframes.(?!_terminal|_traceback)"),
+        ("errors", "billframes.(?!_terminal|_user_lines)"),
         ("periods", "billframes.(?!errors)"),
         ("analysis", "billframes.(transport|paging|loading\\.(?!load_info)|loaders|client|sandbox|report|plots|book)"),
         ("loaders", "billframes.(analysis|sandbox|report|plots|_session|book)"),

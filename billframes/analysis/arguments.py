@@ -9,7 +9,7 @@ from dataclasses import fields
 import narwhals.stable.v2 as nw
 
 from billframes._names import closest
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import collect_counts, to_dicts
 from billframes.analysis.frames import select_columns

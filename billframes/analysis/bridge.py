@@ -19,7 +19,7 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import closest
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.analysis.column_types import Frame, as_arrow
 from billframes.analysis.engine import collect, from_arrow
 from billframes.analysis.frames import from_native, require, to_native

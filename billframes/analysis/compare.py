@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.analysis.arguments import choice
 from billframes.analysis.bridge import analysis_of
 from billframes.analysis.column_types import as_arrow

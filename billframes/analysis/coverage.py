@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import narwhals.stable.v2 as nw
 
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.analysis.column_types import ITEMS
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import LoadInfo, load_info

@@ -18,7 +18,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.analysis.column_types import ENUMS, FIGURES, IDS, ITEMS, Frame, as_arrow, is_categorical
 from billframes.analysis.engine import collect_counts, to_dicts
 from billframes.analysis.unique_ids import drop_repeated, is_unique, row_count

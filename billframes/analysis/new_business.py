@@ -16,7 +16,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.analysis.client_days import ClientDays, Spans, days_of_clients, known_days, year_before
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_period, need_whole_life, need_work_on_invoices, was_cut

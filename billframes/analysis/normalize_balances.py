@@ -12,7 +12,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import collect
 from billframes.analysis.expressions import null_column

@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.analysis.arguments import choice, read_date
 from billframes.analysis.client_hours import Options, client_hours
 from billframes.analysis.coverage import ITEM_FILTERS, need_period, people_loaded, was_cut

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from billframes._names import with_article
 from billframes.bulk.changes import Change
 from billframes.bulk.columns import EditColumn, columns_of
 from billframes.bulk.present import Record, Server
@@ -106,7 +107,7 @@ def _check_values(change: Change, resource: Resource, columns: Mapping[str, Edit
     for cell in change.sent_cells():
         column = columns[cell.column]
         if cell.after is None and column.required:
-            change.refuse(cell.column, f"a {resource.noun} always has a value here, so it can't be emptied")
+            change.refuse(cell.column, f"{with_article(resource.noun)} always has a value here, so it can't be emptied")
         elif cell.after is not None and column.kind == "enum" and cell.after not in column.values:
             change.refuse(cell.column, f"takes one of {', '.join(column.values)}")
     if change.action == "create":

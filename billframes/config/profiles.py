@@ -27,7 +27,7 @@ from typing import Any
 import platformdirs
 
 from billframes._names import closest
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.config.secret import hidden, hidden_headers
 from billframes.errors import BillframesWarning, ConfigError
 

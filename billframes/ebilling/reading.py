@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.ebilling.fields import COLUMNS, END, FIELDS, FIRST_LINE
 from billframes.ebilling.findings import FILE_COLUMNS, OFTEN, REJECTED, Finding, findings_frame
 from billframes.ebilling.rules import problems

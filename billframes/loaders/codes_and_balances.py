@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from billframes._names import snake_case
 from billframes.errors import ConfigError, DecodeError, PagingError
 from billframes.loaders.lists import Clients
 from billframes.loaders.loader import Frame, Id, Loader
@@ -19,15 +20,18 @@ from billframes.loading.table_builder import build_table
 from billframes.paging.scheduler import ThreadTransport
 from billframes.schema.columns import Column, enum_type
 from billframes.schema.decode import decode_single, stated_total
-from billframes.schema.records import ClientBalances as BalancesRecord, CodeList, CodeSet, HealthCheckResponse
+from billframes.schema.records import (
+    BALANCE_SETS,
+    ClientBalances as BalancesRecord,
+    CodeList,
+    CodeSet,
+    HealthCheckResponse,
+)
 from billframes.schema.resources import CLIENTS, CODES, Resource
 from billframes.schema.sources import Source, sources_of
 from billframes.transport.http import Response
 
 __all__ = ["ClientBalances", "CodeSets", "Codes", "Health"]
-
-_SET_A = ("current", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90")
-_SET_B = ("overdue30", "overdue60", "overdue90")
 
 
 class Codes(Loader):
@@ -182,7 +186,7 @@ class ClientBalances(Loader):
 
 def _balances(body: bytes, client_id: str) -> BalancesRecord:
     record: BalancesRecord = decode_single(body, BalancesRecord, "client_balances", id=client_id)
-    if not any(all(getattr(record, name) is not None for name in names) for names in (_SET_A, _SET_B)):
+    if not any(all(getattr(record, snake_case(name)) is not None for name in names) for names in BALANCE_SETS.values()):
         raise DecodeError(
             f"client_balances: record {client_id} breaks the API's description at $.data: both sets of balance fields "
             "are incomplete."

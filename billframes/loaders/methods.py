@@ -19,7 +19,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from billframes._suggest import bound_arguments
+from billframes._names import bound_arguments, with_article
 from billframes.loaders.arguments import Argument
 from billframes.schema.resources import Resource
 
@@ -130,7 +130,7 @@ def _document(function: Callable[..., Any], loader: type[Any], arguments: Iterab
         "head": head,
         "examples": examples,
         "noun": noun,
-        "a_noun": f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}",
+        "a_noun": with_article(noun),
         "nouns": loader.resource.name.replace("_", " "),
         "parameters": "\n".join(["Parameters", "----------", *(each.documented for each in arguments)]),
         "load_raises": _LOAD_RAISES,

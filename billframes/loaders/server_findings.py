@@ -1,7 +1,7 @@
 """Findings about a server, read from its first answers, and what loads do if it differs from what they assume.
 
-Each look judges by one or two answers alone. What the data there are can't show is said to be unknown, because a server
-with one record may ignore every filter and nobody could tell.
+Each finding comes from one or two answers. If the server's data can't show it, it is unknown: a server with a single
+record may ignore every filter without any sign of it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from billframes.schema.records import Pagination
 
 __all__ = ["FEW", "CheckAnswers", "Finding", "Reply", "ServerCheck", "findings"]
 
-# Rows to ask for where some are wanted.
+# Rows to ask for if a few are enough.
 FEW = 10
-# Below this, a difference of clocks may be the road.
+# A smaller difference of clocks may be the time that the answer took.
 SKEW = 5.0
 _EMPTY = "can't be told: there are no time entries to tell by"
 _REFUSED = "a load or filter that needs it raises RefusedError with the server's words"
@@ -30,18 +30,18 @@ _COUNTED = "longer lists are read, but not caught up with what changes meanwhile
 @dataclass(frozen=True, slots=True)
 class Finding:
     """
-    One thing that was looked at.
+    One property of a server.
 
     Parameters
     ----------
     name : str
-        What it is, in a word or two.
+        The property, in a word or two.
     found : str
         What the server does.
     holds : bool, optional
         Whether that is what loads assume; None if the data don't show it.
     instead : str
-        What billframes does where it is not.
+        What billframes does if it does not hold.
     """
 
     name: str
@@ -60,7 +60,7 @@ class ServerCheck:
     """
     What a server really does; made by `Client.check`.
 
-    `contact["total"]` is a finding by its name.
+    `check["total"]` is a finding by its name.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class ServerCheck:
         The server's address.
     findings : tuple of Finding
     requests : int
-        How many it took, tries again aside.
+        Number of requests, without retries.
     """
 
     base_url: str
@@ -77,7 +77,7 @@ class ServerCheck:
 
     @property
     def failing(self) -> tuple[Finding, ...]:
-        """The findings in which the server is not as assumed."""
+        """The findings that do not hold."""
         return tuple(finding for finding in self.findings if finding.holds is False)
 
     def __getitem__(self, name: str) -> Finding:
@@ -108,7 +108,7 @@ class ServerCheck:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer: its rows, which part of the list they are, the server's time and ours; or why it was refused."""
+    """An answer: its rows, their part of the list, the server's time and ours; or why the request was refused."""
 
     asked: dt.datetime
     rows: Sequence[Any] = ()
@@ -132,11 +132,12 @@ class CheckAnswers:
     """
     The answers to everything that was asked.
 
-    `newest`, `oldest` and `middle` are parts of the whole list by date; `record` is one from the middle, None without
-    any. `starting` begins with its day and `ending` ends with it; `created` has billed entries of the billing type
-    `kind`, the latest created first; `unknown` was asked with a parameter of no API, `future` for changes since
-    tomorrow. `at` and `before` are of the record's day, matter and timekeeper, changed since its own instant and since
-    a second before; `at` asked for `most` rows, None for few.
+    `newest`, `oldest` and `middle` are parts of the whole list by date. `record` is a record from the middle; None if
+    there are no records. `starting` begins with the record's day and `ending` ends with it. `created` has billed
+    entries of the billing type `kind`, the latest created first. `unknown` was asked with an unknown parameter,
+    `future` for changes since tomorrow. `at` and `before` are of the record's day, matter and timekeeper: `at` has the
+    changes since the record's own modified date, `before` those since a second earlier. `at` asked for `most` rows;
+    None if it asked for a few.
     """
 
     record: Any
@@ -162,7 +163,7 @@ class CheckAnswers:
 def findings(seen: CheckAnswers) -> Iterator[Finding]:
     """Yield what the answers show."""
     yield Finding("credential", f"accepted; the first answer came in {seen.newest.seconds:.2f} s", holds=True)
-    for name, answers, judged in _LOOKS:
+    for name, answers, judged in _CHECKS:
         refused = next((reply.refused for reply in answers(seen) if reply.refused), "")
         yield Finding(name, refused, False, _REFUSED) if refused else Finding(name, *judged(seen))
 
@@ -332,7 +333,7 @@ def _clock(seen: CheckAnswers) -> _Judged:
     return f"{where}; loads go by the server's", True
 
 
-_LOOKS: tuple[tuple[str, Callable[[CheckAnswers], tuple[Reply, ...]], Callable[[CheckAnswers], _Judged]], ...] = (
+_CHECKS: tuple[tuple[str, Callable[[CheckAnswers], tuple[Reply, ...]], Callable[[CheckAnswers], _Judged]], ...] = (
     ("rates", lambda seen: (seen.created,), _rates),
     ("clock", lambda seen: (), _clock),
     ("metadata", lambda seen: (), _metadata),

@@ -1,21 +1,21 @@
-"""Methods for single records: create, read, update and delete, for the loaders whose resources have them.
+"""Methods for records: create, read, update, delete, and plan edits, for the loaders whose resources have them.
 
 What `create` and `update` take is declared in the resource's structs (see `billframes.loaders.arguments`). An update
-whose answer is lost is read back before it is sent again, so that nothing is written twice.
+whose answer is lost is read back before it is sent again, so that nothing is written twice. Plans come from
+`billframes.bulk`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET
 
-from billframes._names import snake_case
+from billframes._names import snake_case, with_article
 from billframes.errors import DecodeError, ParameterError
-from billframes.loaders.arguments import create_arguments, update_arguments
-from billframes.loaders.bulk_edits import Plans
+from billframes.loaders.arguments import Argument, create_arguments, update_arguments
 from billframes.loaders.loader import Id, Loader
 from billframes.loaders.methods import declared
 from billframes.loading.ids import identifier, segment
@@ -25,10 +25,14 @@ from billframes.loading.record import Record, record_from
 from billframes.loading.request_bodies import body_of, custom_updates, mergeable
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.records import WriteBody
+from billframes.schema.resources import Resource
 from billframes.transport.http import Response
 from billframes.transport.http_errors import uncertain_write_error
 from billframes.transport.request import ApiRequest
 from billframes.transport.write_recovery import check_deletion, check_update
+
+if TYPE_CHECKING:
+    from billframes.bulk.plan import Plan
 
 __all__ = ["Creates", "Deletes", "Reads", "SingleRecords", "Updates"]
 
@@ -204,6 +208,60 @@ class Reads(RecordMethods):
         (True, True)
         """
         return self._record(self._read_back(self._path(id)).body, str(id))
+
+
+_EDITED = (
+    "A frame of pandas, Polars or Arrow with a row for each {noun}: its id in `{id}`, and any other columns. Only "
+    "these columns are compared. A row without an id is to be created."
+)
+
+
+def _plan_arguments(resource: Resource) -> Iterator[Argument]:
+    text = _EDITED.format(noun=resource.noun, id=snake_case(resource.id))
+    yield Argument("edited", "Any", "DataFrame", text, positional=True)
+    yield Argument("delete", "Id | Collection[Id]", "str, UUID or list of these", "Ids of records to delete.", ())
+    yield Argument(
+        "duplicates",
+        "bool",
+        "bool",
+        f"Whether to create {with_article(resource.noun)} that the server has already, with the same values. Otherwise "
+        "such rows are marked `invalid`, because a frame with new rows that is applied twice would create them twice.",
+        False,
+    )
+
+
+class Plans(RecordMethods):
+    """Edited frames can be planned and applied."""
+
+    @declared(_plan_arguments, returns="Plan")
+    def plan(self, arguments: dict[str, Any]) -> Plan:
+        """
+        Compare an edited frame with the server, and list every cell that would change. Nothing is written.
+
+        {parameters}
+
+        Returns
+        -------
+        Plan
+            `.frame` has a row for each cell that differs, with its status; `.counts` the numbers. It shows itself as a
+            table. `.apply()` sends what has the status `will change`.
+
+        Raises
+        ------
+        ParameterError
+            The frame has no column with ids, an id twice, or is of another resource; nothing was requested.
+        ApiError
+            The server's present state could not be read.
+        """
+        from billframes.bulk.plan import make_plan
+
+        return make_plan(
+            self._client(),  # type: ignore[arg-type]
+            self.resource,
+            arguments["edited"],
+            arguments["delete"],
+            duplicates=arguments["duplicates"],
+        )
 
 
 class SingleRecords(Creates, Reads, Updates, Deletes, Plans):

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes._names import snake_case
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.errors import DecodeError, DetailsMissingWarning, RatesHiddenWarning, UnknownValueWarning
 from billframes.loading.query_args import ListRequest
 from billframes.schema.columns import Column, plain

@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 
 from msgspec import Struct
 
+from billframes._names import unknown_name, with_article
 from billframes._show import fields_html, label_of
-from billframes._suggest import unknown_name
 from billframes.errors import DecodeError
 from billframes.schema.custom_fields import attributes_of
 from billframes.schema.decode import parse_instant, parse_time
@@ -47,8 +47,7 @@ class Record:
         try:
             return self._values[name]
         except KeyError:
-            owner = f"{'An' if self._kind[0] in 'aeiou' else 'A'} {self._kind}"
-            raise unknown_name(owner, name, self._values) from None
+            raise unknown_name(with_article(self._kind).capitalize(), name, self._values) from None
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"Records do not change: send {name!r} with the loader's update.")

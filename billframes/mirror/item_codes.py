@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.ebilling import ItemCodes, ItemKey
 from billframes.errors import BillframesWarning, MirrorError
 from billframes.mirror.lock import private_files

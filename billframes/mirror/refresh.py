@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes._names import closest
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.errors import BillframesWarning, MirrorError, PagingError, ParameterError
 from billframes.mirror.balances import (
     Steady,

@@ -53,8 +53,8 @@ class _Window:
 
 def query_for_days(query: Query, low: dt.date | None, high: dt.date | None) -> tuple[Query, Query]:
     """Return a query for a range of days, and the parameters added for it; None leaves an end unchanged."""
-    is_last = (("startDate", low), ("endDate", high))
-    added_filters = tuple((name, day.isoformat()) for name, day in is_last if day is not None)
+    ends = (("startDate", low), ("endDate", high))
+    added_filters = tuple((name, day.isoformat()) for name, day in ends if day is not None)
     return with_parameters(query, **dict(added_filters)), added_filters
 
 

@@ -78,7 +78,7 @@ class _Search:
         counts = days.counts(low, high)
         number = sum(count for _, count in counts)
         if number < self._scheduler.page_size:
-            return self._compare(low, high, days.query_for_days(low, high))
+            return self._compare(low, high, days.ids(low, high))
         # Split at the day by whose beginning half of the records are counted, but not at the first day.
         over = list(accumulate(count for _, count in counts))
         place = next((place for place, so_far in enumerate(over) if so_far >= number / 2), 0)

@@ -40,7 +40,7 @@ class DayIndex:
         first, last = low or dt.date.min, high or dt.date.max
         return sorted((day, len(ids)) for day, ids in self._ids.items() if first <= day <= last and ids)
 
-    def query_for_days(self, low: dt.date | None, high: dt.date | None) -> set[str]:
+    def ids(self, low: dt.date | None, high: dt.date | None) -> set[str]:
         """Return the ids of the records from `low` to `high`."""
         return set().union(*(self._ids[day] for day, _ in self.counts(low, high)))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from typing import NoReturn
 
-from billframes._suggest import unknown_name
+from billframes._names import unknown_name
 from billframes.analysis.spec import ChartSpec, analyses
 from billframes.plots._declaration import Chart
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from billframes._names import snake_case
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.schema.columns import Column
 from billframes.schema.json_text import parse_day

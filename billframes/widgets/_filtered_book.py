@@ -24,7 +24,7 @@ import pandas as pd
 from billframes._book_methods import FRAMES, call
 from billframes._names import names_apart
 from billframes._show import long_date
-from billframes._warn import warn
+from billframes._user_lines import warn
 from billframes.analysis.column_types import IDS, ITEM, ITEMS
 from billframes.analysis.keys import By
 from billframes.analysis.spec import Analysis

@@ -10,8 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from msgspec import UNSET
 
 import billframes as bf
-from billframes._names import snake_case
-from billframes._suggest import SuggestsNames
+from billframes._names import SuggestsNames, snake_case
 from billframes.loading.record import Record
 from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import fields_of

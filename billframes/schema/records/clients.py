@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Annotated
 
 from msgspec import UNSET, UnsetType
@@ -9,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from billframes.schema.records.fields import ApiRecord, Id, Label, Money, Text, WriteBody, note
 from billframes.schema.records.shared import Contact, CustomFieldValue, CustomFieldValueUpdate, Metadata
 
-__all__ = ["ClientBalances", "ClientDetail", "ClientList", "CreateClient", "UpdateClient"]
+__all__ = ["BALANCE_SETS", "ClientBalances", "ClientDetail", "ClientList", "CreateClient", "UpdateClient"]
 
 
 class ClientList(ApiRecord):
@@ -54,6 +55,14 @@ class ClientBalances(ApiRecord):
     overdue90: Annotated[
         Money | None, note("More than 90 days overdue, all of it.", missing="the server sends set A")
     ] = None
+
+
+BALANCE_SETS = MappingProxyType(
+    {
+        "A": ("balance", "current", "overdue", "overdue0To30", "overdue30To60", "overdue60To90", "overdueOver90"),
+        "B": ("balance", "overdue", "overdue30", "overdue60", "overdue90"),
+    }
+)
 
 
 class CreateClient(WriteBody):
