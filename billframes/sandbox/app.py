@@ -39,17 +39,17 @@ from billframes.sandbox.firm import (
     read_codes,
 )
 from billframes.sandbox.items import EXPENSE_ITEMS, FIXED_FEE_ITEMS, TIME_ENTRY_ITEMS
-from billframes.sandbox.openapi import document
+from billframes.sandbox.openapi import BALANCES_PATH, HEALTH_PATH, document
 from billframes.sandbox.parties import CLIENT_PARTIES, INVOICE_PARTIES, MATTER_PARTIES
-from billframes.sandbox.problems import Problem
+from billframes.sandbox.problems import PROBLEM_JSON, Problem
 from billframes.sandbox.reading import Row, View
 from billframes.sandbox.store import Store
 from billframes.sandbox.throttle import Delayed, Throttle, Throttled
 from billframes.sandbox.writes import WRITES
+from billframes.schema.resources import CODES
 
 __all__ = ["HEALTH_PATH", "Unfinished", "application"]
 
-HEALTH_PATH = "/v2/health"
 SCHEMA_PATH = "/schema/openapi.json"
 
 _STOPPED = "The sandbox was stopped before it had answered. Whether a change was made is not known."
@@ -121,8 +121,8 @@ def _routes(store: Store, balances: str, injector: FaultInjector) -> list[Route]
         read(each.resource.path, listing(each, injector))
         if each.resource.detail:
             read(each.resource.path + "/{id}", single(each))
-    read("/v2/clients/{id}/balances", _balances(store, balances))
-    read("/v2/codes", lambda connection, _caller, _request: {"data": read_codes(connection)})
+    read(BALANCES_PATH, _balances(store, balances))
+    read(CODES.path, lambda connection, _caller, _request: {"data": read_codes(connection)})
     turn = anyio.CapacityLimiter(1)
     for operation in WRITES:
         paths.setdefault(operation.path, {})[operation.method] = writing(store, operation, injector, turn)
@@ -152,7 +152,7 @@ def _fixed(body: bytes) -> Endpoint:
 
 
 def _problem(problem: Problem) -> Response:
-    return Response(problem.body(), problem.status, headers=problem.headers, media_type="application/problem+json")
+    return Response(problem.body(), problem.status, headers=problem.headers, media_type=PROBLEM_JSON)
 
 
 def _answer_problem(_request: Request, error: Exception) -> Response:
@@ -219,6 +219,6 @@ class Unfinished:
             await self._app(scope, receive, send_noted)
         except asyncio.CancelledError:
             if not begun:
-                await _problem(Problem(503, _STOPPED))(scope, receive, send)
+                await Problem(503, _STOPPED).send(send)
         finally:
             self._tasks.discard(task)

@@ -16,7 +16,7 @@ from billframes.sandbox.credentials import Caller
 from billframes.sandbox.problems import Faults
 from billframes.sandbox.store import Store
 from billframes.sandbox.writes.edits import Edit, Operation, perform
-from billframes.sandbox.writes.time_entries import TIME_ENTRY_WRITES
+from billframes.sandbox.writes.items import TIME_ENTRY_WRITES
 
 if TYPE_CHECKING:
     from billframes.sandbox.fault_injection import Trouble

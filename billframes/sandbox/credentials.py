@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from billframes.sandbox.problems import Problem
 
-__all__ = ["TOKENS", "Caller", "authenticate"]
+__all__ = ["TOKENS", "Caller", "authenticate", "credential_rows"]
 
-# The seed has these: a principal who sees rates, a user who does not, and a service without a user who does.
 TOKENS = {"full": "sandbox-full", "norates": "sandbox-norates", "service": "sandbox-service"}
 
+_SEES_RATES = "read.rates"
 _REALM = 'Bearer realm="billframes sandbox"'
 
 
@@ -28,7 +28,16 @@ class Caller:
     @property
     def sees_rates(self) -> bool:
         """Whether rate and amount of time entries are shown."""
-        return "read.rates" in self.scopes
+        return _SEES_RATES in self.scopes
+
+
+def credential_rows(principal: str, associate: str) -> list[tuple[str, str | None, str]]:
+    """Return the rows of the table `credential`: for two users, of whom the associate sees no rates, and a service."""
+    return [
+        (TOKENS["full"], principal, _SEES_RATES),
+        (TOKENS["norates"], associate, ""),
+        (TOKENS["service"], None, _SEES_RATES),
+    ]
 
 
 def authenticate(connection: sqlite3.Connection, authorization: str | None) -> Caller:

@@ -26,7 +26,7 @@ from billframes.sandbox.reading import Collection, Row, View, read_one, read_pag
 from billframes.sandbox.store import Store
 from billframes.sandbox.writes.bodies import MOST_BYTES, read_body
 from billframes.sandbox.writes.edits import Edit, Operation, perform
-from billframes.sandbox.writes.time_entries import ACTING_USER
+from billframes.sandbox.writes.items import ACTING_USER
 
 __all__ = ["Endpoint", "Read", "by_method", "found", "json_answer", "listing", "reading", "single", "writing"]
 
@@ -95,7 +95,7 @@ def writing(store: Store, operation: Operation, injector: FaultInjector, turn: a
             edit = _edit(connection, operation, request, raw, instant)
             edit.moves_date, edit.replaces = not injector.stands_still(), injector.trouble.replaced_objects
             record = perform(operation, edit)
-        return Response() if operation.answer is None else json_answer({"data": record})
+        return json_answer({"data": record}) if operation.answers else Response()
 
     async def endpoint(request: Request) -> Response:
         raw, at = await _body(request), None
@@ -131,8 +131,8 @@ def json_answer(value: Any) -> Response:
 def _edit(connection: sqlite3.Connection, operation: Operation, request: Request, raw: bytes, instant: str) -> Edit:
     caller = authenticate(connection, request.headers.get("Authorization"))
     id_ = str(uuid.uuid4())
-    if operation.target is not None:
-        found(connection, operation.target, request, View())
+    if operation.targets:
+        found(connection, operation.collection, request, View())
         id_ = request.path_params["id"].lower()
     faults = Faults()
     content_type = request.headers.get("Content-Type")

@@ -35,33 +35,33 @@ class Trouble:
     faults : float
         Share of calls, 0 to 1, that fail.
     fault_kinds : tuple of str
-        How they fail: with a status (500, 502, 503, 504) before anything is done; "drop" ends the connection
-        after the answer's headers, with nothing done; "cut" does what was asked and ends it in the middle of the
-        answer; "lost" does what was asked and answers 500 or ends the connection: a write's outcome is unknown.
+        How they fail. A status (500, 502, 503, 504) or "drop" (the connection ends after the response's headers)
+        comes before anything is done. "cut" does what was asked and ends the connection in the middle of the
+        response. "lost" does what was asked, then answers 500 or ends the connection: a write's outcome is unknown.
     shuffled_ties : bool
         Records equal under the sort come in another order each time.
     late_commits : float
-        Share of writes that become visible `late_seconds` after the instant they are dated by.
+        Share of writes that become visible later than the instant they are dated by.
     late_seconds : float
-        How long that takes.
+        How much later, in seconds.
     still_edits : float
         Share of updates that do not move the modified date.
     most_granted : int, optional
-        A smaller limit than 1000 is granted for lists.
+        The most records granted per page of a list.
     replaced_objects : bool
-        An update replaces a nested object (contact, conflictInformation) by what is sent of it. Otherwise fields that
-        are not sent stay.
-    other_names : str
-        The `select` names of another server of this family: `client` in place of `matter` for matters, and `invoice`,
-        without which the invoice of a time entry, expense or fixed fee does not come; and `invoiceId`, which filters
-        them. What is done with a name that is
-        not known: "strict" refuses it with 400, "lenient" ignores it, "dropping" drops the whole clause.
+        Whether an update replaces a nested object (contact, conflictInformation). Otherwise fields of it that are not
+        sent stay.
+    other_names : {"", "strict", "lenient", "dropping"}
+        Serve the `select` names of another server of this family: a matter's client comes by `client` instead of
+        `matter`, the invoice of a time entry, expense or fixed fee only by `invoice`, and these lists have the filter
+        `invoiceId`. An unknown name is refused with 400 ("strict"), ignored ("lenient"), or makes the server ignore the
+        whole `select` ("dropping").
     ignored : tuple of str
         Query parameters that are ignored, such as "modifiedSince" or "startDate".
     writes_per_second : float
-        A colleague works beside the readers: creates, changes and deletes unbilled time entries at this rate.
+        How many unbilled time entries a colleague creates, changes or deletes a second.
     seed : int
-        Decides which calls meet trouble.
+        Decides which calls have a fault.
 
     Raises
     ------
@@ -211,9 +211,9 @@ class FaultMiddleware:
             await _cut(send, _PROMISE, b"")
         elif kind == "lost":
             await self._worked_on(scope, receive)
-            await (_answer(send, 500) if self._injector.strikes(0.5) else _cut(send, _PROMISE, b""))
+            await (_failure(500).send(send) if self._injector.strikes(0.5) else _cut(send, _PROMISE, b""))
         else:
-            await _answer(send, int(kind))
+            await _failure(int(kind)).send(send)
 
     async def _worked_on(self, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
         """Process the call and return its response without sending it."""
@@ -235,8 +235,5 @@ async def _cut(send: Send, start: Message, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-async def _answer(send: Send, status: int) -> None:
-    problem = Problem(status, "A fault the sandbox was told to inject.")
-    headers = [(b"content-type", b"application/problem+json")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": problem.body()})
+def _failure(status: int) -> Problem:
+    return Problem(status, "A fault the sandbox was told to inject.")

@@ -13,16 +13,20 @@ import msgspec
 
 from billframes._version import __version__
 from billframes.sandbox.parameters import MODIFIED_SINCE
-from billframes.sandbox.problems import ProblemBody
+from billframes.sandbox.problems import PROBLEM_JSON, ProblemBody
 from billframes.sandbox.reading import Collection
 from billframes.sandbox.served import as_served, balances_schema
 from billframes.sandbox.writes.bodies import BOUNDS, MOST_BYTES, NEVER_EMPTY
 from billframes.sandbox.writes.edits import Operation
-from billframes.sandbox.writes.time_entries import ACTING_USER
+from billframes.sandbox.writes.items import ACTING_USER
 from billframes.schema import records as r
-from billframes.schema.resources import CODES, MAX_LIMIT, MAX_OFFSET, Filter, Resource
+from billframes.schema.resources import CLIENTS, CODES, MAX_LIMIT, MAX_OFFSET, Filter, Resource
 
-__all__ = ["document"]
+__all__ = ["BALANCES_PATH", "HEALTH_PATH", "document"]
+
+BALANCES_PATH = f"{CLIENTS.path}/{{id}}/balances"
+# The description shows no path for it.
+HEALTH_PATH = "/v2/health"
 
 _Json = dict[str, Any]
 
@@ -119,21 +123,21 @@ def _single(resource: Resource) -> _Json:
 
 def _write(operation: Operation) -> _Json:
     problems = ["401"]
-    if operation.target:
+    if operation.targets:
         problems.append("404")
     if operation.body:
         problems += ["400", "413", "415"]
     if operation.refused:
         problems.append("409")
     answer = None
-    if operation.answer:
-        answered = operation.answer.resource
+    if operation.answers:
+        answered = operation.collection.resource
         answer = _object({"data": _ref(answered.detail or answered.record)})
     described = _operation(
         operation.name,
         operation.summary,
         answer,
-        parameters=[*([_path_id()] if operation.target else []), *([_HEADER] if _takes_header(operation) else [])],
+        parameters=[*([_path_id()] if operation.targets else []), *([_HEADER] if _takes_header(operation) else [])],
         problems=sorted(problems),
     )
     if operation.body:
@@ -161,9 +165,9 @@ def _others() -> dict[str, _Json]:
     )
     health = _operation("get_health", "Whether the server is well", _ref(r.HealthCheckResponse))
     return {
-        "/v2/clients/{id}/balances": {"get": balances},
+        BALANCES_PATH: {"get": balances},
         CODES.path: {"get": codes},
-        "/v2/health": {"get": health | {"security": []}},
+        HEALTH_PATH: {"get": health | {"security": []}},
     }
 
 
@@ -251,7 +255,7 @@ def _components(resources: Iterable[Resource], bodies: Iterable[type[r.WriteBody
         _localize(schema)
     schemas = as_served(schemas)
     schemas[r.ClientBalances.__name__] = balances_schema(schemas[r.ClientBalances.__name__], balances)
-    problem = {"application/problem+json": {"schema": _ref(ProblemBody)}}
+    problem = {PROBLEM_JSON: {"schema": _ref(ProblemBody)}}
     return {
         "schemas": dict(sorted(schemas.items())),
         "responses": {

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 import msgspec
 
-__all__ = ["Fault", "Faults", "Problem", "ProblemBody", "shown"]
+if TYPE_CHECKING:
+    from starlette.types import Send
+
+__all__ = ["PROBLEM_JSON", "Fault", "Faults", "Problem", "ProblemBody", "shown"]
+
+PROBLEM_JSON = "application/problem+json"
 
 _LONGEST = 80
 _MOST_TOLD = 50
@@ -48,9 +54,9 @@ class Problem(Exception):  # noqa: N818
     detail : str
         What is wrong, in a sentence for the caller.
     errors : sequence of Fault
-        Every single thing wrong, where there may be several.
+        Each fault of the request.
     headers : mapping
-        What the status asks for, such as `WWW-Authenticate`.
+        Headers that go with the status, such as `WWW-Authenticate`.
     """
 
     def __init__(
@@ -72,6 +78,14 @@ class Problem(Exception):  # noqa: N818
         return msgspec.json.encode(
             ProblemBody(type="about:blank", title=title, status=self.status, detail=str(self), errors=self.errors)
         )
+
+    async def send(self, send: Send) -> None:
+        """Send the response, for middleware that answers by itself."""
+        body = self.body()
+        headers = {"Content-Type": PROBLEM_JSON, "Content-Length": str(len(body)), **self.headers}
+        encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": self.status, "headers": encoded})
+        await send({"type": "http.response.body", "body": body})
 
 
 class Faults:

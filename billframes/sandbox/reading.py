@@ -51,8 +51,8 @@ class View:
     """
     The parts of a record that the response shows.
 
-    `select` has the selected details, `detail` is True for a single record, which has all of them, and `rates`
-    tells whether the credential may see rates.
+    `select` has the selected details. `detail` is True for a single record, which has all details. `rates` says whether
+    the credential may see rates.
     """
 
     select: frozenset[str] = frozenset()
@@ -79,18 +79,18 @@ class Collection:
     table, key : str
         The table and its id column.
     columns : mapping
-        Property name to SQL expression; what `render` starts from.
+        Property name to SQL expression; `render` gets rows of these.
     order : tuple of str
-        SQL expressions that order an unsorted list; ties go by id, always.
+        SQL expressions that order an unsorted list. Ties are always ordered by id.
     render : callable
-        Turns rows into the API's records in place: embeds references, takes away what is not shown.
+        Turns rows into the API's records in place: embeds references and removes what the response does not show.
     where : mapping
-        Filter name to the SQL condition it stands for, or to one for true and one for false. A `{}` before a
-        column is where a unary plus goes that keeps SQLite from the column's index.
+        Filter name to its SQL condition, or to one condition for true and one for false. `{}` before a column is
+        replaced by a unary plus if SQLite should not use the column's index.
     sort : mapping
         Sort name to SQL expression.
     always : frozenset of str
-        Details of a list that come without being asked for.
+        Details of a list that come without being selected.
     """
 
     resource: Resource

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from billframes.schema.records import BALANCE_SETS
+
 __all__ = ["as_served", "balances_schema"]
 
 _Json = dict[str, Any]
@@ -103,11 +105,6 @@ _SHAPES: Mapping[str, _Shape] = MappingProxyType(
     }
 )
 
-_BALANCES = {
-    "A": "balance current overdue overdue0To30 overdue30To60 overdue60To90 overdueOver90",
-    "B": "balance overdue overdue30 overdue60 overdue90",
-}
-
 
 def as_served(schemas: Mapping[str, _Json]) -> dict[str, _Json]:
     """Return the schemas tightened to the sandbox's promises; request bodies stay as declared."""
@@ -116,9 +113,9 @@ def as_served(schemas: Mapping[str, _Json]) -> dict[str, _Json]:
 
 def balances_schema(schema: _Json, field_set: str) -> _Json:
     """Return the schema of client balances with the served field set only."""
-    names = _BALANCES[field_set]
-    others = " ".join(name for name in schema["properties"] if name not in names.split())
-    return _promised(_Shape(names, never=others), schema)
+    names = BALANCE_SETS[field_set]
+    others = " ".join(name for name in schema["properties"] if name not in names)
+    return _promised(_Shape(" ".join(names), never=others), schema)
 
 
 def _promised(shape: _Shape, schema: _Json) -> _Json:

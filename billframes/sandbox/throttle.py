@@ -89,9 +89,8 @@ class Throttled:
         if scope["type"] != "http" or scope["path"] in self._free:
             await self._app(scope, receive, send)
             return
-        refusal = self._refusal()
-        if refusal is not None:
-            await _answer(send, *refusal)
+        if (refusal := self._refusal()) is not None:
+            await refusal.send(send)
             return
         self._calls.append(self._now())
         self._working += 1
@@ -100,20 +99,26 @@ class Throttled:
         finally:
             self._working -= 1
 
-    def _refusal(self) -> tuple[str, float] | None:
-        """Return the limit that is reached and the seconds until a call is allowed again."""
+    def _refusal(self) -> Problem | None:
+        """Return the response to a call beyond a limit; None if no limit is reached."""
         now = self._now()
         while self._calls and self._calls[0] <= now - _DAY:
             self._calls.popleft()
         limits = self._throttle
         if limits.at_once is not None and self._working >= limits.at_once:
-            return f"{limits.at_once} calls at once", 1.0
+            return _too_many(f"{limits.at_once} calls at once", 1.0)
         for most, period, name in ((limits.per_day, _DAY, "day"), (limits.per_minute, _MINUTE, "minute")):
             if most is not None and len(self._calls) >= most:
                 room = self._calls[-most] + period - now
                 if room > 0:
-                    return f"{most} calls a {name}", room
+                    return _too_many(f"{most} calls a {name}", room)
         return None
+
+
+def _too_many(limit: str, seconds: float) -> Problem:
+    wait = max(1, -int(-seconds // 1))
+    detail = f"More than {limit}, which is this sandbox's throttle. Try again in {wait} s."
+    return Problem(429, detail, headers={"Retry-After": str(wait)})
 
 
 class Delayed:
@@ -127,11 +132,3 @@ class Delayed:
         """Wait, then handle the call."""
         await asyncio.sleep(self._seconds)
         await self._app(scope, receive, send)
-
-
-async def _answer(send: Send, limit: str, seconds: float) -> None:
-    wait = max(1, -int(-seconds // 1))
-    problem = Problem(429, f"More than {limit}, which is this sandbox's throttle. Try again in {wait} s.")
-    headers = [(b"content-type", b"application/problem+json"), (b"retry-after", str(wait).encode())]
-    await send({"type": "http.response.start", "status": 429, "headers": headers})
-    await send({"type": "http.response.body", "body": problem.body()})

@@ -1,9 +1,14 @@
 """GET /v2/clients, /v2/clients/{id} and /v2/clients/{id}/balances."""
 
+import datetime as dt
+import sqlite3
+
 import httpx
 import pytest
 
 from billframes.sandbox import Sandbox
+from billframes.sandbox.firm import read_balances
+from billframes.sandbox.schema import SCHEMA
 from billframes.sandbox.store import Store
 from billframes.schema import records as r
 
@@ -90,3 +95,19 @@ def test_balances_set_b(api, tools, tmp_path):
         "overdue60": 1000.0,
         "overdue90": 1000.0,
     }
+
+
+def test_the_limits_of_the_buckets():
+    """current (not yet due), overdue (past due), 0 to 30, ..., over 90: a due date belongs to one bucket alone."""
+    connection, today = sqlite3.connect(":memory:"), dt.date(2026, 10, 31)
+    connection.executescript(SCHEMA)
+    for place, days in enumerate((-1, 0, 1, 30, 31, 60, 61, 90, 91)):
+        due = (today - dt.timedelta(days=days)).isoformat()
+        row = (str(place), "c1", str(place), "2026-01-01", "final", due, 10**12, 10_000 * 2**place, "", "")
+        connection.execute("INSERT INTO invoice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    owed = read_balances(connection, "c1", today, "A")
+    assert [owed[name] for name in ("current", "overdue0To30", "overdue30To60", "overdue60To90", "overdueOver90")] == [
+        1 + 2, 4 + 8, 16 + 32, 64 + 128, 256
+    ]  # fmt: skip
+    since = read_balances(connection, "c1", today, "B")
+    assert [since[name] for name in ("overdue", "overdue30", "overdue60", "overdue90")] == [508, 496, 448, 256]

@@ -15,9 +15,11 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar
 
+from billframes.sandbox.clock import BEGINNING, instant_text
 from billframes.sandbox.schema import SCALE
 
 __all__ = [
+    "BILLING_TYPES",
     "CENT",
     "END",
     "FIRST_MONTH",
@@ -49,6 +51,15 @@ T = TypeVar("T")
 
 CENT = SCALE // 100
 
+# The billing type of time on a matter, by the matter's type, unless an entry says otherwise.
+BILLING_TYPES = {
+    "hourly": "billable",
+    "contingency": "billable",
+    "fixedFee": "fixedFee",
+    "probono": "nonBillable",
+    "internal": "nonBillable",
+}
+
 
 def day(text: str) -> int:
     """Return the ordinal of a yyyy-MM-dd date."""
@@ -56,8 +67,9 @@ def day(text: str) -> int:
 
 
 _BASE = day("2004-01-01")
-END = day("2026-10-31")
-LAST_INSTANT = "2026-10-31T20:00:00.000000Z"
+# The firm's history ends when the sandbox's clock begins.
+END = BEGINNING.toordinal()
+LAST_INSTANT = instant_text(BEGINNING)
 _MINUTES = tuple(f"T{minute // 60:02d}:{minute % 60:02d}:" for minute in range(1440))
 _ISO = tuple(dt.date.fromordinal(ordinal).isoformat() for ordinal in range(_BASE, END + 1_100))
 

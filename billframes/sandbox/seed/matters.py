@@ -1,6 +1,6 @@
 """Matters: their client, team, originators and billing.
 
-The showcase matters (the trial, the contingency case, the retainer) are in `showcase_matters`; the others are drawn
+The showcase matters (the trial, the contingency case, the retainer) are in `showcase`; the others are drawn
 from their practice area's templates.
 """
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
 from billframes.sandbox.seed.basics import (
+    BILLING_TYPES,
     LAST_INSTANT,
     SCALE,
     SeededRandom,
@@ -33,14 +34,6 @@ _NEW_YORK_MORNING = 46_800
 _SEASON = (0.97, 1.0, 1.05, 1.0, 1.01, 1.0, 0.93, 0.86, 1.0, 1.05, 1.02, 0.84)
 # The firm gets busier: a little each year, and busiest in the autumn of 2026.
 _TREND = {2024: 0.95, 2025: 0.98, 2026: 1.02}
-
-_BILLING = {
-    "hourly": "billable",
-    "contingency": "billable",
-    "fixedFee": "fixedFee",
-    "probono": "nonBillable",
-    "internal": "nonBillable",
-}
 
 # Rate, amount, invoice, fixed fee and codes of an internal entry.
 _NO_WORTH = (None, None, None, None, None, None)
@@ -154,7 +147,7 @@ def _shares(tenths: int, count: int, rng: SeededRandom) -> list[int]:
 def _entry(load: Workload, matter: Matter, ordinal: int, hours: int, start: int, rng: SeededRandom) -> TimeEntry:
     person, chance = load.person, rng.chance
     text, activity, task = _narrative(rng, matter.area.key, support=load.support, other=matter.other)
-    billing, rate, amount, fee = _BILLING[matter.kind], None, None, None
+    billing, rate, amount, fee = BILLING_TYPES[matter.kind], None, None, None
     if billing == "billable":
         if chance() < 0.022:
             billing, text = "nonBillable", rng.pick(_WORDS["no_charge"])

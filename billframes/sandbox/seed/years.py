@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
+from billframes.sandbox.credentials import credential_rows
 from billframes.sandbox.seed.basics import (
     FIRST_MONTH,
     LAST_MONTH,
@@ -23,7 +24,6 @@ from billframes.sandbox.seed.clients import Client, client_rows, draw_clients
 from billframes.sandbox.seed.costs import Checkbook, charge_fees, draw_expenses
 from billframes.sandbox.seed.custom import field_rows, make_options, option_rows, value_rows
 from billframes.sandbox.seed.data import AREA_LABELS, code_rows, code_set_rows, read
-from billframes.sandbox.seed.edge_cases import courtesy, paid_twice, standalone
 from billframes.sandbox.seed.matters import (
     Matter,
     Staffing,
@@ -32,7 +32,7 @@ from billframes.sandbox.seed.matters import (
     originator_rows,
 )
 from billframes.sandbox.seed.people import draw_people, person_rows
-from billframes.sandbox.seed.showcase_matters import audit, showcase_matters
+from billframes.sandbox.seed.showcase import audit, courtesy, paid_twice, showcase_matters, standalone
 from billframes.sandbox.seed.work import Workload, month_of_work, set_pulses
 
 __all__ = ["Firm"]
@@ -95,10 +95,11 @@ class Firm:
         rng, matters = self.rng, self.matters
         areas = {key: rng.uuid() for key, _ in AREA_LABELS}
         options = make_options(rng)
+        associate = next(person for person in self.people if person.role == "attorney")
         area_rows = [(areas[key], label, int(key == "litigation")) for key, label in AREA_LABELS]
         tables: tuple[tuple[str, Iterable[tuple[Any, ...]]], ...] = (
             ("user", person_rows(self.people, rng)),
-            ("credential", self._credentials()),
+            ("credential", credential_rows(self.people[0].user_id, associate.user_id)),
             ("practice_area", area_rows),
             ("code_set", code_set_rows()),
             ("code", code_rows()),
@@ -111,15 +112,6 @@ class Firm:
         )
         for table, rows in tables:
             _insert(connection, table, rows)
-
-    def _credentials(self) -> list[tuple[str, str | None, str]]:
-        """Return the tokens: a principal's, an associate's that hides rates, and one without a user."""
-        associate = next(person for person in self.people if person.role == "attorney")
-        return [
-            ("sandbox-full", self.people[0].user_id, "read.rates"),
-            ("sandbox-norates", associate.user_id, ""),
-            ("sandbox-service", None, "read.rates"),
-        ]
 
 
 def _by_client(matters: list[Matter]) -> list[tuple[Client, list[Matter]]]:

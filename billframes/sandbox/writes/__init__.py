@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from billframes.sandbox.writes.clients import CLIENT_WRITES
-from billframes.sandbox.writes.costs import COST_WRITES
 from billframes.sandbox.writes.edits import Operation
 from billframes.sandbox.writes.firm import FIRM_WRITES
-from billframes.sandbox.writes.matters import MATTER_WRITES
-from billframes.sandbox.writes.time_entries import TIME_ENTRY_WRITES
+from billframes.sandbox.writes.items import ITEM_WRITES
+from billframes.sandbox.writes.parties import PARTY_WRITES
 
 __all__ = ["WRITES"]
 
-WRITES: tuple[Operation, ...] = (*CLIENT_WRITES, *COST_WRITES, *FIRM_WRITES, *MATTER_WRITES, *TIME_ENTRY_WRITES)
+WRITES: tuple[Operation, ...] = (*PARTY_WRITES, *ITEM_WRITES, *FIRM_WRITES)

@@ -194,7 +194,7 @@ def read_body(declared: type[r.WriteBody], content_type: str | None, raw: bytes,
     Raises
     ------
     Problem
-        415 where it is not JSON by its content type, 400 where it is not a JSON object.
+        415 if its content type is not JSON, 400 if it is not a JSON object.
     """
     _check_type(content_type)
     return _read_object(declared, _decode(raw), "#", faults)

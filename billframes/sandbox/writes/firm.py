@@ -7,31 +7,28 @@ all of its response; both are documented assumptions.
 from __future__ import annotations
 
 from billframes.sandbox.firm import FIRM_PRACTICE_AREAS, FIRM_USERS
-from billframes.sandbox.writes.custom import write_changes
 from billframes.sandbox.writes.edits import Edit, Operation, refuse
-from billframes.schema import records as r
 
 __all__ = ["FIRM_WRITES"]
 
+_COLUMNS = {"label": "label", "default": "is_default"}
+_ASSUMED = " (a documented assumption)"
+
 
 def _create_area(edit: Edit) -> None:
-    row = {"practice_area_id": edit.id, "label": edit.sent["label"], "is_default": edit.sent.get("default", False)}
     _leave_default(edit)
-    edit.insert("practice_area", row)
+    edit.insert("practice_area", {"practice_area_id": edit.id, **edit.columns(_COLUMNS)})
 
 
 def _update_area(edit: Edit) -> None:
     _leave_default(edit)
-    for name, column in (("label", "label"), ("default", "is_default")):
-        if name in edit.sent:
-            sql = f"UPDATE practice_area SET {column} = ? WHERE practice_area_id = ?"  # noqa: S608
-            edit.connection.execute(sql, [edit.sent[name], edit.id])
+    edit.set("practice_area", edit.columns(_COLUMNS))
 
 
 def _delete_area(edit: Edit) -> None:
     if edit.exists("SELECT 1 FROM matter WHERE practice_area_id = ?", edit.id):
         raise refuse("The practice area has matters, so it can't be deleted. Give them another one, or none, first.")
-    edit.connection.execute("DELETE FROM practice_area WHERE practice_area_id = ?", [edit.id])
+    edit.delete("practice_area")
 
 
 def _leave_default(edit: Edit) -> None:
@@ -41,50 +38,32 @@ def _leave_default(edit: Edit) -> None:
 
 
 def _update_user(edit: Edit) -> None:
-    edit.update("user", "user_id", {})
-    write_changes(edit.connection, edit.id, edit.sent.get("customFields"))
+    edit.update("user", {})
 
 
 FIRM_WRITES = (
-    Operation(
-        method="POST",
-        path="/v2/practice-areas",
-        name="create_practice_area",
-        summary="Create a practice area (a documented assumption)",
-        body=r.CreatePracticeArea,
-        answer=FIRM_PRACTICE_AREAS,
-        run=_create_area,
-    ),
+    Operation(method="POST", collection=FIRM_PRACTICE_AREAS, run=_create_area, answers=True, remark=_ASSUMED),
     Operation(
         method="PUT",
-        path="/v2/practice-areas/{id}",
-        name="update_practice_area",
-        summary="Change a practice area (a documented assumption)",
-        body=r.UpdatePracticeArea,
-        target=FIRM_PRACTICE_AREAS,
-        answer=FIRM_PRACTICE_AREAS,
-        keeps=frozenset({"label", "default"}),
+        collection=FIRM_PRACTICE_AREAS,
         run=_update_area,
+        answers=True,
+        keeps=frozenset({"label", "default"}),
+        remark=_ASSUMED,
     ),
     Operation(
         method="DELETE",
-        path="/v2/practice-areas/{id}",
-        name="delete_practice_area",
-        summary="Delete a practice area (a documented assumption)",
-        target=FIRM_PRACTICE_AREAS,
+        collection=FIRM_PRACTICE_AREAS,
         run=_delete_area,
         refused="The practice area has matters.",
+        remark=_ASSUMED,
     ),
     Operation(
         method="PUT",
-        path="/v2/users/{id}",
-        name="update_user",
-        summary="Change a user's custom fields",
-        body=r.UpdateUser,
-        target=FIRM_USERS,
-        answer=FIRM_USERS,
-        keeps=frozenset({"customFields"}),
-        entity="user",
+        collection=FIRM_USERS,
         run=_update_user,
+        answers=True,
+        keeps=frozenset({"customFields"}),
+        remark="; only custom fields can change",
     ),
 )
