@@ -27,7 +27,7 @@ from billframes.schema.json_text import parse_day
 from billframes.schema.resources import ALL_ZERO_ID, Resource
 from billframes.schema.sources import Source, fields_of, sources_of
 
-__all__ = ["EditColumn", "UnreadableError", "columns_of", "read_cell", "same", "text_of_cell", "values_of"]
+__all__ = ["EditColumn", "UnreadableError", "columns_of", "raw_value", "read_cell", "same", "text_of_cell", "values_of"]
 
 # Two amounts or hours that differ by less are equal: Excel and the server round differently.
 CENT = 0.005
@@ -165,13 +165,14 @@ def values_of(struct: Any, columns: Iterable[EditColumn], resource: Resource) ->
             [struct], custom, resource=resource.name, id_attribute=resource.record.__struct_fields__[0]
         )
     return {
-        each.name: found[each.name][0] if each.custom else read_cell(each, _raw(struct, each))
+        each.name: found[each.name][0] if each.custom else read_cell(each, raw_value(struct, each))
         for each in columns
         if each.custom or each.source
     }
 
 
-def _raw(struct: Any, column: EditColumn) -> Any:
+def raw_value(struct: Any, column: EditColumn) -> Any:
+    """Return a column's value as the server sent it; one with a source."""
     assert column.source is not None  # noqa: S101 - checked by the caller
     parent = struct if column.source.parent is None else getattr(struct, column.source.parent)
     if isinstance(parent, list):

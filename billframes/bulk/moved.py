@@ -15,10 +15,11 @@ import datetime as dt
 import threading
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from billframes._names import snake_case
-from billframes.bulk.columns import EditColumn, values_of
+from billframes.bulk.columns import EditColumn, raw_value, read_cell
 from billframes.bulk.connection import WritingConnection
 from billframes.errors import BillframesError
 from billframes.paging.strategy import OVERLAP
@@ -37,16 +38,40 @@ _PAGES_OVERLAP = 50
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A record as the list of changes shows it: id in lower case, when it was changed, whether it is on an invoice."""
+    """
+    A record as the list of changes shows it.
+
+    Parameters
+    ----------
+    id : str
+        In lower case.
+    told : tuple
+        What the other two were read from.
+    modified_at : datetime
+    billed : bool
+        Whether it is on an invoice.
+    """
 
     id: str
+    told: tuple[Any, ...]
     modified_at: dt.datetime
     billed: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a list of changes showed, when it was asked for by `time.monotonic`, and where the next one begins."""
+    """
+    What a list of changes showed.
+
+    Parameters
+    ----------
+    rows : list of Changed
+        Without those that the list before showed alike, when they were dealt with.
+    asked : float
+        When it was asked for, by `time.monotonic`.
+    until : datetime
+        Where the next list begins.
+    """
 
     rows: list[Changed]
     asked: float
@@ -73,7 +98,8 @@ class ChangedRecords:
         self._columns = [columns[name] for name in ("modified_at", "billed") if name in columns]
         # What the plan did not see may have become visible late.
         self._first = self._since = earlier(since, OVERLAP)
-        self._shown: set[str] = set()
+        # What the last list showed, by id.
+        self._shown: dict[str, Changed] = {}
         self._lock = threading.Lock()
 
     @property
@@ -95,13 +121,13 @@ class ChangedRecords:
         reading = self._read(self._since, pages)
         if reading is None:
             return None
-        shown = {row.id for row in reading.rows}
-        if not {id_.casefold() for id_ in written} <= shown | self._shown:
+        before, shown = self._shown, {row.id: row for row in reading.rows}
+        if not {id_.casefold() for id_ in written} <= shown.keys() | before.keys():
             return None
         self._shown = shown
         with self._lock:
             self._since = max(self._since, reading.until)
-        return reading
+        return replace(reading, rows=[row for row in reading.rows if before.get(row.id) is not row])
 
     def again(self, pages: int) -> Reading | None:
         """Return what changed in the last minute; None if the list can't be relied on."""
@@ -142,13 +168,23 @@ class ChangedRecords:
         answer = self._connection.fetch(self._resource.path, query, resource=self._resource.name)
         page = decode_page(answer.body, self._resource)
         for record in page.data or ():
-            cells = values_of(record, self._columns, self._resource)
-            moved = cells["modified_at"]
-            if moved is None or moved < since - _SECOND:
+            row = self._changed(record)
+            if row.modified_at < since - _SECOND:
                 raise _UnreliableError
-            id_ = str(getattr(record, snake_case(self._resource.id))).casefold()
-            rows[id_] = Changed(id_, moved, cells.get("billed") is True)
+            rows[row.id] = row
         return len(page.data or ()), page.pagination.total if page.pagination else None, answer.date
+
+    def _changed(self, record: Any) -> Changed:
+        """Return a record of the list; the very one that the list before has if it is still the same."""
+        id_ = str(getattr(record, snake_case(self._resource.id))).casefold()
+        told = tuple(raw_value(record, each) for each in self._columns)
+        before = self._shown.get(id_)
+        if before is not None and before.told == told:
+            return before
+        moved, *billed = (read_cell(each, value) for each, value in zip(self._columns, told, strict=True))
+        if moved is None:
+            raise _UnreliableError
+        return Changed(id_, told, moved, billed == [True])
 
 
 class _UnreliableError(Exception):

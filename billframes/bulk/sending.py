@@ -4,7 +4,8 @@ The first changes of a run are sent one record at a time: read, then written. Fr
 
     read k        one list request: what changed since read k - 1
     wave k        two writes a connection or more, of records that read k proved unmoved
-    read k + 1    queued among the last writes of wave k, so that wave k + 1 is ready when they are done
+    read k + 1    queued among the last writes of wave k, so that wave k + 1 is ready when they are done;
+                  meanwhile the journal notes wave k + 1, because waiting for the disk takes as long as some writes
 
 So the gap between reading and writing stays about as long as two to four answers. A record that a list shows as moved
 is never written. If a list can't be relied on, its wave is read record by record, and after three such lists all are.
@@ -30,7 +31,7 @@ from billframes.loading.progress import Progress
 __all__ = ["Sending"]
 
 # Seconds within which outcomes are written to the disk at once.
-_TOGETHER = 0.004
+_TOGETHER, _TOGETHER_IN_WAVES = 0.004, 0.02
 # Failures in a row after which the server counts as down.
 _DOWN = 50
 # So many updates of a run are read one by one: small plans whole, and lists are held against what these wrote.
@@ -75,6 +76,10 @@ class Sending:
         # What has ended, lists too.
         self._ready: SimpleQueue[Future[Any]] = SimpleQueue()
         self._reading: Future[Reading | None] | None = None
+        # What is sent when that list has come; the journal has it as sent.
+        self._wave: list[Entry] = []
+        # Up to when, by the server's clock, what moved is known and noted.
+        self._known_until: str | None = None
         self._looking: Future[Reading | None] | None = None
         self._looked = 0.0
         self._distrusted = 0
@@ -117,16 +122,24 @@ class Sending:
                 reading, self._reading = self._reading.result(), None
                 self._send_wave(reading, actions)
         elif self._changed is not None and self._strict <= 0 and "update" in actions:
-            self._ask(self._changed, actions)
+            self._submit_and_ask((), None, actions)
         elif len(self._running) <= self._at_once:
             # Twice as many as are sent at once, so that no connection waits for the journal.
             planned = self._journal.waiting("planned", actions, 2 * self._at_once - len(self._running))
             self._strict -= sum(entry.action == "update" for entry in planned)
-            sent = self._journal.note_sent(planned)
-            if self._strict <= 0 and self._changed is not None:
-                # Ahead of these, so that the first wave is ready when they are done.
-                self._ask(self._changed, actions)
-            self._submit(sent)
+            self._submit_and_ask(self._journal.note_sent(planned), None, actions)
+
+    def _submit_and_ask(self, entries: Sequence[Entry], unmoved_at: float | None, actions: Sequence[str]) -> None:
+        """Submit changes, with the next list ahead of the last of them, and note the wave that follows the list."""
+        before = max(0, len(entries) - _LEAST * self._at_once)
+        self._submit(entries[:before], unmoved_at)
+        if self._changed is not None and self._strict <= 0:
+            self._ask(self._changed, actions)
+        self._submit(entries[before:], unmoved_at)
+        if self._reading is not None:
+            self._wave = self._journal.note_sent(
+                self._journal.waiting("planned", actions, self._size), self._known_until
+            )
 
     def _ask(self, changed: ChangedRecords, actions: Sequence[str]) -> None:
         """Ask which records have moved, if some wait to be written."""
@@ -144,21 +157,16 @@ class Sending:
 
     def _send_wave(self, reading: Reading | None, actions: Sequence[str]) -> None:
         """Send a wave of what is unmoved by a list, with the next list among it."""
-        since = None
         if reading is None:
             self._distrusted += 1
         elif self._changed is not None:
-            self._distrusted, since = 0, self._changed.since.isoformat()
+            self._distrusted = 0
             self._hold(reading)
+            self._known_until = self._changed.since.isoformat()
         if self._distrusted >= _DISTRUST:
             self._changed = None
-        wave = self._journal.note_sent(self._journal.waiting("planned", actions, self._size), since)
-        asked = reading.asked if reading else None
-        before = max(0, len(wave) - _LEAST * self._at_once)
-        self._submit(wave[:before], asked)
-        if self._changed is not None:
-            self._ask(self._changed, actions)
-        self._submit(wave[before:], asked)
+        wave, self._wave = self._wave, []
+        self._submit_and_ask(wave, reading.asked if reading else None, actions)
 
     @property
     def _size(self) -> int:
@@ -174,17 +182,20 @@ class Sending:
             self.last_sent = time.monotonic()
 
     def _hold(self, reading: Reading) -> None:
-        """Note the planned updates whose records somebody changed: they are not sent."""
+        """Note the updates that are not under way and whose records somebody changed: they are not sent."""
         rows = {row.id: row for row in reading.rows}
         held = []
-        for entry in self._journal.planned_updates(list(rows)):
-            row = rows[str(entry.id).casefold()]
+        for entry in (*self._wave, *self._journal.planned_updates(list(rows))):
+            row = rows.get(str(entry.id).casefold())
             # What was sent before, or has no date, is read itself.
-            if entry.tries or entry.base is None or row.modified_at.isoformat() == entry.base:
+            if row is None or entry.action != "update" or entry.tries or entry.base is None:
                 continue
-            held.append(entry.with_outcome(*(ON_INVOICE if row.billed else MOVED)))
+            if row.modified_at.isoformat() != entry.base:
+                held.append(entry.with_outcome(*(ON_INVOICE if row.billed else MOVED)))
         self._journal.note(held)
         self._ended += len(held)
+        numbers = {entry.number for entry in held}
+        self._wave = [entry for entry in self._wave if entry.number not in numbers]
 
     def _look_again(self) -> None:
         """Look at the last minute once more from time to time: a change can become visible late."""
@@ -201,9 +212,11 @@ class Sending:
     def _end(self) -> None:
         """Wait until something has ended, and note it."""
         ended = [self._ready.get()]
-        if self._reading is None or not self._reading.done():
-            # What ends together is written together.
+        # What ends together is written together, but nothing is late for a wave whose list has come.
+        if self._reading is None:
             time.sleep(_TOGETHER)
+        else:
+            wait([self._reading], _TOGETHER_IN_WAVES)
         with suppress(Empty):
             while True:
                 ended.append(self._ready.get_nowait())
@@ -240,6 +253,7 @@ class Sending:
             if each is not None:
                 each.cancel()
         wait(self._running)
+        self._journal.note([replace(entry, state="planned") for entry in self._wave])
         with suppress(BillframesError):
             self._note(self._running)
         if self._down:
