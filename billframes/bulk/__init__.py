@@ -8,6 +8,7 @@ answered, so that `bf.resume(journal)` finishes an apply that was killed without
 `columns`       the columns that can be edited, and the comparison of two cells
 `edited`        an edited frame of any engine, read and checked
 `present`       the server's present state, in few requests
+`records`       records as the server has them, in little memory
 `creations`     find the records on the server that are the same as new rows
 `rules`         the API's refusals, and the matter's LEDES requirements, before anything is sent
 `comparison`    compare an edited frame with the server

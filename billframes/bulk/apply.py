@@ -67,7 +67,7 @@ def _planned(plan: Plan) -> Iterator[Entry]:
         body = None if change.action == "delete" else body_for(change, plan.resource, plan.columns)
         cells = [(cell.column, _plain(cell.before), _plain(cell.after)) for cell in change.sent_cells()]
         base = change.base.isoformat() if change.base else None
-        yield Entry(number, change.action, change.place, change.id, body, cells, base, tuple(change.twins))
+        yield Entry(number, change.action, change.place, change.id, body, cells, base, change.twins)
 
 
 def _plain(value: Any) -> Any:

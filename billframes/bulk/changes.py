@@ -15,7 +15,7 @@ import pandas as pd
 from msgspec import UNSET
 
 from billframes.bulk.columns import EditColumn
-from billframes.bulk.present import Record
+from billframes.bulk.records import Record
 from billframes.loading.request_bodies import body_of, custom_updates
 from billframes.schema.resources import Resource
 
@@ -54,7 +54,7 @@ class Change:
         The record as the server has it.
     status, reason : str
         Of a deletion, and of a record without cells that differ.
-    twins : list of str
+    twins : tuple of str
         Ids of the records that are the same as this new one already.
     """
 
@@ -65,7 +65,7 @@ class Change:
     present: Record = field(default_factory=dict)
     status: str = ""
     reason: str = ""
-    twins: list[str] = field(default_factory=list)
+    twins: tuple[str, ...] = ()
 
     @property
     def base(self) -> dt.datetime | None:

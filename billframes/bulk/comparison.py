@@ -11,7 +11,8 @@ from billframes.bulk.changes import Cell, Change, body_for
 from billframes.bulk.columns import EditColumn, same
 from billframes.bulk.creations import find_same, identity_of
 from billframes.bulk.edited import EditedRow, EditedRows, Unreadable
-from billframes.bulk.present import ListHint, Record, Server
+from billframes.bulk.present import ListHint, Server
+from billframes.bulk.records import Record
 from billframes.bulk.rules import check_changes, check_deletions
 from billframes.errors import ParameterError
 from billframes.schema.resources import Resource
@@ -22,7 +23,7 @@ _ALWAYS = ("billed", "modified_at")
 # What the checks of codes and of a fixed fee read of the record itself, and what people know a record by.
 _CHECKED = ("matter_id", "fixed_fee_id", "billing_type", "activity_code", "task_code", "expense_code", "date", "name")
 # Loader arguments by which the same records can be listed again.
-_REPEATABLE = frozenset({"user_id", "matter_id", "client_id", "billing_type", "fixed_fee_id"})
+_REPEATABLE = frozenset({"user_id", "matter_id", "client_id", "billing_type", "fixed_fee_id", "billed"})
 
 
 class Comparison:
@@ -75,13 +76,18 @@ class Comparison:
         return self._server.records(self._resource, ids, read, self._hint(len(ids)))
 
     def _hint(self, wanted: int) -> ListHint:
-        """Return how the list can be narrowed: as the frame was loaded, else by the rows' own dates and matters."""
+        """Return how the list can be narrowed: as the frame was loaded, or by the rows' own dates and matters."""
         info = self._rows.info
         if not self._resource.date:
             return ListHint()
         if info and info.rows is not None and wanted * 2 >= info.rows and set(info.arguments) <= _REPEATABLE:
             period = {"start": info.start, "end": info.end}
-            return ListHint({**info.arguments, **{name: day for name, day in period.items() if day}}, info.rows)
+            arguments = {**info.arguments, **{name: day for name, day in period.items() if day}}
+            # Records may no longer be as they were listed: billed meanwhile, or of another matter.
+            return ListHint(arguments, info.rows, self._hint_by_rows() if info.arguments else None)
+        return self._hint_by_rows()
+
+    def _hint_by_rows(self) -> ListHint:
         days = [day for day in self._rows.values("date") if isinstance(day, dt.date)]
         arguments: dict[str, Any] = {"start": min(days), "end": max(days)} if days else {}
         matters = {each for each in self._rows.values("matter_id") if isinstance(each, str)}
@@ -193,7 +199,7 @@ class Comparison:
         id_ = snake_case(self._resource.id)
         for change, found in zip(new, find_same(self._server, self._resource, self._columns, wanted), strict=True):
             if found:
-                change.twins = [str(record[id_]) for record in found]
+                change.twins = tuple(str(record[id_]) for record in found)
                 change.mark(
                     "invalid",
                     f"the server has the same {self._resource.noun} already ({change.twins[0]}); duplicates=True "

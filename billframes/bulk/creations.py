@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from billframes.bulk.columns import EditColumn, same
-from billframes.bulk.present import Record, Server
+from billframes.bulk.present import Server
+from billframes.bulk.records import Record
 from billframes.schema.resources import CLIENTS, MATTERS, Resource
 
 __all__ = ["find_same", "identity_of"]

@@ -63,7 +63,7 @@ class Entry:
         Column, value before and value after; dates as ISO text.
     base : str, optional
         When the record was last changed as the plan saw it, as ISO text.
-    twins : list of str
+    twins : tuple of str
         Records that are the same as a new one, and were there before.
     state, reason : str
         "planned", "sent", "unanswered" (a create whose answer never came) or one of `FINISHED`.

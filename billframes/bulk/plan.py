@@ -31,7 +31,8 @@ from billframes.bulk.comparison import Comparison, deletions
 from billframes.bulk.connection import WritingConnection
 from billframes.bulk.display import as_html, as_text
 from billframes.bulk.edited import EditedRows, ids_given, read_edited
-from billframes.bulk.present import Record, Server
+from billframes.bulk.present import Server
+from billframes.bulk.records import Record
 from billframes.errors import MirrorError, ParameterError
 from billframes.loading.load import definitions_of
 from billframes.loading.progress import Progress

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from billframes._names import snake_case
-from billframes.bulk.columns import EditColumn, read_cell, values_of
+from billframes.bulk.columns import EditColumn, values_of
+from billframes.bulk.records import Record, records_of
 from billframes.errors import DecodeError, NotFoundError
 from billframes.loading.connection import ApiConnection
 from billframes.loading.ids import segment
@@ -26,9 +27,8 @@ from billframes.loading.query_args import build_request
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.resources import Resource
 
-__all__ = ["ListHint", "Record", "Server", "cells_of"]
+__all__ = ["ListHint", "Server", "cells_of"]
 
-Record = dict[str, Any]
 # Up to this many records are read one by one without looking for a cheaper way.
 FEW = 6
 # A list takes this many requests more than its pages, to be proved whole.
@@ -46,10 +46,13 @@ class ListHint:
         Arguments of the loader: `start`, `end`, and filters.
     rows : int, optional
         How many records it has, if that is known; else they are counted first.
+    otherwise : ListHint, optional
+        For the records that this list does not bring, if reading them one by one takes more requests.
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     rows: int | None = None
+    otherwise: ListHint | None = None
 
 
 class Server:
@@ -82,18 +85,24 @@ class Server:
         hint : ListHint, optional
             How to narrow the list; the whole list if not given.
         """
-        wanted = {each.casefold(): each for each in ids}
+        missing = {each.casefold(): each for each in ids}
         found: dict[str, Record] = {}
-        if all(each.listed for each in columns) and self._list_is_cheaper(resource, len(wanted), hint or ListHint()):
-            rows = self.listed(resource, columns, (hint or ListHint()).arguments)
-            found = {key: row for key, row in rows.items() if key in wanted}
-        missing = [id_ for key, id_ in wanted.items() if key not in found]
-        return found | self._singles(resource, missing, columns)
+        narrowed = (hint or ListHint()) if all(each.listed for each in columns) else None
+        while narrowed is not None:
+            if self._list_is_cheaper(resource, len(missing), narrowed):
+                found |= self.listed(resource, columns, narrowed.arguments, missing.keys())
+                missing = {key: id_ for key, id_ in missing.items() if key not in found}
+            narrowed = narrowed.otherwise
+        return found | self._singles(resource, list(missing.values()), columns)
 
     def listed(
-        self, resource: Resource, columns: Sequence[EditColumn], arguments: Mapping[str, Any]
+        self,
+        resource: Resource,
+        columns: Sequence[EditColumn],
+        arguments: Mapping[str, Any],
+        wanted: AbstractSet[str] | None = None,
     ) -> dict[str, Record]:
-        """Return the cells of all records of a list, by id in lower case."""
+        """Return the cells of a list's records, or of those with wanted ids; by id in lower case."""
         names = ("start", "end", "modified_since")
         request = build_request(
             resource,
@@ -105,14 +114,7 @@ class Server:
         told = told_of(table) or {}
         self.requests += told.get("requests") or 0
         self._read_at(dt.datetime.fromisoformat(str(told["time"])) if told.get("time") else None)
-        id_ = snake_case(resource.id)
-        own = [each for each in columns if each.name in table.column_names]
-        lists = [[read_cell(each, value) for value in table.column(each.name).to_pylist()] for each in own]
-        keys = table.column(id_).to_pylist()
-        return {
-            key.casefold(): {id_: key} | {each.name: value for each, value in zip(own, row, strict=True)}
-            for key, row in zip(keys, zip(*lists, strict=True) if lists else [()] * len(keys), strict=True)
-        }
+        return records_of(table, snake_case(resource.id), columns, wanted)
 
     def count(self, resource: Resource, arguments: Mapping[str, Any]) -> int:
         """Return how many records a list has."""

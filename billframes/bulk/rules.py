@@ -25,7 +25,8 @@ from concurrent.futures import ThreadPoolExecutor
 from billframes._names import with_article
 from billframes.bulk.changes import Change
 from billframes.bulk.columns import EditColumn, columns_of
-from billframes.bulk.present import Record, Server
+from billframes.bulk.present import Server
+from billframes.bulk.records import Record
 from billframes.schema.decode import decode_single
 from billframes.schema.records import CodeList
 from billframes.schema.resources import (

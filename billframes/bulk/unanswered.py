@@ -18,7 +18,8 @@ from billframes.bulk.columns import EditColumn, read_cell
 from billframes.bulk.connection import WritingConnection
 from billframes.bulk.creations import find_same, identity_of
 from billframes.bulk.journal import Entry, Journal
-from billframes.bulk.present import Record, Server
+from billframes.bulk.present import Server
+from billframes.bulk.records import Record
 from billframes.errors import BillframesError
 from billframes.schema.resources import Resource
 

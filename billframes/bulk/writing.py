@@ -18,7 +18,8 @@ from billframes._names import snake_case
 from billframes.bulk.columns import EditColumn, read_cell, same
 from billframes.bulk.connection import WritingConnection
 from billframes.bulk.journal import Entry
-from billframes.bulk.present import Record, cells_of
+from billframes.bulk.present import cells_of
+from billframes.bulk.records import Record
 from billframes.errors import (
     AccessDeniedError,
     ApiError,
