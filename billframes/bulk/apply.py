@@ -40,6 +40,9 @@ __all__ = ["finish_journal", "new_journal"]
 _ROUNDS = 3
 # Seconds after which a change that was sent, and whose answer never came, is looked for.
 SETTLED = 2.0
+# The same for a create that a killed process sent: nobody was there to wait for its answer, and created twice is worse
+# than written twice.
+ABANDONED = 10.0
 # Seconds after which whatever was sent has ended, if the process that sent it was killed.
 _LONG_AGO = 120.0
 
@@ -111,6 +114,8 @@ class _Run:
         self._connection, self._journal = connection, journal
         self._writer = Writer(connection, resource, columns)
         self._lost = LostCreates(connection, journal, resource, columns)
+        # Creates are not looked for before, by `time.monotonic`.
+        self._not_before = 0.0
         read_at = journal.about.get("read_at")
         self._changed = (
             ChangedRecords(connection, resource, columns, dt.datetime.fromisoformat(read_at)) if read_at else None
@@ -137,8 +142,11 @@ class _Run:
     def _take_up(self) -> None:
         """Take up what a killed process left: an update is sent again if it did not happen, a create is looked for."""
         sent = list(self._journal.entries("sent"))
-        if any(_since(entry) < _LONG_AGO for entry in sent):
-            # The server may still be at work on them, and a record that it is about to change looks untouched.
+        recent = {entry.action for entry in sent if _since(entry) < _LONG_AGO}
+        # The server may still be at work on them: what it is about to do looks as if it had not happened.
+        if "create" in recent:
+            self._not_before = time.monotonic() + ABANDONED
+        if recent - {"create"}:
             time.sleep(SETTLED)
         for entry in sent:
             state = "unanswered" if entry.action == "create" else "planned"
@@ -150,8 +158,9 @@ class _Run:
         if not unanswered:
             return False
         # The server may still be at work on them.
-        ago = min(map(_since, unanswered))
-        time.sleep(max(0.0, SETTLED - min(time.monotonic() - sending.last_sent, ago)))
+        now = time.monotonic()
+        settled = SETTLED - min(now - sending.last_sent, *map(_since, unanswered))
+        time.sleep(max(0.0, settled, self._not_before - now))
         found = self._lost.look_for(unanswered)
         noted = [_settled(entry, state, id_, last=last) for entry, (state, id_) in zip(unanswered, found, strict=True)]
         self._journal.note(noted)

@@ -81,10 +81,10 @@ class Comparison:
         if not self._resource.date:
             return ListHint()
         if info and info.rows is not None and wanted * 2 >= info.rows and set(info.arguments) <= _REPEATABLE:
-            period = {"start": info.start, "end": info.end}
-            arguments = {**info.arguments, **{name: day for name, day in period.items() if day}}
+            period = {name: day for name, day in (("start", info.start), ("end", info.end)) if day}
             # Records may no longer be as they were listed: billed meanwhile, or of another matter.
-            return ListHint(arguments, info.rows, self._hint_by_rows() if info.arguments else None)
+            wider = ListHint(period) if period else self._hint_by_rows()
+            return ListHint({**info.arguments, **period}, info.rows, wider if info.arguments else None)
         return self._hint_by_rows()
 
     def _hint_by_rows(self) -> ListHint:

@@ -36,7 +36,7 @@ import json, os, pickle, signal, sys
 import billframes as bf
 from billframes.bulk import apply, plan, resume
 from billframes.transport import http
-apply.SETTLED = 0.6
+apply.SETTLED = apply.ABANDONED = 0.6
 http.backoff = lambda _attempt: 0.02
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for line in sys.stdin:
@@ -99,7 +99,7 @@ class Jobs:
 def kills(number: int, seed: int = 0) -> int:
     """Kill so many applies; raise unless every change was made once and whole. Return how many were really cut off."""
     chosen, cut = random.Random(seed), 0
-    applying.SETTLED = 0.6
+    applying.SETTLED = applying.ABANDONED = 0.6
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         calm = stack.enter_context(Sandbox(audit=True))

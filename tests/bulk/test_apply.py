@@ -7,6 +7,8 @@ import json
 import re
 import sqlite3
 import stat
+import sys
+import threading
 from collections import Counter
 from contextlib import closing
 
@@ -29,6 +31,7 @@ from tests.bulk.conftest import Firm
 def no_waiting(monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.01)
     monkeypatch.setattr(applying, "SETTLED", 0.0)
+    monkeypatch.setattr(applying, "ABANDONED", 0.0)
 
 
 def new_rows(entries: pd.DataFrame, number: int, text: str = "New work") -> pd.DataFrame:
@@ -269,6 +272,23 @@ def test_resume_finishes_without_doing_anything_twice(firm, journal, monkeypatch
     assert set(written.values()) == {1}
     with pytest.raises(bf.ParameterError, match="is finished, so there is nothing to resume"):
         bf.resume(journal, client=firm.client)
+
+
+def test_a_create_that_the_server_commits_after_its_process_was_killed_is_not_created_again(firm, journal, monkeypatch):
+    plan = firm.client.time_entries.plan(new_rows(firm.client.time_entries("2026-10", limit=1), 1, "Committed late"))
+    send, sent = type(firm.client).send, []
+    with monkeypatch.context() as patch:
+        patch.setattr(type(firm.client), "send", lambda *a, **k: (sent.append((a, k)), sys.exit())[1])
+        patch.setattr(Journal, "note", lambda *_: None)
+        with pytest.raises(SystemExit):
+            plan.apply(journal)
+    monkeypatch.setattr(applying, "ABANDONED", 1.0)
+    late = threading.Timer(0.3, lambda: send(*sent[0][0], **sent[0][1]))
+    at = firm.position()
+    late.start()
+    assert outcomes_of(bf.resume(journal, client=firm.client)) == {"done": 1}
+    late.join()
+    assert len(firm.changes(at)) == 1
 
 
 def test_a_create_that_cannot_be_told_from_a_colleagues_is_uncertain(firm, journal, monkeypatch):

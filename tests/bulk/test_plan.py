@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import sqlite3
 
 import pandas as pd
 import polars as pl
@@ -12,6 +13,7 @@ import pytest
 
 import billframes as bf
 from billframes.bulk.changes import STATUSES
+from billframes.sandbox import Sandbox
 
 
 def statuses(plan: bf.Plan) -> dict[str, int]:
@@ -38,16 +40,32 @@ def test_every_resource_comes_back_as_it_was(firm, resource):
     assert set(statuses(loader.plan(loader(limit=40)))) == {"no change"}
 
 
-def test_a_plan_of_2000_rows_of_a_month_takes_at_most_five_requests_more_than_loading_them(firm, monkeypatch):
-    months = firm.client.time_entries("2026-08-15", "2026-10-31")
-    assert len(months) > 1800
-    edited = months.assign(task_code="L120", description=months["description"] + ".", user_id=months["user_id"].iloc[0])
-    sent = []
-    fetch = type(firm.client).fetch
-    monkeypatch.setattr(type(firm.client), "fetch", lambda *a, **k: (sent.append(a[1]), fetch(*a, **k))[1])
-    plan = firm.client.time_entries.plan(edited)
-    assert len(sent) <= months.attrs["load"]["requests"] + 5, sent
-    assert plan.requests == len(sent)
+def test_a_plan_of_2000_rows_of_one_month_takes_at_most_five_requests_more_than_loading_them(monkeypatch):
+    with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False) as client:
+        database = sqlite3.connect(sandbox.database)
+        database.execute("UPDATE time_entry SET date = '2026-10-' || substr(date, 9) WHERE date >= '2026-07-01'")
+        database.execute(
+            "UPDATE time_entry SET invoice_id = NULL WHERE time_entry_id IN"
+            " (SELECT time_entry_id FROM time_entry WHERE date >= '2026-10-01' LIMIT 2000)"
+        )
+        database.commit()
+        sent: list[str] = []
+        fetch = bf.Client.fetch
+        monkeypatch.setattr(bf.Client, "fetch", lambda *a, **k: (sent.append(a[1]), fetch(*a, **k))[1])
+        month = client.time_entries("2026-10", billed=False)
+        loading, users = len(sent), month["user_id"].unique()
+        assert len(month) >= 2000
+        plan = client.time_entries.plan(
+            month.assign(task_code="L120", description=month["description"] + ".", user_id=users[0])
+        )
+        assert plan.requests == len(sent) - loading <= loading + 5, sent
+        # All were billed after the load: the month is listed again instead of reading each.
+        database.execute("UPDATE time_entry SET invoice_id = (SELECT invoice_id FROM invoice LIMIT 1)")
+        database.commit()
+        database.close()
+        plan = client.time_entries.plan(month[["time_entry_id", "description"]].assign(description="Too late"))
+        assert statuses(plan) == {"billed": len(month)}
+        assert plan.requests < 20
 
 
 def test_a_cell_is_listed_with_its_value_before_and_after(firm, entries):
