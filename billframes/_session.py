@@ -176,13 +176,13 @@ def enrich(
     matters, clients, users : DataFrame, optional
         The loaders' frames, of the same kind as `frame`; those not given are loaded.
     client : Client, optional
-        What to load them with; the default client where it is not given.
+        What to load them with; the default client if it is not given.
 
     Returns
     -------
     DataFrame
         Of the same kind, with as many rows in the same order, and more columns: `matter_type`,
-        `practice_area_label`, `responsible_name`, `matter_cf_…`, `client_cf_…`, `user_role` and their kin. Missing
+        `practice_area_label`, `responsible_name`, `matter_cf_…`, `client_cf_…`, `user_role` and the like. Missing
         where the id is missing or unknown.
 
     Raises

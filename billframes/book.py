@@ -175,7 +175,7 @@ def book(
         Working days, hours a day, leave, targets and rates of the firm. By default those that the client's profile
         names as `firm`.
     client : Client, optional
-        What to load with; the default client where it is not given.
+        What to load with; the default client if it is not given.
 
     Returns
     -------

@@ -160,7 +160,7 @@ def parse_period(text: str, *, today: dt.date | None = None) -> Period:
         "2026"; "2026-Q3" or "Q3 2026"; "2026-10", "10/2026", "October 2026" or "Oct 2026"; "this month", "last month",
         "this quarter", "last quarter", "this year", "last year" or "ytd" (from 1 January to today), in any case.
     today : date, optional
-        The day that "last month" and its kin are counted from; the machine's local date by default.
+        The day that "last month" and the like are counted from; the machine's local date by default.
 
     Raises
     ------

@@ -278,7 +278,7 @@ ANALYSIS = Analysis(
     columns=(
         *shared("item", "item_id"),
         Measure("field", "Field", "text", "The field that the finding is about."),
-        Measure("code", "Code", "text", "The code found; missing where there is none."),
+        Measure("code", "Code", "text", "The code found; missing if there is none."),
         Measure("problem", "Problem", "text", "What is wrong with it."),
     ),
     book=FromBook(

@@ -60,7 +60,7 @@ KEYS: dict[str, str] = {
     "originator": "originator",
     "matter_type": "matter type",
 }
-"""What rows are by, where it is not the column's own name."""
+"""What rows are by, if it is not the column's own name."""
 
 
 @dataclass(frozen=True, slots=True)

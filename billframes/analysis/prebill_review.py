@@ -269,7 +269,7 @@ def _heads_of(items: pa.Table, kept: Mapping[str, Mapping[str, Any]]) -> pa.Tabl
 
 
 def _in_order(items: pa.Table, kept: Mapping[str, Mapping[str, Any]], people: Mapping[str, Any]) -> pa.Table:
-    """Put the invoice's columns beside each item, and a row without item where there is none; sort."""
+    """Put the invoice's columns beside each item, and a row without item if there is none; sort."""
     itemized = set(items["invoice_id"].unique().to_pylist())
     empty = pa.table({"invoice_id": pa.array([id_ for id_ in kept if id_ not in itemized], _TEXT)})
     rows = pa.concat_tables([items, empty], promote_options="default")

@@ -185,7 +185,7 @@ def _metadata(seen: CheckAnswers) -> _Judged:
     if not seen.newest.rows:
         return _EMPTY, None
     if all(row.meta is not None for row in seen.newest.rows):
-        return "comes where it is asked for", True
+        return "comes if it is asked for", True
     return "does not come though asked for", False, _COUNTED
 
 

@@ -44,7 +44,7 @@ __all__ = ["checked_format", "count_records", "definitions_of", "finish", "load"
 
 
 def checked_format(to: str) -> str:
-    """Return `to`, or raise `ParameterError` where there is no such kind of frame."""
+    """Return `to`, or raise `ParameterError` if there is no such kind of frame."""
     if to not in ALL_FORMATS:
         raise ParameterError(
             f"to={to!r} is not known; it takes one of {', '.join(map(repr, ALL_FORMATS))}.{closest(to, ALL_FORMATS)}"

@@ -27,7 +27,7 @@ See = Callable[[ListBody[Any]], ListBody[Any]]
 
 class SelectNames(Mapping[str, tuple[str, ...]]):
     """
-    The alternate `select` names in use, by loader, such as ``{"matters": ("client",)}``; empty where there are none.
+    The alternate `select` names in use, by loader, such as ``{"matters": ("client",)}``; empty if there are none.
 
     Parameters
     ----------

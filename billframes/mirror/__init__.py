@@ -8,7 +8,7 @@ Tables and storage
     rewrites only the partitions it touches, and each partition stays one sorted file. See `tables` and `storage`.
 
 Catalogue of versions
-    A refresh commits table by table, and last of all one row of the table `versions`: which Delta version of every
+    A refresh commits table by table, and at the end one row of the table `versions`: which Delta version of every
     table belongs together. That row is the mirror's version. Readers open the tables at the versions of one row, so
     they always see one consistent set, whatever a refresh does meanwhile. A refresh that was killed leaves commits that
     no row names; the next one writes over them. See `catalogue`.

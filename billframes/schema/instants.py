@@ -66,7 +66,7 @@ def read_instants(texts: Sequence[str | None]) -> pa.Array:
     Returns
     -------
     pyarrow.Array of timestamp[us, UTC]
-        Null where there is no text.
+        Null if there is no text.
 
     Raises
     ------

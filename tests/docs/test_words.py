@@ -21,9 +21,20 @@ PHRASES = {
     r"(?<!to )\bgo(es)? before\b": "takes precedence over",
     r"(?<!there )(?<!There )\b(is|are|was|were) no (?!longer|more|less|later|earlier|limit)[a-z]": "is not a",
     r"\basked for are\b": "the requested … are",
+    r"\b[Tt]he one door\b": "converts",
+    r"\bLooks what became\b": "finds out whether",
+    r"\bstays? \w+ where\b": "stays … if",
+    r"\bNobody has a turn\b": "check again after waiting",
+    r"\bcounted the whole list alike\b": "reported the same total",
+    r"\bsays something wins\b": "each setting is taken from the first source that has it",
+    r"\bclears what may be null\b": "clears a nullable field",
+    r"\bis not a ratio of\b": "don't divide one by the other",
+    r"\bmade anew\b": "made again",
+    r"\band (its|their) kin\b": "and the like",
     r"\bhas no say\b": "is ignored",
     r"\bNone where\b": "None if",
-    r"\bwhere (not given|none is given|it is left out)\b": "if omitted",
+    r"\bwhere (not given|none is given)\b": "if omitted",
+    r"\bwhere (it|there|they|none|nothing|nobody) (is|are|was|were|has|have) (no\b|none|not|nothing|left|given)": "if",
     r"\bnobody knows\b": "is unknown",
 }
 
@@ -70,6 +81,27 @@ def test_no_phrase_has_to_be_read_twice(path):
     assert found == []
 
 
-@pytest.mark.parametrize("text", ["rows told apart by key", "'x' is no folder", "None where it failed", "goes before"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rows told apart by key",
+        "'x' is no folder",
+        "None where it failed",
+        "goes before",
+        "What of a request is seen by others…",
+        "The one door between users' frames and the analyses.",
+        "What repeats is kept once.",
+        "What belongs together: the requests of one load, which end together.",
+        "Looks what became of a write: an answer where it happened…",
+        "Those of `coded` stay enums where they are that…",
+        "Nobody has a turn before it comes…",
+        "How many records came that were not here, or not in that version.",
+        "Who spent it; the firm where it is left out.",
+        "every answer of a key cover counted the whole list alike, as many as came",
+        "the first of these that says something wins, each by itself",
+        "A null clears what may be null and keeps what may not",
+        "about different work, so one is not a ratio of the other",
+    ],
+)
 def test_the_phrases_are_found(text):
-    assert any(re.search(pattern, text) for pattern in PHRASES)
+    assert RIDDLE.match(text) or any(re.search(pattern, text) for pattern in PHRASES)

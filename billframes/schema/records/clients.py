@@ -35,7 +35,7 @@ class ClientBalances(ApiRecord):
     """
     What a client owes. Two field sets are described; a server sends either (or both).
 
-    Set A has `overdue0To30` and its kin, each bucket by itself; set B has `overdue30`, `overdue60` and
+    Set A has `overdue0To30` and the like, with separate buckets; set B has `overdue30`, `overdue60` and
     `overdue90`, each everything more than so many days overdue.
     """
 

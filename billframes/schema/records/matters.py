@@ -100,7 +100,7 @@ class CreateMatter(WriteBody):
     client_id: Annotated[Id, note("The client.")]
     responsible_id: Annotated[Id, note("The responsible attorney.")]
     reference: Annotated[Text | UnsetType | None, note("Reference number.")] = UNSET
-    matter_type: Annotated[MatterType | UnsetType, note("hourly where it is not sent.")] = UNSET
+    matter_type: Annotated[MatterType | UnsetType, note("The kind of matter. If omitted, hourly.")] = UNSET
     originator_id: Annotated[Id | UnsetType | None, note("The originating attorney.")] = UNSET
     opened: Annotated[Date | UnsetType | None, note("When the matter was opened.")] = UNSET
     archived: Annotated[Flag | UnsetType, note("Whether the matter is archived.")] = UNSET

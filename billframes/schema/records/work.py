@@ -109,7 +109,7 @@ class CreateTimeEntry(WriteBody):
     time: Annotated[TimeOfDay | UnsetType | None, note("Time of day.")] = UNSET
     rate: Annotated[
         Rate | UnsetType | None,
-        note("Money an hour; the user's rate where it is not sent, as it normally is."),
+        note("Money an hour. If omitted, as it normally is, the user's rate."),
     ] = UNSET
     billing_type: Annotated[BillingType | UnsetType, note("How the time is billed.")] = UNSET
     fixed_fee_id: Annotated[Id | UnsetType | None, note("The fixed fee that covers the time.")] = UNSET
@@ -171,7 +171,7 @@ class CreateFixedFee(WriteBody):
     date: Annotated[Date, note("The day the fee is billed under.")]
     description: Annotated[Label, note("What the fee is for.")]
     amount: Annotated[Money, note("The fee.")]
-    user_id: Annotated[Id | UnsetType | None, note("The timekeeper; the firm where it is not sent.")] = UNSET
+    user_id: Annotated[Id | UnsetType | None, note("The timekeeper. If omitted, the fee belongs to the firm.")] = UNSET
     activity_code: Annotated[Text | UnsetType | None, note("LEDES activity code.")] = UNSET
     task_code: Annotated[Text | UnsetType | None, note("LEDES task code.")] = UNSET
 
@@ -225,7 +225,9 @@ class CreateExpense(WriteBody):
     date: Annotated[Date, note("The day the expense is billed under.")]
     description: Annotated[Label, note("What the expense is for.")]
     amount: Annotated[Money, note("The expense.")]
-    user_id: Annotated[Id | UnsetType | None, note("Who spent it; the firm where it is not sent.")] = UNSET
+    user_id: Annotated[
+        Id | UnsetType | None, note("The person who spent it. If omitted, the expense belongs to the firm.")
+    ] = UNSET
     expense_code: Annotated[Text | UnsetType | None, note("LEDES expense code.")] = UNSET
 
 

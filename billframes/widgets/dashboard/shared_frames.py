@@ -42,7 +42,7 @@ class SharedFrames:
         Readable for this user only, because it holds the firm's records, and because reading a pickle runs what is in
         it.
     client : Client, optional
-        What the records are loaded with; the default client where it is not given.
+        What the records are loaded with; the default client if it is not given.
     """
 
     def __init__(self, folder: Path, client: Client | None = None) -> None:
