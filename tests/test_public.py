@@ -90,6 +90,30 @@ def test_imports_run_one_way():
     TopologicalSorter(graph).prepare()
 
 
+OPTIONAL = {
+    *("deltalake", "duckdb", "great_tables", "ipykernel", "jinja2", "jupyter_client", "jupyter_core", "jupyter_server"),
+    *("keyring", "markupsafe", "nbconvert", "nbformat", "openpyxl", "papermill", "playwright", "polars", "pyspark"),
+    *("pytest", "starlette", "tornado", "uvicorn", "voila", "xlsxwriter"),
+}
+NEED_AN_EXTRA = {
+    *("report.pictures", "report.sections", "widgets.dashboard.server", "sandbox.pytest_plugin"),
+    *("sandbox.app", "sandbox.endpoints", "sandbox.fault_injection", "sandbox.server", "sandbox.throttle"),
+}
+
+
+def test_only_these_modules_need_an_extra_to_be_imported():
+    """Others import it where they use it, so that a missing one is a sentence."""
+    imports = {name_of(path): imports_of(path) for path in ROOT.rglob("*.py")}
+    need = set()
+    while more := {
+        name
+        for name, found in imports.items()
+        if name not in need and (found & need or {each.partition(".")[0] for each in found} & OPTIONAL)
+    }:
+        need |= more
+    assert {each.removeprefix("billframes.") for each in need} == NEED_AN_EXTRA
+
+
 LAYERS = (
     "errors",
     "periods",

@@ -83,7 +83,7 @@ def _typed(rows: pa.Table, column: Column, resource: str) -> pa.Array | pa.Chunk
         warn_of_unknown(array, column, resource)
         return array
     if column.type == REPEATED:
-        return values.cast(REPEATED.value_type).dictionary_encode().combine_chunks()
+        return values.cast(REPEATED.value_type).combine_chunks().dictionary_encode()
     return values.cast(column.type)
 
 

@@ -112,8 +112,8 @@ def build_each(
         write(out, content)
 
 
-def check_extras(format: str = "html") -> None:  # noqa: A002
-    """Raise `ConfigError` if a package that the format needs is not installed."""
+def check_extras(format: str = "html", *, extra: str = "report") -> None:  # noqa: A002
+    """Raise `ConfigError` if a package that the format needs is not installed; it names the extra that brings it."""
     if format == "pdf":
         chromium()
     try:
@@ -123,7 +123,7 @@ def check_extras(format: str = "html") -> None:  # noqa: A002
         import papermill  # noqa: F401
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"The report needs {error.name}, which is not installed: pip install 'billframes[report]'."
+            f"The report needs {error.name}, which is not installed: pip install 'billframes[{extra}]'."
         ) from error
 
 

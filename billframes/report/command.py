@@ -112,7 +112,8 @@ def _check(args: argparse.Namespace, out: Path | None) -> None:
     if args.format == "xlsx":
         check_writer()
     else:
-        check_extras(args.format)
+        # The demonstration's page needs a sandbox, too, and nothing of what prints and writes workbooks.
+        check_extras(args.format, extra="demo" if args.demo and args.format == "html" else "report")
         if args.narratives:
             check_private_kernels()
     if args.all_responsible:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import jinja2
 import pandas as pd
 
 from billframes._show import format_number, short_date
 from billframes.analysis.metrics import PRICED, Measure
+
+if TYPE_CHECKING:
+    import jinja2  # workbooks and the explorer need this module, and not jinja2
 
 __all__ = ["Cell", "Section", "Table", "anchor", "outside", "table", "templates", "unit_of"]
 
@@ -156,6 +158,8 @@ def _is_below(value: float) -> bool:
 
 def templates() -> jinja2.Environment:
     """Return the package's templates, which escape every value."""
+    import jinja2
+
     loader = jinja2.PackageLoader("billframes.report", "templates")
     made = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters["anchor"] = anchor

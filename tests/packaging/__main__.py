@@ -23,7 +23,11 @@ assert len(entries) > 500
 book = bf.book("2026-10", client=client)
 """
 USES = {
-    "": "assert book.utilization(by=None)['client_hours'].iloc[0] > 0; bf.plots.utilization(book.utilization())",
+    "": """
+assert book.utilization(by=None)["client_hours"].iloc[0] > 0
+bf.plots.utilization(book.utilization()), bf.explore(book), bf.filter_panel(entries), bf.show(entries)._repr_html_()
+run("export", "time_entries", "2026-10", "-o", "entries.parquet")
+""",
     "polars": "assert len(client.time_entries('2026-10', to='polars')) == len(entries)",
     "duckdb": """
 import duckdb
@@ -40,10 +44,10 @@ frames = {name: spark.createDataFrame(table) for name, table in tables.items()}
 assert bf.utilization(**frames, start="2026-10-01", end="2026-10-31").count() > 5
 spark.stop()
 """,
-    "excel": "run('export', 'time_entries', '2026-10', '-o', 'entries.xlsx')",
+    "excel": "run('export', 'users', '-o', 'users.xlsx'); run('report', '2026-10', '--out', 'r.xlsx')",
     "report": "run('report', '2026-10', '--out', 'r.html'); run('report', '2026-10', '--out', 'r.xlsx')",
     "demo": "run('report', '--demo', '--out', 'demo.html')",
-    "dashboard": "import voila; run('dashboard', '--help')",
+    "dashboard": "import voila, billframes.widgets.dashboard.server; run('dashboard', '--help')",
     "sandbox": "assert len(bf.connect('sandbox').users()) > 5",
     "mirror": """
 m = bf.mirror("copy", client=client)
@@ -64,6 +68,21 @@ MISSING = {
     "sandbox": "bf.connect('sandbox')",
     "mirror": "bf.mirror('none', client=client)",
 }
+MISSING_FOR = {
+    "apply edited.xlsx": "'billframes[excel]'",
+    "dashboard": "'billframes[dashboard]'",
+    "doctor --demo": "'billframes[sandbox]'",
+    "export time_entries 2026-10 -o entries.xlsx": "'billframes[excel]'",
+    "login": "'billframes[keyring]'",
+    "report": "'billframes[report]'",
+    "report --demo": "'billframes[demo]'",
+    "report --out r.pdf": "'billframes[report]'",
+    "report --out r.xlsx": "'billframes[excel]'",
+    "review --demo": "jinja2 'billframes[excel]'",
+    "sandbox": "'billframes[sandbox]'",
+    "sync copy": "'billframes[mirror]'",
+}
+"""What each command says must be installed, where there is only the core."""
 
 
 def main(only: list[str]) -> int:
@@ -141,8 +160,11 @@ def tried(here: Path, extra: str, archive: Path, given: tuple[str, str]) -> bool
 
 def _refusals() -> str:
     """Return code that uses what is not installed and expects one sentence with the command."""
-    return "".join(
-        f"""
+    calls = "".join(_CALL.format(code=code, extra=extra) for extra, code in MISSING.items())
+    return calls + _COMMANDS.format(MISSING_FOR)
+
+
+_CALL = """
 try:
     {code}
 except bf.BillframesError as error:
@@ -150,8 +172,12 @@ except bf.BillframesError as error:
 else:
     raise AssertionError({extra!r})
 """
-        for extra, code in MISSING.items()
-    )
+_COMMANDS = """
+for words, wanted in {}.items():
+    command = [sys.executable, "-m", "billframes", *words.split()]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert done.returncode and done.stderr.count("\\n") == 1 and "pip install " + wanted in done.stderr, done
+"""
 
 
 if __name__ == "__main__":
