@@ -1,8 +1,9 @@
 """Find values in users' frames that would silently give a wrong figure.
 
-Every frame that is passed to an analysis is checked once: for ids that occur twice, missing numbers, enum values in
-another case or unknown, and billed items without an invoice. This is cheap: a frame as loaded has unique ids, a
-categorical column lists its values, and one query counts for all lazy frames. Rows are only compared if ids repeat.
+Every frame that is passed to an analysis is checked once (or once for several analyses, see `checked_frames`): for ids
+that occur twice, missing numbers, enum values in another case or unknown, and billed items without an invoice. This is
+cheap: a frame as loaded has unique ids, a categorical column lists its values, and one query counts for all lazy
+frames. Rows are only compared if ids repeat.
 
 A warning about one column is kept until an analysis uses that column (`warn_of_columns`).
 """
@@ -12,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import pandas as pd
 
 from billframes._user_lines import warn
+from billframes.analysis.checked_frames import Found, checked_frames
 from billframes.analysis.column_types import ENUMS, FIGURES, IDS, ITEMS, Frame, as_arrow, is_categorical
 from billframes.analysis.engine import collect_counts, to_dicts
 from billframes.analysis.unique_ids import drop_repeated, is_unique, row_count
@@ -39,15 +41,7 @@ _WEIGHED = {"billing_type": "hours", "invoice_state": "amount"}
 _NAMED = 5
 
 
-@dataclass(slots=True)
-class _Found:
-    """Warnings not yet given, by frame and column, and the unknown values of enums."""
-
-    messages: dict[tuple[str, str], str] = field(default_factory=dict)
-    unknown: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
-
-
-_FOUND: ContextVar[_Found] = ContextVar("found")
+_FOUND: ContextVar[Found] = ContextVar("found")
 _CHECKED: ContextVar[tuple[Mapping[str, Any], Mapping[str, Frame]] | None] = ContextVar("checked", default=None)
 
 
@@ -79,13 +73,21 @@ def check_values(
     before = _CHECKED.get()
     if before is not None and all(before[0].get(name) is native for name, native in natives.items()):
         return {name: before[1][name] for name in frames}
-    found = _Found()
-    _FOUND.set(found)
-    looks = {name: _Look.at(name, frame, natives[name], ids_only=as_they_are) for name, frame in frames.items()}
+    memory = checked_frames()
+    known = memory.known(natives, ids_only=as_they_are)
+    looks = {
+        name: _Look.at(name, frame, natives[name], ids_only=as_they_are)
+        for name, frame in frames.items()
+        if name not in known
+    }
     counts = _counts({name: look for name, look in looks.items() if look.counted})
     for name, look in looks.items():
-        frames[name] = look.mended(counts.get(name, {}), found)
-    return frames
+        known[name] = look.mended(counts.get(name, {}))
+        # That rows are repeated is said at once, and each time.
+        if not counts.get(name, {}).get("repeated"):
+            memory.keep(name, natives[name], known[name], ids_only=as_they_are)
+    _FOUND.set(Found.of(found for _frame, found in known.values()))
+    return {name: known[name][0] for name in frames}
 
 
 @contextmanager
@@ -139,9 +141,9 @@ class _Look:
                 counted["billed"] = _count(C("billed") & C("invoice_id").is_null())
         return cls(name, frame, id_, counted)
 
-    def mended(self, counts: Mapping[str, int], found: _Found) -> Frame:
-        """Return the frame without repeated rows, and with the values that are meant; keep the warnings."""
-        frame = self.frame
+    def mended(self, counts: Mapping[str, int]) -> tuple[Frame, Found]:
+        """Return the frame without repeated rows and with the values that are meant, and the warnings."""
+        frame, found = self.frame, Found()
         if counts.get("repeated") and self.id is not None:
             frame = drop_repeated(frame, self.name, self.id)
         for check, count in counts.items():
@@ -158,7 +160,7 @@ class _Look:
                 found.messages[self.name, "invoice_id"] = _of_billed(self, rows, count)
                 other = nw.when(billed).then(nw.lit(BILLED_ELSEWHERE)).otherwise(C("invoice_id").cast(nw.String))
                 frame = frame.with_columns(invoice_id=other)
-        return frame
+        return frame, found
 
     def few(self, frame: Frame, *columns: str) -> Frame:
         """Return columns and the id; those of pandas as Arrow, in which steps on few rows are quicker."""
@@ -249,7 +251,7 @@ def _examples(look: _Look, rows: Frame) -> str:
     return f" (for example {look.id} {' and '.join(ids)})" if ids else ""
 
 
-def _meant(look: _Look, frame: Frame, column: str, found: _Found) -> Frame:
+def _meant(look: _Look, frame: Frame, column: str, found: Found) -> Frame:
     """Replace an enum's values in another case by those declared, and keep a warning of unknown ones."""
     other = _WEIGHED.get(column, "")
     dtype = frame.collect_schema().get(other)

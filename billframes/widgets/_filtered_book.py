@@ -1,50 +1,40 @@
 """A book under filters, with the analyses of what the filters leave.
 
-An analysis spreads the amount of an invoice over all its items, so filters must not remove items before that. An
-invoice has only one client, so clients can be filtered first. All other filters mark the items, and the analysis groups
-by the mark. Figures under a filter are therefore always parts of the figures without it.
-
-Which of these ways an analysis needs is declared with it (`TabSpec.filters`). In each of them the analysis is called
-as a book calls it (`billframes._book_methods.call`), only with a `_Part` of the book in the book's place.
+Each result is calculated once, in the way that its analysis needs (`_ways`). What does not depend on the period is kept
+when the period changes, and the results of a few filters are kept, among them those of the period before.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import functools
-import inspect
 import math
 import warnings
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
 
 import pandas as pd
 
-from billframes._book_methods import FRAMES, call
 from billframes._names import names_apart
 from billframes._show import long_date
-from billframes._user_lines import warn
-from billframes.analysis.column_types import IDS, ITEM, ITEMS
+from billframes.analysis.checked_frames import CheckedFrames, remembered
+from billframes.analysis.column_types import IDS, ITEM
 from billframes.analysis.keys import By
 from billframes.analysis.spec import Analysis
 from billframes.analysis.totals import total_of
 from billframes.book import Book
-from billframes.book_slice import kept, with_keys
 from billframes.config.firm import FirmSettings, describe_settings
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.errors import ParameterError
 from billframes.loading.enrich import join_details
 from billframes.loading.load_info import as_whole
 from billframes.periods import Period, period_before
 from billframes.report.footnotes import later_balances
 from billframes.widgets._filters import Filters
 from billframes.widgets._state import FilterState, Range
+from billframes.widgets._ways import WAYS
 
 __all__ = ["BookFilters", "FilteredBook"]
 
-_KEPT = "kept"
-_YES = "yes"
-_Way = Callable[["FilteredBook", Analysis, By], pd.DataFrame]
+# So many filters keep their results, which include those of the period before.
+_RECENT = 16
 
 
 class BookFilters:
@@ -53,7 +43,25 @@ class BookFilters:
     def __init__(self, book: Book, today: dt.date) -> None:
         self.book = book
         self.today = today
+        self.checked = CheckedFrames()
         self._filters: dict[str, Filters] = {}
+        self._picked: tuple[FilterState, dict[str, pd.DataFrame]] = (FilterState(), {})
+        self._recent: dict[str, FilteredBook] = {}
+
+    def filtered(self, state: FilterState) -> FilteredBook:
+        """Return the part that passes, with what was calculated of it if it was asked for a moment ago."""
+        asked = repr(state.as_dict())
+        known = self._recent.pop(asked) if asked in self._recent else None
+        found = self._recent[asked] = known or FilteredBook(self, state)
+        if len(self._recent) > _RECENT:
+            del self._recent[next(iter(self._recent))]
+        return found
+
+    def picked(self, work: FilterState) -> dict[str, pd.DataFrame]:
+        """Return where frames are kept that were picked by filters other than the period, which they outlast."""
+        if self._picked[0] != work:
+            self._picked = (work, {})
+        return self._picked[1]
 
     def filters(self, name: str) -> Filters:
         """Return the filters for one of the book's frames, with its details joined."""
@@ -103,7 +111,7 @@ class FilteredBook:
         self.people = self.work.only(name for name in names if name.startswith("user_"))
         about_work = {"billing_type", "billed", "invoice_state", *(name for name in names if name.startswith("cf_"))}
         self.matters = self.work.only(set(names) - set(self.clients.criteria) - set(self.people.criteria) - about_work)
-        self._frames: dict[str, pd.DataFrame] = {}
+        self._frames = book_filters.picked(self.work)
         self.charts: dict[tuple[str, str | None], str] = {}
         self._results: dict[str, tuple[pd.DataFrame, list[warnings.WarningMessage]]] = {}
 
@@ -136,7 +144,7 @@ class FilteredBook:
         period = period_before(Period(self.start, self._period.last), self.end)
         if period.start is None or pd.Timestamp(period.start) < self.book.time_entries["date"].min().replace(day=1):
             return None
-        return FilteredBook(self.book_filters, self.work.with_criterion("date", Range(period.start, period.end)))
+        return self.book_filters.filtered(self.work.with_criterion("date", Range(period.start, period.end)))
 
     @property
     def settings(self) -> str:
@@ -162,9 +170,9 @@ class FilteredBook:
         """
         asked = repr((analysis.name, by))
         if asked not in self._results:
-            with warnings.catch_warnings(record=True) as said:
+            with warnings.catch_warnings(record=True) as said, remembered(self.book_filters.checked):
                 warnings.simplefilter("always")
-                found = _WAYS[analysis.tab.filters if analysis.tab else "rows"](self, analysis, by)
+                found = WAYS[analysis.tab.filters if analysis.tab else "rows"](self, analysis, by)
             self._results[asked] = found, said
         found, said = self._results[asked]
         for each in said:
@@ -228,120 +236,8 @@ class FilteredBook:
         return settings.by_id(ids).without(set(everyone["user_id"]) - set(users["user_id"]))
 
 
-class _Part:
-    """
-    What an analysis is given in the book's place: some frames of its own, and the filters' period.
-
-    Parameters
-    ----------
-    filtered : FilteredBook
-    frames : mapping of str to callable
-        Frames other than the book's.
-    settings : FirmSettings, optional
-    """
-
-    def __init__(
-        self,
-        filtered: FilteredBook,
-        frames: Mapping[str, Callable[[], pd.DataFrame]],
-        settings: FirmSettings | None,
-    ) -> None:
-        self._filtered, self._frames = filtered, frames
-        self.settings = settings
-
-    def __getattr__(self, name: str) -> pd.DataFrame:
-        if name not in FRAMES:
-            raise AttributeError(name)
-        frame: pd.DataFrame = self._frames[name]() if name in self._frames else getattr(self._filtered.book, name)
-        return frame
-
-    def span(self, _start: Any, _end: Any) -> tuple[dt.date, dt.date]:
-        """Return the first and last day."""
-        return self._filtered.start, self._filtered.end
-
-    def day(self, _as_of: Any) -> dt.date:
-        """Return the day that balances are of."""
-        return self._filtered.end
-
-    def loaded_on(self, name: str) -> dt.date | None:
-        """Return the day on which a frame was loaded; the explorer counts as of this day."""
-        return self._filtered.book_filters.today if self._filtered.book.loaded_on(name) else None
-
-
-def _of_items(filtered: FilteredBook, analysis: Analysis, by: By) -> pd.DataFrame:
-    """Add up the items that pass, with the available hours of the people who pass."""
-    items = {name: partial(filtered.own_items, name) for name in ITEMS}
-    part = _Part(filtered, {**items, "users": filtered.users}, filtered.settings_of_people())
-    return call(analysis, part, {"by": by})
-
-
-def _of_marked_items(filtered: FilteredBook, analysis: Analysis, by: By) -> pd.DataFrame:
-    """Spread invoices over all their items, and keep what time entries that pass have of it."""
-    frames: dict[str, Callable[[], pd.DataFrame]] = {
-        name: partial(filtered.of_clients, name) for name in (*ITEMS, "invoices")
-    }
-    marks = [_KEPT] if filtered.work.criteria.keys() - filtered.clients.criteria.keys() else []
-    if marks:
-        passing = filtered.items("time_entries").index
-        frames["time_entries"] = lambda: _marked(filtered.of_clients("time_entries"), _KEPT, passing)
-    return _kept(call(analysis, _Part(filtered, frames, filtered.book.settings), {"by": with_keys(by, marks)}), marks)
-
-
-def _of_marked_matters(filtered: FilteredBook, analysis: Analysis, by: By) -> pd.DataFrame:
-    """Spread balances over all items of the invoices, and keep what matters and people that pass have of them."""
-    frames = {name: partial(filtered.of_clients, name) for name in (*ITEMS, "invoices")}
-    marks = []
-    for name, entity, state in (("matters", "matter", filtered.matters), ("users", "user", filtered.people)):
-        if state.criteria:
-            mark = f"{entity}_{_KEPT}"
-            passing = filtered.passing(name, entity, state).index
-            frames[name] = partial(_marked, getattr(filtered.book, name), mark, passing)
-            marks.append(mark)
-    return _kept(call(analysis, _Part(filtered, frames, filtered.book.settings), {"by": with_keys(by, marks)}), marks)
-
-
-def _of_rows(filtered: FilteredBook, analysis: Analysis, by: By) -> pd.DataFrame:
-    """Calculate for the whole book, and keep the rows of clients, matters and people that pass."""
-    takes = inspect.signature(analysis.function).parameters
-    result = call(analysis, _Part(filtered, {}, filtered.book.settings), {"by": by} if "by" in takes else {})
-    entities = (
-        ("clients", "client", filtered.clients),
-        ("matters", "matter", filtered.matters),
-        ("users", "user", filtered.people),
-    )
-    unused = set(filtered.work.criteria)
-    for name, entity, state in entities:
-        key = f"{entity}_id"
-        if state.criteria and key in result:
-            result = result[result[key].isin(filtered.passing(name, entity, state)[key])]
-            unused -= state.criteria.keys()
-    if unused:
-        fields = filtered.book_filters.filters("time_entries").fields
-        titles = ", ".join(each.title for each in fields if each.column in unused)
-        warn(f"These filters do not apply to this tab: {titles}.", IncompleteDataWarning)
-    return result.reset_index(drop=True)
-
-
-_WAYS: dict[str, _Way] = {
-    "items": _of_items,
-    "marked_items": _of_marked_items,
-    "marked_matters": _of_marked_matters,
-    "rows": _of_rows,
-}
-
-
 def _shared(frame: pd.DataFrame, key: str, reference: str) -> dict[str, str]:
     shared = frame[frame["name"].duplicated(keep=False) & frame["name"].notna()]
     references = [None if pd.isna(each) else str(each) for each in shared[reference]]
     names = names_apart(shared["name"].tolist(), shared[key].tolist(), references)
     return dict(zip(shared[key], names, strict=True))
-
-
-def _marked(frame: pd.DataFrame, mark: str, passing: pd.Index[Any]) -> pd.DataFrame:
-    """Add a column that says which rows pass."""
-    words = pd.Series(frame.index.isin(passing)).map({True: _YES, False: "no"}).to_numpy()
-    return frame.assign(**{mark: words})
-
-
-def _kept(result: pd.DataFrame, marks: list[str]) -> pd.DataFrame:
-    return kept(result, dict.fromkeys(marks, _YES)).drop(columns=marks)

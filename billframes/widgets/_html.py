@@ -17,7 +17,9 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from billframes._export import file_name, to_csv, to_excel
 from billframes._show import MISSING, change, enum_label, format_number
@@ -234,9 +236,12 @@ def picture(draw: Callable[[Axes], Any], bars: int, *, lying: bool, alt: str) ->
         Start and size of each bar: for horizontal bars as fractions of the picture's height, for vertical ones of
         its width.
     """
-    figure = Figure(figsize=(8.0, height_for(bars) if lying else 3.4), layout="constrained", dpi=_DPI)
+    figure = Figure(figsize=(8.0, height_for(bars) if lying else 3.4), layout="none", dpi=_DPI)
     axes = figure.add_subplot()
     draw(axes)
+    # Saving a figure that has a layout engine draws it twice, and saving on another canvas measures all text again.
+    FigureCanvasAgg(figure)
+    ConstrainedLayoutEngine().execute(figure)
     buffer = io.BytesIO()
     # Compressing the picture well would take longer than sending it to the same machine.
     figure.savefig(buffer, format="png", metadata={"Software": None}, pil_kwargs={"compress_level": 1})

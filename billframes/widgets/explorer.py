@@ -14,7 +14,7 @@ import pandas as pd
 from billframes._show import long_date
 from billframes.book import Book
 from billframes.errors import BillframesError, ParameterError
-from billframes.widgets._filtered_book import BookFilters, FilteredBook
+from billframes.widgets._filtered_book import BookFilters
 from billframes.widgets._html import note, stylesheet, text_of
 from billframes.widgets._state import read_state
 from billframes.widgets._tabs import Overview, ViewTab
@@ -22,9 +22,6 @@ from billframes.widgets._views import views
 from billframes.widgets.panel import FilterPanel, day_of
 
 __all__ = ["Explorer", "explore"]
-
-# So many filters keep their results.
-_RECENT = 8
 
 
 class Explorer(w.Box):  # type: ignore[misc]
@@ -51,7 +48,6 @@ class Explorer(w.Box):  # type: ignore[misc]
         self._title, self._remark = title, remark
         self._top = note("", "bf-top")
         self._error = note("", "bf-complaint")
-        self._recent: dict[str, FilteredBook] = {}
         self._stale = set(range(len(shown)))
         self.panel.state = _period_of(book)
         self.panel.add_class("bf-side")
@@ -74,12 +70,7 @@ class Explorer(w.Box):  # type: ignore[misc]
 
     def _filters_changed(self, _frame: pd.DataFrame | None = None) -> None:
         state = read_state(self.panel.state, self._book_filters.filters("time_entries").fields)
-        asked = repr(self.panel.state)
-        # What was shown a moment ago is shown again without calculating it again.
-        known = self._recent.pop(asked) if asked in self._recent else None
-        self._filtered = self._recent[asked] = known or FilteredBook(self._book_filters, state)
-        if len(self._recent) > _RECENT:
-            del self._recent[next(iter(self._recent))]
+        self._filtered = self._book_filters.filtered(state)
         self._show()
 
     def _show(self) -> None:

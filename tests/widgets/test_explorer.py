@@ -14,8 +14,9 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes._show import change
+from billframes.analysis import guards
 from billframes.analysis.metrics import Measure
-from billframes.widgets import _html as html_module
+from billframes.widgets import _html as html_module, _ways as ways
 from billframes.widgets._filtered_book import BookFilters, FilteredBook
 from billframes.widgets._html import downloads, records, table
 from billframes.widgets._plain_words import meaning
@@ -177,6 +178,18 @@ def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
         warnings.simplefilter("ignore")
         receivables.show(filtered())
     assert "bf-then" not in receivables._tiles.value
+
+
+def test_a_change_of_the_period_looks_through_no_frame_again(client, monkeypatch):
+    explorer = bf.explore(bf.book("2026-08", client=client))
+    looked = []
+    monkeypatch.setattr(guards._Look, "at", lambda name, *_given, **_how: looked.append(name))
+    asked, call = [], ways.call
+    monkeypatch.setattr(ways, "call", lambda *given: (asked.append(given[0].name), call(*given))[1])
+    explorer.panel.state = {"date": "2026-09"}
+    assert looked == []
+    # The period before was shown a moment ago, so it is not calculated again.
+    assert asked == [view.analysis.name for view in VIEWS if view.tab.in_overview]
 
 
 def test_a_single_month_has_charts_too(filtered):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import time
@@ -80,6 +81,8 @@ def _explorer_page() -> Any:
     again = button(words, load_again, "bf-again", tooltip="Load all records again; other open pages keep theirs")
     box = w.VBox([again, explorer()])
     box.add_class("bf-page")
+    # What is there now stays; looking through it for garbage is a tenth of a change of the period.
+    gc.freeze()
     return box
 
 

@@ -1,0 +1,92 @@
+"""Remember what was found in frames, so that several analyses of the same frames check them once.
+
+`guards` checks every frame that an analysis is given, which takes a third of the time of an analysis of a few thousand
+rows. Who calls several analyses, and knows that nobody changes the frames meanwhile, lets them share a memory.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from billframes.analysis.column_types import Frame
+
+__all__ = ["CheckedFrames", "Found", "checked_frames", "remembered"]
+
+
+@dataclass(slots=True)
+class Found:
+    """Warnings not yet given, by frame and column, and the unknown values of enums."""
+
+    messages: dict[tuple[str, str], str] = field(default_factory=dict)
+    unknown: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, parts: Iterable[Found]) -> Found:
+        """Put together what was found in several frames; the parts stay as they are."""
+        whole = cls()
+        for part in parts:
+            whole.messages |= part.messages
+            whole.unknown |= part.unknown
+        return whole
+
+
+Checked = tuple[Frame, Found]
+
+
+class CheckedFrames:
+    """pandas frames as they were checked, and what was found in them; forgotten when a frame is gone."""
+
+    def __init__(self) -> None:
+        self._checked: dict[int, dict[tuple[str, bool], Checked]] = {}
+        self._alive: dict[int, weakref.ref[Any]] = {}
+
+    def known(self, natives: Mapping[str, Any], *, ids_only: bool) -> dict[str, Checked]:
+        """Return the frames that were checked before under the same name, by name."""
+        found = {name: self._checked.get(id(each), {}).get((name, ids_only)) for name, each in natives.items()}
+        return {name: each for name, each in found.items() if each is not None}
+
+    def keep(self, name: str, native: Any, checked: Checked, *, ids_only: bool) -> None:
+        """Remember what was found."""
+        if not isinstance(native, pd.DataFrame):
+            return
+        place = id(native)
+        if place not in self._checked:
+            self._checked[place] = {}
+            # Another frame may get the place of one that is gone.
+            self._alive[place] = weakref.ref(native, lambda _gone: self._forget(place))
+        self._checked[place][name, ids_only] = checked
+
+    def _forget(self, place: int) -> None:
+        del self._checked[place], self._alive[place]
+
+
+_MEMORY: ContextVar[CheckedFrames | None] = ContextVar("memory", default=None)
+
+
+def checked_frames() -> CheckedFrames:
+    """Return the memory of the analysis that is called now; without `remembered` a new one, which nobody keeps."""
+    return _MEMORY.get() or CheckedFrames()
+
+
+@contextmanager
+def remembered(memory: CheckedFrames) -> Iterator[None]:
+    """
+    Let the analyses called here share a memory; each of them gives the same warnings as without it.
+
+    Parameters
+    ----------
+    memory : CheckedFrames
+        For frames that nobody changes as long as it is used.
+    """
+    token = _MEMORY.set(memory)
+    try:
+        yield
+    finally:
+        _MEMORY.reset(token)
