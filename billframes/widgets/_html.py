@@ -236,7 +236,8 @@ def picture(draw: Callable[[Axes], Any], bars: int, *, lying: bool, alt: str) ->
         Start and size of each bar: for horizontal bars as fractions of the picture's height, for vertical ones of
         its width.
     """
-    figure = Figure(figsize=(8.0, height_for(bars) if lying else 3.4), layout="none", dpi=_DPI)
+    figure = Figure(figsize=(8.0, height_for(bars) if lying else 3.4), dpi=_DPI)
+    figure.set_layout_engine("none")
     axes = figure.add_subplot()
     draw(axes)
     # Saving a figure that has a layout engine draws it twice, and saving on another canvas measures all text again.
