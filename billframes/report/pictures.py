@@ -13,6 +13,7 @@ import pandas as pd
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import blended_transform_factory
 
 from billframes.plots.drawing import SHORT, shortened
 
@@ -104,11 +105,14 @@ def _fit(ax: Axes) -> None:
         texts = [each.get_text() for each in legend.get_texts()]
         handles: Any = legend.legend_handles
         size = legend.get_texts()[0].get_fontsize()
+        figure: Any = ax.figure
+        # From the picture's left side, not from the axes', which names of rows push to the right.
         ax.legend(
             handles,
             texts,
             loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
+            bbox_to_anchor=(0.02, 1.0),
+            bbox_transform=blended_transform_factory(figure.transFigure, ax.transAxes),
             ncols=3,
             frameon=False,
             fontsize=size,
@@ -121,7 +125,7 @@ def _fit(ax: Axes) -> None:
         ax.set_xticks(ax.get_xticks(), [each.replace("\n", " ") for each in months], rotation=90)
         for text in ax.texts:
             text.set(rotation=90, va="bottom")
-        ax.margins(y=0.22)
+        ax.margins(y=0.42)
     _cut_labels(ax)
 
 

@@ -70,7 +70,7 @@ def _fees(month: Month) -> Iterator[Point]:
     cause = max(causes, key=lambda words: causes[words] * math.copysign(1, change))
     text = (
         f"Fees billed are {_money(month, abs(change))} {_higher(change)} than in {_before(month)}, at "
-        f"{_money(month, whole['after_amount'])}; {_signed(causes[cause])} of that is due to {cause}. "
+        f"{_money(month, whole['after_amount'])}; {cause} alone changed them by {_signed(causes[cause])}. "
         f"{_most(view, 'change_amount', change)}"
     )
     yield Point(text, "What changed", abs(change) / before / _FEES)

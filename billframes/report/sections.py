@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
 
 from billframes import plots
 from billframes._show import format_number, long_date, month_name, short_date
-from billframes.analysis.metrics import title_of_key
+from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import analyses
 from billframes.config.firm import describe_settings
 from billframes.report import footnotes, views
@@ -169,9 +169,9 @@ def _list(month: Month, view: View, top: int, empty: str, what: str) -> Section:
 
 
 def question_of(view: View) -> str:
-    """Return what the analysis answers and does, as a note."""
-    said = analyses()[view.analysis]
-    return in_words(without_arguments(said.summary))
+    """Return what the analysis does, as a note below its table."""
+    said = in_words(without_arguments(analyses()[view.analysis].summary))
+    return f"This table {said.removeprefix('It ')}" if said.startswith("It ") else said
 
 
 def targets(month: Month) -> Section | None:
@@ -193,7 +193,7 @@ def targets(month: Month) -> Section | None:
     if month.scope is None and month.settings.budgets and len((view := views.budgets(month)).rows):
         rows = _top(view, 10)
         blocks.append(_table(month, view, rows, "Budgets"))
-        notes += _strange(view, rows)
+        notes += _strange(view.columns(brief=True), rows, view.label)
     if month.scope or not blocks:
         return None
     return Section("section.html", title="Targets and budgets", blocks=blocks, notes=notes, empty="")
@@ -247,7 +247,7 @@ def trends(month: Month) -> Section:
         for name, draw, words in charts
     ]
     figures_ = table("month", "month", columns, named, rows.iloc[:0], currency=month.currency)
-    notes = [footnotes.BY_MONTH]
+    notes = [footnotes.BY_MONTH, *_strange(columns, named, "month")]
     return Section("section.html", title="Twelve months", blocks=[*pictures, figures_], notes=notes, empty="")
 
 
@@ -278,14 +278,13 @@ def _section(
     """Show one view: charts, table, and notes on what it means."""
     rows = view.rows if rows is None else rows
     blocks = [*charts, _table(month, view, rows)] if len(rows) else []
-    told = [*notes, *_strange(view, rows)]
+    told = [*notes, *_strange(view.columns(brief=True), rows, view.label)]
     return Section("section.html", title=view.title, blocks=blocks, notes=told, empty=empty)
 
 
-def _strange(view: View, rows: pd.DataFrame) -> list[str]:
+def _strange(columns: Iterable[Measure], rows: pd.DataFrame, label: str) -> list[str]:
     """Say why ratios that the table marks lie outside 0 to 100%."""
-    columns = view.columns(brief=True)
-    return [f"‡ {note}" for each in columns for note in outside(rows[view.label], rows[each.name], each)]
+    return [f"‡ {note}" for each in columns for note in outside(rows[label], rows[each.name], each)]
 
 
 def _table(month: Month, view: View, rows: pd.DataFrame, caption: str = "") -> Table:

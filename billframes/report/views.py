@@ -224,12 +224,12 @@ def stale(month: Month) -> View:
     rows = month.named(month.stale())
     rows = rows.sort_values("open_amount", ascending=False, kind="stable", ignore_index=True)
     findings = rows["finding"].astype("str").str.capitalize()
-    rows = rows.assign(finding_of_matter=findings + ": " + rows["matter_name"].astype("str"))
+    rows = rows.assign(finding_and_matter=findings + ": " + rows["matter_name"].astype("str"))
     none = rows.iloc[:0]
     return View(
         title="Stale work and matters",
         analysis="stale",
-        label="finding_of_matter",
+        label="finding_and_matter",
         rows=rows,
         total=none,
         order="open_amount",

@@ -85,6 +85,10 @@ def test_on_a_phone_only_tables_scroll_and_their_first_column_stays(browser, rep
     before = wide.locator("tbody th[scope=row]").first.bounding_box()["x"]
     assert wide.evaluate("each => { each.scrollLeft = 200; return each.scrollLeft; }") == 200
     assert wide.locator("tbody th[scope=row]").first.bounding_box()["x"] == before
+    # Subheadings stand in the window, wherever the table is scrolled to.
+    ends = wide.locator("tr.group th span").evaluate_all("all => all.map(each => each.getBoundingClientRect().right)")
+    assert len(ends) == 5
+    assert max(ends) <= 390 - 16
     # Charts are those drawn for this width.
     drawn = page.locator("picture img").first.evaluate("each => each.currentSrc == each.parentNode.firstChild.srcset")
     assert drawn
