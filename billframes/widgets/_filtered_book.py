@@ -152,6 +152,11 @@ class FilteredBook:
         return describe_settings(self.book.settings)
 
     @property
+    def currency(self) -> str:
+        """The currency's code; empty if the firm's settings do not name it."""
+        return self.book.settings.currency if self.book.settings else ""
+
+    @property
     def balances(self) -> str:
         """A sentence that balances are of a later day than the period's last day; empty if they are not."""
         today = self.book_filters.today

@@ -8,7 +8,7 @@ import functools
 import html
 import io
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from importlib.util import find_spec
@@ -22,9 +22,10 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from billframes._export import file_name, to_csv, to_excel
-from billframes._show import MISSING, change, enum_label, format_number
+from billframes._show import MISSING, change, enum_label, format_number, short_date
 from billframes.analysis.column_types import ENUMS
-from billframes.analysis.metrics import Measure, title_of_key
+from billframes.analysis.keys import UNASSIGNED
+from billframes.analysis.metrics import PRICED, Measure, title_of_key
 from billframes.analysis.spec import measure
 from billframes.plots.drawing import height_for
 
@@ -43,7 +44,6 @@ __all__ = [
     "tiles",
 ]
 
-UNASSIGNED = "Unassigned"
 _DPI = 110
 # Writing a larger workbook takes too long for a click.
 _EXCEL_ROWS = 5000
@@ -111,7 +111,7 @@ def labels_of(result: pd.DataFrame) -> list[str]:
     return [UNASSIGNED if pd.isna(value) else str(value) for value in result[column]]
 
 
-def tiles(columns: Sequence[Measure], row: dict[str, float], before: dict[str, float]) -> str:
+def tiles(columns: Sequence[Measure], row: dict[str, float], before: dict[str, float], currency: str = "") -> str:
     """
     Return tiles with large figures.
 
@@ -121,9 +121,13 @@ def tiles(columns: Sequence[Measure], row: dict[str, float], before: dict[str, f
     row : dict of str to float
     before : dict of str to float
         Figures of the period before; those that are not compared are not in it.
+    currency : str
+        Stands beside amounts.
     """
+    unit = f' <span class="bf-unit">{text_of(currency)}</span>' if currency else ""
     each = (
-        f"<div><dt>{text_of(column.title)}</dt><dd>{_cell(row.get(column.name), column.unit)}</dd>"
+        f"<div><dt>{text_of(column.title)}</dt>"
+        f"<dd>{_cell(row.get(column.name), column.unit)}{unit if column.unit in PRICED else ''}</dd>"
         f"{_compared(column, row, before)}</div>"
         for column in columns
     )
@@ -145,6 +149,7 @@ def table(
     columns: Sequence[Measure],
     result: pd.DataFrame,
     total: dict[str, float],
+    only_where_wide: Collection[str] = (),
 ) -> str:
     """
     Return a result as a table, with the total in the last row.
@@ -158,28 +163,42 @@ def table(
     result : DataFrame
     total : dict of str to float
         Empty for a table without a total.
+    only_where_wide : collection of str
+        Columns that the style sheet hides on a narrow page, which then says so.
     """
     first, *more = keys.values()
-    titles = [*keys, *(each.title for each in columns)]
+    kinds = ["bf-wide" if each.name in only_where_wide else "" for each in columns]
     heads = "".join(
-        f'<th scope="col"{_of_text(place < len(keys))}>{text_of(title)}</th>' for place, title in enumerate(titles)
+        f'<th scope="col"{_class(kind)}>{text_of(title)}</th>'
+        for title, kind in zip([*keys, *(each.title for each in columns)], ["bf-text"] * len(keys) + kinds, strict=True)
     )
+
+    def cells(row: Mapping[Any, Any]) -> str:
+        return "".join(
+            f"<td{_class(kind)}>{_cell(row.get(each.name), each.unit)}</td>"
+            for each, kind in zip(columns, kinds, strict=True)
+        )
+
     body = "".join(
         f'<tr><th scope="row">{text_of(first[row])}</th>'
         + "".join(f'<td class="bf-text">{text_of(each[row])}</td>' for each in more)
-        + f"{_cells(columns, values)}</tr>"
+        + f"{cells(values)}</tr>"
         for row, values in enumerate(result.to_dict("records"))
     )
-    foot = f'<tr><th scope="row">Total</th>{"<td></td>" * len(more)}{_cells(columns, total)}</tr>' if total else ""
+    foot = f'<tr><th scope="row">Total</th>{"<td></td>" * len(more)}{cells(total)}</tr>' if total else ""
+    lacking = f'<p class="bf-lacking">{_LACKING}</p>' if any(kinds) else ""
     return (
         f'<div class="bf-scroll" tabindex="0" role="region" aria-label="{text_of_attribute(caption)}">'
         f'<table class="bf-table"><caption>{text_of(caption)}</caption><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{body}</tbody><tfoot>{foot}</tfoot></table></div>"
+        f"<tbody>{body}</tbody><tfoot>{foot}</tfoot></table></div>{lacking}"
     )
 
 
-def _of_text(is_text: bool) -> str:
-    return ' class="bf-text"' if is_text else ""
+_LACKING = "This page is too narrow for all columns: a wider one and the download have the others, too."
+
+
+def _class(name: str) -> str:
+    return f' class="{name}"' if name else ""
 
 
 def records(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
@@ -267,16 +286,12 @@ def _place(axes: Axes, bar: int, *, lying: bool) -> tuple[float, float]:
     return float(left), float(right - left)
 
 
-def _cells(columns: Sequence[Measure], row: dict[Any, Any]) -> str:
-    return "".join(f"<td>{_cell(row.get(column.name), column.unit)}</td>" for column in columns)
-
-
 def _cell(value: Any, unit: str) -> str:
     if unit not in {"date", "text"}:
         return format_number(value, unit)
     if pd.isna(value):
         return MISSING
-    return f"{value:%Y-%m-%d}" if isinstance(value, dt.datetime) else text_of(value)
+    return short_date(value) if isinstance(value, dt.datetime) else text_of(value)
 
 
 def _kind(column: str, dtype: Any) -> str:
@@ -294,7 +309,7 @@ def _record_cell(value: Any, kind: str) -> str:
     if pd.isna(value):
         words = "–"
     elif isinstance(value, dt.datetime):
-        words = f"{value:%Y-%m-%d}"
+        words = short_date(value)
     else:
         words = f"{value:,.2f}" if kind == "bf-number" else text_of(enum_label(value) if kind == "bf-enum" else value)
     return f'<td class="{kind}">{words}</td>'

@@ -16,12 +16,12 @@ import pandas as pd
 
 from billframes._names import names_apart
 from billframes._show import enum_label
+from billframes.analysis.keys import UNASSIGNED
 from billframes.widgets._fields import FilterField
 from billframes.widgets._state import Value, Values
 
-__all__ = ["UNASSIGNED", "Options", "options_of"]
+__all__ = ["Options", "options_of"]
 
-UNASSIGNED = "Unassigned"
 _BILLED = ("Not billed", "Billed")
 _FLAG = ("No", "Yes")
 

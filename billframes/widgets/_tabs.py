@@ -119,7 +119,8 @@ class ViewTab(w.VBox):  # type: ignore[misc]
             return
         alt = f"{self._caption}. The table below holds the same figures."
         lying = not over_time
-        self._chart.value, places = picture(partial(self.view.draw, bars), len(bars), lying=lying, alt=alt)
+        draw = partial(self.view.draw, bars, currency=self._filtered.currency if self._filtered else "")
+        self._chart.value, places = picture(draw, len(bars), lying=lying, alt=alt)
         if self.view.records and self.key:
             labels = labels_of(bars)
             self._hits.children = [self._hit(row, labels[row], place, lying) for row, place in enumerate(places)]
@@ -143,7 +144,8 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         more = len(self.result) - len(most)
         caption = f"{self._caption}: the first {_ROWS} of {len(self.result):,}, all in the download"
         names, columns = self.view.names(most), self.view.columns(self.result)
-        self._table.value = table(caption if more else self._caption, names, columns, most, self._total)
+        wide = self.view.only_where_wide(self.result)
+        self._table.value = table(caption if more else self._caption, names, columns, most, self._total, wide)
         self._links.value = downloads(self._caption, self.result, self._time_zone)
 
     def open_row(self, row: int) -> None:
@@ -218,7 +220,9 @@ class Overview(w.VBox):  # type: ignore[misc]
             key, rows = charted[view]
             # Filters that are chosen again show the same charts.
             drawn = filtered.charts.get((view.title, key))
-            chart.value = filtered.charts[view.title, key] = _chart_of(view, key, rows) if drawn is None else drawn
+            chart.value = filtered.charts[view.title, key] = (
+                _chart_of(view, key, rows, filtered.currency) if drawn is None else drawn
+            )
             chart.remove_class("bf-drawing")
 
 
@@ -232,13 +236,13 @@ def _figures_of(view: View, filtered: FilteredBook) -> str:
     return f"<h3>{text_of(view.title)}</h3>{_tiles(view, filtered, total)}{notes}"
 
 
-def _chart_of(view: View, key: str | None, rows: pd.DataFrame) -> str:
+def _chart_of(view: View, key: str | None, rows: pd.DataFrame, currency: str) -> str:
     if not len(rows) or view.analysis.chart is None:
         return ""
     by = next((f" by {words.lower()}" for words, each in view.keys.items() if each == key), "")
     alt = f"{view.title}{by}; the tab {view.title} holds the same figures."
     lying = key is not None and key not in TIMES
-    chart, _places = picture(partial(view.draw, rows), len(rows), lying=lying, alt=alt)
+    chart, _places = picture(partial(view.draw, rows, currency=currency), len(rows), lying=lying, alt=alt)
     return chart
 
 
@@ -267,7 +271,8 @@ def _tiles(view: View, filtered: FilteredBook, total: dict[str, float]) -> str:
             warnings.simplefilter("ignore")
             figures = filtered.before.total(view.analysis)
         before = {name: figures[name] for name in view.tab.compared if name in figures}
-    return tiles([found for name in view.tab.tiles if (found := measure(name))], total, before)
+    columns = [found for name in view.tab.tiles if (found := measure(name))]
+    return tiles(columns, total, before, filtered.currency)
 
 
 def _definitions(view: View) -> str:

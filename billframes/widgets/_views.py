@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from billframes import plots, tables
-from billframes._show import MISSING
+from billframes._show import MISSING, short_date
 from billframes.analysis.column_types import ITEMS
 from billframes.analysis.keys import TIMES, By
 from billframes.analysis.metrics import Measure, title_of_key
@@ -71,6 +71,11 @@ class View:
             return shown
         return [found for name in result if (found := measure(str(name)))]
 
+    def only_where_wide(self, result: pd.DataFrame) -> set[str]:
+        """Return the measures that a narrow page has no room for."""
+        columns = {each.name for each in self.columns(result)}
+        return columns - {*getattr(tables, self.analysis.name).page_columns(result)} if self.analysis.table else set()
+
     def names(self, result: pd.DataFrame) -> dict[str, list[str]]:
         """Return what names the rows of a result, by heading: the key that they are by, or the table's own keys."""
         table = self.analysis.table
@@ -85,9 +90,9 @@ class View:
             result = result.sort_values(self.tab.order, ascending=False, kind="stable", ignore_index=True)
         return filtered.book_filters.named_apart(result)
 
-    def draw(self, result: pd.DataFrame, ax: Axes) -> Axes:
+    def draw(self, result: pd.DataFrame, ax: Axes, *, currency: str = "") -> Axes:
         """Draw a result."""
-        drawn: Axes = getattr(plots, self.analysis.name)(result, ax)
+        drawn: Axes = getattr(plots, self.analysis.name)(result, ax, currency=currency)
         return drawn
 
     def rows_behind(self, filtered: FilteredBook, key: str, value: object) -> pd.DataFrame:
@@ -126,7 +131,10 @@ def views() -> list[View]:
 
 def _texts(values: pd.Series[Any]) -> list[str]:
     dates = pd.api.types.is_datetime64_any_dtype(values.dtype)
-    return [MISSING if pd.isna(each) else f"{each:%Y-%m-%d}" if dates else str(each) for each in values]
+    # Spaces at which a cell does not break.
+    return [
+        MISSING if pd.isna(each) else short_date(each).replace(" ", "\xa0") if dates else str(each) for each in values
+    ]
 
 
 def _records(filtered: FilteredBook, frames: tuple[str, ...]) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import sqlite3
 from contextlib import closing, contextmanager
@@ -218,7 +219,28 @@ def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(opened
     for width in (390, 900, 1280, 1900):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), width
+
+    # On a laptop no table scrolls sideways: it leaves out columns, and says so.
+    page.locator(".bf-tabs .lm-TabBar-tab", has_text="Scorecard").click()
+    table = page.locator(".bf-scroll:visible", has_text="Median lag")
+    expect(table).to_be_visible(timeout=30_000)
+    for width, is_narrow in ((1280, True), (1900, False)):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.locator("th:visible", has_text="Median lag").count() == (not is_narrow)
+        assert page.locator(".bf-lacking:visible").count() == is_narrow
+        assert table.evaluate("each => each.scrollWidth <= each.clientWidth"), width
     assert page.complaints == []
+
+
+def test_an_explanation_keeps_its_form_under_jupyters_own_style(page):
+    # As JupyterLab has it for whatever a cell shows.
+    jupyters = "dt { float: left; width: 20%; font-weight: bold; } dd { float: left; width: 80%; }"
+    page.set_content(f"<style>{jupyters}</style>{bf.explain('realization')._repr_html_()}")
+    boxes = page.locator("dt, dd").evaluate_all(
+        "all => all.map(each => each.getBoundingClientRect()).map(each => [each.left, each.top, each.bottom])"
+    )
+    assert all(above[2] <= below[1] for above, below in itertools.pairwise(boxes))
+    assert len({left for left, _top, _bottom in boxes}) == 2
 
 
 # Last, because it edits the firm that the other tests read.

@@ -16,9 +16,10 @@ import billframes as bf
 from billframes._show import change
 from billframes.analysis import guards
 from billframes.analysis.metrics import Measure
+from billframes.analysis.spec import measures
 from billframes.widgets import _html as html_module, _ways as ways
 from billframes.widgets._filtered_book import BookFilters, FilteredBook
-from billframes.widgets._html import downloads, records, table
+from billframes.widgets._html import downloads, records, table, tiles
 from billframes.widgets._plain_words import meaning
 from billframes.widgets._state import read_state
 from billframes.widgets._tabs import Overview, ViewTab
@@ -28,7 +29,9 @@ from tests.widgets.conftest import MEAN
 TODAY = dt.date(2026, 10, 31)
 VIEWS = views()
 VIEW = {view.analysis.name: view for view in VIEWS}
-UTILIZATION, REALIZATION, RECEIVABLES, WIP = (VIEW[name] for name in ("utilization", "realization", "aging", "wip"))
+UTILIZATION, REALIZATION, RECEIVABLES, WIP, COLLECTIONS = (
+    VIEW[name] for name in ("utilization", "realization", "aging", "wip", "collections")
+)
 
 
 @pytest.fixture(scope="module")
@@ -321,6 +324,19 @@ def test_nothing_under_the_filters_says_so(filtered):
         tab = ViewTab(view, "UTC")
         tab.show(filtered(client_id=["nobody"], user_id=["nobody"]))
         assert not tab.bars or view is UTILIZATION
+
+
+@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+def test_amounts_name_their_currency_and_dates_have_the_month_in_words(filtered):
+    shown = tiles(
+        [measures()["billed_amount"], measures()["client_hours"]],
+        {"billed_amount": 5.0, "client_hours": 2.0},
+        {},
+        "CHF",
+    )
+    assert [each.get_text() for each in BeautifulSoup(shown, "html.parser").find_all("dd")] == ["5 CHF", "2.0"]
+    dates = COLLECTIONS.names(COLLECTIONS.compute(filtered(), None))["Due date"]
+    assert re.fullmatch(r"\d{1,2}\s[A-Z][a-z]{2}\s20\d\d", dates[0])
 
 
 def test_words_from_data_are_never_html():
