@@ -28,6 +28,7 @@ from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import TIMES, By
 from billframes.analysis.metrics import Measure
 from billframes.analysis.paired_results import identity, key_types, own_keys, refuse_repeated
+from billframes.analysis.result_rows import MEASURE
 from billframes.analysis.spec import PERIODS, Analysis, ChartSpec, FromBook, TableSpec, analyses, measure as measure_of
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import parse_period, period_before
@@ -149,7 +150,11 @@ def compare(
         numbers = [f"{name}_{unit}" for name in _COLUMNS]
     columns |= dict.fromkeys(numbers, pa.float64())
     table = pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in columns.items()})
-    return cast("IntoFrameT", to_native(from_arrow(as_arrow(first), table), next(iter(results.values()))))
+    made = to_native(from_arrow(as_arrow(first), table), next(iter(results.values())))
+    if isinstance(made, pd.DataFrame):
+        # For the titles of its table and chart, because the columns are named alike for every measure.
+        made.attrs[MEASURE] = found.title
+    return cast("IntoFrameT", made)
 
 
 class _Figures:

@@ -411,6 +411,8 @@ ANALYSIS = Analysis(
             *("largest_amount", "largest_share", "largest_share_change", "new_clients", "dormant_clients"),
         ),
         brief=("opened_matters", "fees_amount", "new_client_share", "largest_share", "largest_share_change"),
+        # Only of the whole firm; by practice area they are known of none.
+        where_there=("largest_share_change", "new_clients", "dormant_clients"),
     ),
     chart=ChartSpec(
         kind="bars",

@@ -13,12 +13,15 @@ import pandas as pd
 
 from billframes.analysis.engine import collect
 from billframes.analysis.frames import wrap_frame
-from billframes.analysis.keys import TIMES
+from billframes.analysis.keys import TIMES, UNASSIGNED
 from billframes.analysis.metrics import title_of_key
 from billframes.analysis.spec import measure
 from billframes.errors import MissingColumnError
 
-__all__ = ["Rows", "rows_of", "there_or_first"]
+__all__ = ["MEASURE", "Rows", "rows_of", "there_or_first"]
+
+MEASURE = "measure"
+"""The attribute of a pandas result that says which measure its columns are of."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class Rows:
         What the rows are by, such as "client"; empty where the result is one row of everything.
     over_time : bool
         Whether the rows are months, quarters or years.
+    measure : str
+        The title of the one measure that the result is of, if it says so: pandas results of `compare` do.
     """
 
     frame: pd.DataFrame
@@ -45,11 +50,16 @@ class Rows:
     labels: list[str]
     what: str
     over_time: bool
+    measure: str = ""
 
     @property
     def by(self) -> str:
         """The words that end a title, such as " by client"."""
         return f" by {self.what}" if self.what else ""
+
+    def titled(self, title: str) -> str:
+        """Return a title with the measure before it and what the rows are by after it."""
+        return f"{self.measure}, {title[:1].lower()}{title[1:]}{self.by}" if self.measure else f"{title}{self.by}"
 
 
 def rows_of(result: Any, needs: Sequence[str], analysis: str, shown: str = "chart") -> Rows:
@@ -85,7 +95,8 @@ def rows_of(result: Any, needs: Sequence[str], analysis: str, shown: str = "char
     over_time = len(keys) == 1 and keys[0] in TIMES
     texts = [[_text(value, over_time) for value in frame[key]] for key in keys]
     labels = [" · ".join(row) for row in zip(*texts, strict=True)] if keys else ["All"] * len(frame)
-    return Rows(frame, keys, _told_apart(labels), " and ".join(map(title_of_key, keys)), over_time)
+    of = str(getattr(result, "attrs", {}).get(MEASURE, ""))
+    return Rows(frame, keys, _told_apart(labels), " and ".join(map(title_of_key, keys)), over_time, of)
 
 
 def there_or_first(result: Any, names: Sequence[str]) -> list[str]:
@@ -113,7 +124,7 @@ def _keys(columns: list[str]) -> list[str]:
 
 def _text(value: Any, over_time: bool) -> str:
     if pd.isna(value):
-        return "Unassigned"
+        return UNASSIGNED
     text = str(value)
     if over_time and len(text) == len("2026-10"):
         try:

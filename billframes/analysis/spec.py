@@ -54,7 +54,8 @@ class TableSpec:
     columns : tuple of str
         The measures shown, in order; `BUCKETS` and `PERIODS` stand for the result's own.
     where_there : tuple of str
-        Those of `columns` that only some results have; one column at least must be there.
+        Those of `columns` that only some results have; one column at least must be there. Of several rows that all
+        lack it, such a column is not shown.
     brief : tuple of str
         Those of `columns` that a page in portrait has room for; all of them if empty.
     keys : tuple of str

@@ -77,7 +77,7 @@ class Drawn:
 
     def finish(self, ax: Axes, values: str = "x", end: str = "") -> Axes:
         """Give the axes their title and frame."""
-        return finish(ax, f"{self.title}{self.rows.by}{end}", values=values, unit=self.unit, name=self.axis)
+        return finish(ax, f"{self.rows.titled(self.title)}{end}", values=values, unit=self.unit, name=self.axis)
 
 
 def axis_title(unit: str, currency: str = "") -> str:

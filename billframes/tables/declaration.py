@@ -69,14 +69,14 @@ class TableOf(TableSpec):
         from billframes.tables._great import great_table
 
         rows = self._read(result)
-        shown = self.measures(rows.frame)
         own = self._keys_of(rows.frame)
         keys = own or rows.keys
         below = self._total(rows.frame, total)
+        shown = [each for each in self.measures(rows.frame) if self._is_known(each.name, rows.frame, below)]
         return great_table(
             _cells(rows, keys, shown, below),
             id=f"billframes-{self.analysis.replace('_', '-')}",
-            title=title or f"{self.title}{'' if own else rows.by}",
+            title=title or (self.title if own else rows.titled(self.title)),
             headings={name: title_of_key(name).capitalize() for name in keys}
             | {each.name: each.title for each in shown},
             units={each.name: "cents" if self.cents and each.unit == "money" else each.unit for each in shown},
@@ -115,6 +115,11 @@ class TableOf(TableSpec):
         buckets = [name for name in shown if BUCKET.fullmatch(name)]
         brief = [each for name in self.brief for each in (buckets if name == BUCKETS else [name])]
         return [name for name in shown if not brief or name in brief]
+
+    def _is_known(self, name: str, frame: pd.DataFrame, below: dict[str, Any] | None) -> bool:
+        """Tell whether a column has a figure; of those that all results have, dashes are shown, too."""
+        known = frame[name].notna().any() or pd.notna((below or {}).get(name))
+        return bool(known) or len(frame) < 2 or name not in self.where_there
 
     def _total(self, frame: pd.DataFrame, total: Any) -> dict[str, Any] | None:
         if total is False:

@@ -98,7 +98,8 @@ def test_periods_as_columns_are_the_rows_side_by_side(book):
     pd.testing.assert_series_equal(wide["since_previous_ratio"], last)
     shown = bf.tables.compare(wide.reset_index()).as_raw_html()
     assert "2026-09" in shown
-    assert "Compared by client" in shown
+    assert "Billing realization, compared by client" in shown
+    assert bf.plots.compare(long).get_title(loc="left").startswith("Billing realization, beside the year before by")
 
 
 def test_twelve_months_are_the_sum_of_all_of_them():

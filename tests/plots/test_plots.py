@@ -114,6 +114,13 @@ def test_money_on_an_axis_is_short(fees):
     assert ax.yaxis.get_major_formatter()(50_000, 0) == "50k"
 
 
+def test_a_part_of_nothing_is_not_drawn_as_a_dark_line():
+    columns = {"0-30": [5.0, 0.0], "31-60": [5.0, 20.0], "61+": [0.0, 3.0], "total": [10.0, 23.0]}
+    drawn = plots.wip(pd.DataFrame({"client_name": ["Acme", "Bolt"], **columns}))
+    edges = [(bar.get_width() > 0, bar.get_linewidth() > 0) for part in drawn.containers for bar in part]
+    assert edges == [(True, True), (False, False), (True, True), (True, True), (False, False), (True, True)]
+
+
 def test_an_axis_names_its_unit_and_the_currency_if_it_is_given(fees, hours, owed):
     assert plots.realization(fees).get_ylabel() == "Amount"
     assert plots.realization(fees, currency="EUR").get_ylabel() == "Amount (EUR)"
