@@ -59,8 +59,10 @@ _ROW = 16
 _LINE, _ON_A_LINE = 15, 105
 # Excel's number of the paper's size; inches left, right, above and below.
 _A4, _MARGINS = 9, (0.4, 0.4, 0.5, 0.5)
-# So many characters of width stay readable across a landscape page; wider sheets take two.
-_ON_PAPER = 170
+# So many characters of width are read across a landscape page, in about 7 points; wider sheets take two.
+_ON_PAPER = 230
+# Smaller changes of a ratio are shown as 0.0%, without a sign.
+_LEAST_POINTS = 0.0005
 # Excel's limit for one cell is 32,767 characters.
 _LONGEST = 32_000
 # XML can't contain control characters.
@@ -142,6 +144,7 @@ class _Pen:
             unit: book.add_format({"num_format": form, "bold": True, "top": 1}) for unit, form in forms.items()
         }
         self._total = book.add_format({"bold": True, "top": 1})
+        self._no_change = book.add_format({"num_format": "0.0%;0.0%;0.0%"})
 
     def definitions(self, page: Any, about: Iterable[tuple[str, str]], made: Sequence[Sheet]) -> None:
         """Say what the report is, what each sheet holds, and what each column means."""
@@ -173,6 +176,7 @@ class _Pen:
         for place, name in enumerate(columns):
             self._column(page, (top + 1, place), sheet.rows[name], self._forms(sheet)[place], name in sheet.labels)
         last = top + len(sheet.rows)
+        self._without_sign(page, sheet, (top + 1, last + 2))
         # Rows with descriptions take the height of their text.
         if "description" not in columns:
             page.set_default_row(_ROW)
@@ -201,6 +205,14 @@ class _Pen:
         day = self._days["month" if values.name == "month" else "date"] if label else form
         for row, value in enumerate(values, start=start[0]):
             write_cell(page, row, start[1], value, day if isinstance(value, pd.Timestamp) else form)
+
+    def _without_sign(self, page: Any, sheet: Sheet, rows: tuple[int, int]) -> None:
+        """Show changes that are 0.0% without a sign; their cells keep the figures, so that parts add up."""
+        between = {"type": "cell", "criteria": "between", "format": self._no_change}
+        ends = {"minimum": -_LEAST_POINTS * 0.9999, "maximum": _LEAST_POINTS * 0.9999}
+        for place, each in enumerate(sheet.measures, start=len(sheet.labels)):
+            if each.unit == "points":
+                page.conditional_format(rows[0], place, rows[1], place, {**between, **ends})
 
     def _below(self, page: Any, row: int, sheet: Sheet) -> None:
         if sheet.total.empty or not sheet.labels:

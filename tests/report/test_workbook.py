@@ -169,6 +169,15 @@ def test_the_workbook_says_which_settings_count(book):
     assert said["Settings"].startswith("No firm settings: 8 hours a day, Mon to Fri")
 
 
+def test_a_change_that_is_shown_as_zero_has_no_sign(book):
+    sheet = book["Change of realization by client"]
+    columns = [str(each.sqref).split(":")[0].rstrip("0123456789") for each in sheet.conditional_formatting]
+    assert [sheet[f"{column}1"].value for column in columns] == ["Own change", "Mix", "Change"]
+    (rule,) = next(iter(sheet.conditional_formatting)).rules
+    assert rule.dxf.numFmt.formatCode == "0.0%;0.0%;0.0%"
+    assert [float(each) for each in rule.formula] == pytest.approx([-0.0005, 0.0005], rel=0.001)
+
+
 def test_definitions_speak_neither_of_arguments_nor_of_an_api(book):
     said = texts(book)
     assert [text for text in said if "API" in text or "True" in text or "=False" in text] == []
@@ -180,7 +189,7 @@ def test_each_sheet_prints_large_enough_and_wide_ones_repeat_their_first_column(
         across = sheet.page_setup.fitToWidth or 1
         widths = [sheet.column_dimensions[get_column_letter(place)].width for place in range(1, sheet.max_column + 1)]
         assert max(widths[1:]) < 61
-        assert sum(widths) / across <= 175, sheet.title
+        assert sum(widths) / across <= 240, sheet.title
         assert sheet.print_title_cols == ("$A:$A" if across > 1 else None), sheet.title
-    assert book["Realization by client"].page_setup.fitToWidth == 2
+    assert book["Stale work and matters"].page_setup.fitToWidth == 2
     assert book["Utilization by timekeeper"].print_title_cols is None
