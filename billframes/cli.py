@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
 
+from billframes._names import closest
 from billframes._terminal import say, say_error
 from billframes._user_lines import DEBUG_VARIABLE
 from billframes._version import __version__
@@ -83,7 +85,9 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     if len(rest) == 1 and not rest[0].startswith("-") and getattr(args, "period", "") is None:
         args.period, rest = rest[0], []
     if rest:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        options = re.findall(r"--[\w-]+", args.parser.format_help())
+        hint = closest(rest[0], options) if rest[0].startswith("--") else ""
+        args.parser.error(f"unrecognized arguments: {' '.join(rest)}.{hint}")
     return args
 
 
@@ -94,6 +98,8 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         prog="billframes", description="A law firm's billing API as frames, analyses and reports."
     )
     parser.add_argument("--version", action="version", version=f"billframes {__version__}")
+    if asked is not None and asked not in COMMANDS:
+        parser.error(f"there is no command {asked!r}; it takes {', '.join(COMMANDS)}.{closest(asked, COMMANDS)}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, (module, summary) in COMMANDS.items():
         words = commands.add_parser(
@@ -105,5 +111,5 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         words.epilog = "examples:\n" + "".join(f"  {each}\n" for each in getattr(command, "EXAMPLES", ()))
         words.add_argument("--debug", action="store_true", help="show the traceback of an error")
         command.add_arguments(words)
-        words.set_defaults(run=command.run)
+        words.set_defaults(run=command.run, parser=words)
     return parser

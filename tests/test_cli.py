@@ -142,6 +142,21 @@ def test_every_command_that_loads_takes_a_profile_or_the_demonstration(capsys, c
     assert "--demo" in shown
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["reprot"], "there is no command 'reprot'; it takes apply, dashboard, "),
+        (["reprot"], "Did you mean 'report'?"),
+        (["report", "--narrative", "--formatt=pdf"], "unrecognized arguments: --formatt=pdf. Did you mean '--format'?"),
+    ],
+)
+def test_an_unknown_command_or_option_suggests_the_nearest(capsys, words, said):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", [["report"], ["dashboard"], ["export", "users", "-o", "users.csv"]])
 def test_one_source_of_data_is_chosen(capsys, command):
     with pytest.raises(SystemExit) as ended:

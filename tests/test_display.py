@@ -146,6 +146,7 @@ def test_a_record_shows_labelled_fields_with_ids_last(client, entries):
     row = entries.iloc[0]
     assert fields["Hours"] == f"{row['hours']:.2f}"
     assert fields["User"] == row["user_name"]
+    assert fields["Billed"] == ("yes" if row["billed"] else "no")
     assert fields["Client"].replace("\u2068", "").startswith(row["client_name"])
     assert row["client_reference"] in fields["Client"]
     assert list(fields)[-1] == "Fixed fee id"

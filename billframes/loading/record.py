@@ -179,7 +179,9 @@ def _isolated(text: str) -> str:
 
 
 def _read(value: Any) -> str:
-    """Return a value as people read it: money and hours have two decimals."""
+    """Return a value as people read it: money and hours have two decimals, and what is true is yes."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:,.2f}" if isinstance(value, float) else _shown(value)
 
 
