@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import nbformat
+
 from billframes.errors import ConfigError
 from billframes.report.building import build
 from billframes.report.demo import DEMO_FIRM, DEMO_REMARK
@@ -137,7 +139,8 @@ def _served(environment: Mapping[str, str | None], settings: str) -> Iterator[st
     }
     with private_folder() as folder, (folder / "log").open("w") as log:
         notebook, port, frames = folder / "pictures.ipynb", folder / dashboard.PORT_FILE, folder / "frames"
-        notebook.write_text(_notebook(_DASHBOARD, *WIDGETS.values()), encoding="utf-8")
+        cells = [nbformat.v4.new_code_cell(each) for each in (_DASHBOARD, *WIDGETS.values())]
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
         frames.mkdir(mode=0o700)
         (frames / dashboard.VARIABLES_FILE).write_text(json.dumps(variables), encoding="utf-8")
         command = [sys.executable, "-c", _SERVER, str(notebook), "0"]
@@ -153,15 +156,6 @@ def _served(environment: Mapping[str, str | None], settings: str) -> Iterator[st
                 yield f"http://127.0.0.1:{port.read_text()}/?token={token}"
             finally:
                 server.terminate()
-
-
-def _notebook(*cells: str) -> str:
-    made = [
-        {"cell_type": "code", "id": f"c{i}", "metadata": {}, "source": cell, "outputs": [], "execution_count": None}
-        for i, cell in enumerate(cells)
-    ]
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return json.dumps({"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
 
 
 def _cell(page: Any, name: str) -> Any:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from billframes.report.building import build
     from billframes.report.html import Section
-    from billframes.report.month import Month, load
+    from billframes.report.loading import load
+    from billframes.report.month import Month
     from billframes.report.sections import (
         changes,
         collections,
@@ -53,7 +54,7 @@ __all__ = [
     "write_downs",
 ]
 
-_HOMES = {"build": "building", "Month": "month", "Section": "html", "load": "month"}
+_HOMES = {"build": "building", "Month": "month", "Section": "html", "load": "loading"}
 
 
 def __getattr__(name: str) -> Any:

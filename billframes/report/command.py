@@ -27,7 +27,7 @@ from billframes.periods import month_end
 from billframes.report.building import build, build_each, check_extras
 from billframes.report.demo import DEMO_FIRM, DEMO_REMARK, demonstration
 from billframes.report.kernel import check_private_kernels
-from billframes.report.month import load, read_month
+from billframes.report.loading import load, read_month
 from billframes.report.scope import Scope, choose, every, file_names
 from billframes.report.workbook import check_writer, workbook
 

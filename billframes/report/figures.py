@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from billframes._show import change, format_number, long_date, month_name
 from billframes.analysis.metrics import Measure
 from billframes.analysis.spec import measure
-from billframes.report.html import Cell, outside, unit_of
+from billframes.report.html import Cell, is_outside, outside, unit_of
 from billframes.report.month import LOOK_BACK, Month
 
 __all__ = ["Figure", "Tile", "figures", "tiles"]
@@ -81,9 +81,7 @@ class Figure:
         return outside([""] * len(self.by_period), self.by_period, self.measure)
 
     def _cell(self, value: float) -> Cell:
-        found = self.measure
-        strange = bool(found and ((found.above and value >= 1.0005) or (found.below and value <= -0.0005)))
-        return Cell(format_number(value, self.unit), strange)
+        return Cell(format_number(value, self.unit), self.measure is not None and is_outside(value, self.measure))
 
     def _change(self, now: float, then: float) -> Cell:
         return Cell("" if self.mark else change(now, then, self.unit))

@@ -15,7 +15,7 @@ from billframes.analysis.metrics import PRICED, Measure
 if TYPE_CHECKING:
     import jinja2  # workbooks and the explorer need this module, and not jinja2
 
-__all__ = ["Cell", "Section", "Table", "anchor", "outside", "table", "templates", "unit_of"]
+__all__ = ["Cell", "Section", "Table", "anchor", "is_outside", "outside", "table", "templates", "unit_of"]
 
 
 class Section:
@@ -144,8 +144,12 @@ def _cell(row: Mapping[Any, Any], column: Measure) -> Cell:
         return Cell("–" if pd.isna(value) else short_date(value))
     if value is None or pd.isna(value):
         return Cell(format_number(None, column.unit))
-    strange = (column.above and _is_above(value)) or (column.below and _is_below(value))
-    return Cell(format_number(value, column.unit), bool(strange))
+    return Cell(format_number(value, column.unit), is_outside(value, column))
+
+
+def is_outside(value: float, column: Measure) -> bool:
+    """Tell whether a ratio is below 0% or above 100% and its declaration says why it can be."""
+    return bool((column.above and _is_above(value)) or (column.below and _is_below(value)))
 
 
 def _is_above(value: float) -> bool:

@@ -1,4 +1,4 @@
-"""A month's data and figures, loaded once, with the earlier months they are compared with.
+"""A month's figures, with the earlier months they are compared with.
 
 The month before and the same month a year ago come from the same frames, because a book holds all work and invoices.
 Balances are never compared: the API has only today's.
@@ -13,31 +13,28 @@ import re
 import warnings
 import zoneinfo
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pandas as pd
 
-from billframes._show import enum_label, long_date, month_name
+from billframes._show import enum_label, month_name
 from billframes.analysis.bridge import bridge
 from billframes.analysis.compare import compare
 from billframes.analysis.totals import total_of
-from billframes.book import Book, book
+from billframes.book import Book
 from billframes.book_slice import BookSlice, SlicedBook, SliceKey, kept
-from billframes.client import Client
 from billframes.config.firm import FirmSettings
-from billframes.errors import BillframesWarning, ParameterError
-from billframes.periods import month_end, parse_period, resolve
-from billframes.report.e_billing import EBilling, check_e_billing
+from billframes.errors import BillframesWarning
+from billframes.periods import month_end
+from billframes.report.e_billing import EBilling
 from billframes.report.history import Balances, balances_then
 from billframes.report.scope import Scope, read_scope
 from billframes.report.tables import named_apart
 
-__all__ = ["Month", "collect_warnings", "load", "read_month"]
+__all__ = ["LOOK_BACK", "Month", "collect_warnings"]
 
-FRAMES = ("time_entries", "invoices", "matters", "expenses", "fixed_fees", "users", "clients")
 # The same month a year ago.
 LOOK_BACK = 12
 
@@ -339,88 +336,6 @@ class Month:
         last = min(month_end(first), self.last)
         row: pd.Series[Any] = self.book.utilization(None, start=first, end=last).iloc[0]
         return row[["client_hours", "total_hours", "capacity_hours", "utilization"]].to_dict()
-
-
-def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", client: Client | None = None) -> Month:
-    """
-    Load the data that a month's report needs, in parallel.
-
-    Parameters
-    ----------
-    month : str
-        Such as "2026-10".
-    settings : str
-        Path of a TOML file with the firm's settings.
-    as_of : str
-        The day to which receivables are aged, such as "2026-10-31"; by default the month's last day. If it is within
-        the month, work and invoices are also counted only up to that day.
-
-    Returns
-    -------
-    Month
-
-    Raises
-    ------
-    ParameterError
-        `month` or `as_of` is invalid, `as_of` is before the month, or the month is in the future.
-    ConfigError
-        The settings can't be read, or no API is configured.
-    ApiError
-        The server refused a request or could not be reached.
-
-    Examples
-    --------
-    >>> import billframes as bf
-    >>> client = bf.connect("sandbox")
-    >>> month = load("2026-10")
-    >>> month.name, month.receivables(None).shape[0]
-    ('October 2026', 1)
-    """
-    first = read_month(month)
-    day = resolve(None, as_of, names=("", "as_of")).end if as_of else month_end(first)
-    if day is None or day < first:
-        raise ParameterError(f"as_of={as_of!r} lies before {month_name(first)}; it takes a day of that month or later.")
-    firm = FirmSettings.load(settings) if settings else None
-    last = min(day, month_end(first))
-    loaded = Month(first, last, day, book(first, last, settings=firm, client=client))
-    with collect_warnings(loaded.notes), ThreadPoolExecutor(len(FRAMES)) as pool:
-        list(pool.map(functools.partial(getattr, loaded.book), FRAMES))
-    if loaded.loaded_on and first > loaded.loaded_on:
-        raise ParameterError(f"{month_name(first)} has not begun yet: the data are of {long_date(loaded.loaded_on)}.")
-    # Codes of expenses and fixed fees are read here, so that figures need no connection.
-    with collect_warnings(loaded.notes):
-        loaded.e_billing = check_e_billing(loaded.whole, loaded.first, loaded.last)
-    return loaded.only(only) if only else loaded
-
-
-def read_month(text: str, *, today: dt.date | None = None) -> dt.date:
-    """
-    Return the first day of the named month.
-
-    Parameters
-    ----------
-    text : str
-        "2026-10", "last month" or "this month".
-    today : date, optional
-        The day from which "last month" is counted; by default the machine's local date.
-
-    Raises
-    ------
-    ParameterError
-        The text does not name a single month.
-
-    Examples
-    --------
-    >>> read_month("2026-10")
-    datetime.date(2026, 10, 1)
-    """
-    try:
-        period = parse_period(text, today=today)
-    except ParameterError:
-        period = None
-    if period is None or period.start is None or period.start.day != 1 or period.end != month_end(period.start):
-        raise ParameterError(f"{text!r} is not a month; give one such as 2026-10 or 'October 2026'.")
-    return period.start
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from bs4 import BeautifulSoup
 import billframes as bf
 from billframes import _session
 from billframes.report.building import build
-from billframes.report.month import Month, load
+from billframes.report.loading import load
+from billframes.report.month import Month
 from billframes.sandbox import Sandbox
 
 MEAN = "<script>alert('x')</script> & Söhne $5 $6"

@@ -15,19 +15,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_urlsafe
 
+import nbformat
+
 from billframes.report.kernel import private_folder, transport_in
 
 ROOT = Path(__file__).parents[2]
 
 
 def notebook(*cells: str) -> str:
-    """A notebook of code cells, none of them run."""
-    made = [
-        {"cell_type": "code", "id": f"c{i}", "metadata": {}, "source": cell, "outputs": [], "execution_count": None}
-        for i, cell in enumerate(cells)
-    ]
+    """A notebook of code cells, none of them run. JupyterLab would ask which kernel to take if it did not say."""
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return json.dumps({"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
+    made = [nbformat.v4.new_code_cell(each) for each in cells]
+    return nbformat.writes(nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": kernel}))
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:

@@ -1,0 +1,106 @@
+"""Load the data of a month's report, in parallel."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from concurrent.futures import ThreadPoolExecutor
+
+from billframes._show import long_date, month_name
+from billframes.book import book
+from billframes.client import Client
+from billframes.config.firm import FirmSettings
+from billframes.errors import ParameterError
+from billframes.periods import month_end, parse_period, resolve
+from billframes.report.e_billing import check_e_billing
+from billframes.report.month import Month, collect_warnings
+
+__all__ = ["load", "read_month"]
+
+_FRAMES = ("time_entries", "invoices", "matters", "expenses", "fixed_fees", "users", "clients")
+
+
+def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", client: Client | None = None) -> Month:
+    """
+    Load the data that a month's report needs, in parallel.
+
+    Parameters
+    ----------
+    month : str
+        Such as "2026-10".
+    settings : str
+        Path of a TOML file with the firm's settings.
+    as_of : str
+        The day to which receivables are aged, such as "2026-10-31"; by default the month's last day. If it is within
+        the month, work and invoices are also counted only up to that day.
+    only : str
+        The part of the firm that `Month.only` returns; by default the whole firm.
+    client : Client, optional
+        By default, the default client.
+
+    Returns
+    -------
+    Month
+
+    Raises
+    ------
+    ParameterError
+        `month` or `as_of` is invalid, `as_of` is before the month, or the month is in the future.
+    ConfigError
+        The settings can't be read, or no API is configured.
+    ApiError
+        The server refused a request or could not be reached.
+
+    Examples
+    --------
+    >>> import billframes as bf
+    >>> client = bf.connect("sandbox")
+    >>> month = load("2026-10")
+    >>> month.name, month.receivables(None).shape[0]
+    ('October 2026', 1)
+    """
+    first = read_month(month)
+    day = resolve(None, as_of, names=("", "as_of")).end if as_of else month_end(first)
+    if day is None or day < first:
+        raise ParameterError(f"as_of={as_of!r} lies before {month_name(first)}; it takes a day of that month or later.")
+    firm = FirmSettings.load(settings) if settings else None
+    last = min(day, month_end(first))
+    loaded = Month(first, last, day, book(first, last, settings=firm, client=client))
+    with collect_warnings(loaded.notes), ThreadPoolExecutor(len(_FRAMES)) as pool:
+        list(pool.map(functools.partial(getattr, loaded.book), _FRAMES))
+    if loaded.loaded_on and first > loaded.loaded_on:
+        raise ParameterError(f"{month_name(first)} has not begun yet: the data are of {long_date(loaded.loaded_on)}.")
+    # Codes of expenses and fixed fees are read here, so that figures need no connection.
+    with collect_warnings(loaded.notes):
+        loaded.e_billing = check_e_billing(loaded.whole, loaded.first, loaded.last)
+    return loaded.only(only) if only else loaded
+
+
+def read_month(text: str, *, today: dt.date | None = None) -> dt.date:
+    """
+    Return the first day of the named month.
+
+    Parameters
+    ----------
+    text : str
+        "2026-10", "last month" or "this month".
+    today : date, optional
+        The day from which "last month" is counted; by default the machine's local date.
+
+    Raises
+    ------
+    ParameterError
+        The text does not name a single month.
+
+    Examples
+    --------
+    >>> read_month("2026-10")
+    datetime.date(2026, 10, 1)
+    """
+    try:
+        period = parse_period(text, today=today)
+    except ParameterError:
+        period = None
+    if period is None or period.start is None or period.start.day != 1 or period.end != month_end(period.start):
+        raise ParameterError(f"{text!r} is not a month; give one such as 2026-10 or 'October 2026'.")
+    return period.start
