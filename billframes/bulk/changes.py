@@ -111,9 +111,17 @@ class Change:
 
     def hold_back(self) -> None:
         """Send nothing of a record with an invalid cell."""
-        wrong = [cell.column for cell in self.cells if cell.status == "invalid"]
+        wrong = list(dict.fromkeys(cell.column for cell in self.cells if cell.status == "invalid"))
         if wrong:
-            self.mark("invalid", f"not sent, because {', '.join(dict.fromkeys(wrong))} of this row is invalid")
+            self.mark(
+                "invalid",
+                f"not sent, because {_listed(wrong)} of this row {'is' if len(wrong) == 1 else 'are'} invalid",
+            )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def body_for(change: Change, resource: Resource, columns: Mapping[str, EditColumn]) -> bytes:

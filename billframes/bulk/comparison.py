@@ -218,7 +218,8 @@ def deletions(
     expected: Mapping[str, Record],
 ) -> list[Change]:
     """Return the deletions, each with a status."""
-    names = {*_ALWAYS, *(name for cells in expected.values() for name in cells)}
+    # Who reads the plan knows a record by its date and matter, or its name.
+    names = {*_ALWAYS, "date", "matter_name", "name", *(name for cells in expected.values() for name in cells)}
     read = [columns[name] for name in columns if name in names and columns[name].source]
     present = server.records(resource, delete, read) if delete else {}
     changes = [Change("delete", None, id_, present=present.get(id_.casefold(), {})) for id_ in delete]

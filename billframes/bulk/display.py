@@ -73,9 +73,9 @@ def _cells(plan: Plan, *, sent: bool) -> Iterator[tuple[Change, Cell]]:
             yield from ((change, cell) for cell in change.cells if (cell.status == "will change") is sent)
 
 
-def _record(change: Change) -> str:
+def _record(change: Change, first_row: int = 1) -> str:
     if change.action == "create":
-        return "new" if change.place is None else f"new (row {change.place + 1:,})"
+        return "new" if change.place is None else f"new (row {change.place + first_row:,})"
     known = (change.present.get(name) for name in ("date", "matter_name", "name"))
     said = [_short(value) for value in known if value is not None]
     return " · ".join([*(["delete"] if change.action == "delete" else []), *said, str(change.id)])
@@ -86,21 +86,20 @@ def _shown(value: object) -> str:
     return "–" if text is None else text
 
 
-def as_text(plan: Plan) -> str:
-    """Return a plan as text."""
+def as_text(plan: Plan, first_row: int = 1) -> str:
+    """Return a plan as text; `first_row` is the number of the edited frame's first row, as who edited it sees it."""
     lines = [headline(plan), *plan.notes]
     for title, sent in (("Will change:", True), ("Not sent:", False)):
         rows = list(islice(_cells(plan, sent=sent), _MOST_IN_TEXT + 1))
         if rows:
-            lines += ["", title, *map(_line, rows[:_MOST_IN_TEXT])]
+            lines += ["", title, *(_line(*row, first_row) for row in rows[:_MOST_IN_TEXT])]
             if len(rows) > _MOST_IN_TEXT:
                 lines.append("  … the rest is in plan.frame")
     return plain("\n".join(lines))
 
 
-def _line(row: tuple[Change, Cell]) -> str:
-    change, cell = row
-    said = f"  {_record(change)}"
+def _line(change: Change, cell: Cell, first_row: int) -> str:
+    said = f"  {_record(change, first_row)}"
     if cell.column:
         said += f"  {cell.column}: {_short(cell.before)} → {_short(cell.after)}"
     if cell.status != "will change":

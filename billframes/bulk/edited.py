@@ -138,23 +138,25 @@ def _check_resource(names: Sequence[str], edited: Any, resource: Resource) -> No
             f"This frame was loaded as {loaded}, so {resource.name}.plan can't take it; use {loaded}.plan."
         )
     id_ = snake_case(resource.id)
-    others = {
-        snake_case(each.id): each.name for each in (TIME_ENTRIES, EXPENSES, FIXED_FEES, INVOICES, MATTERS, CLIENTS)
-    }
-    own = [name for name, each in others.items() if name in names and each not in _NAMED_BY[resource.name]]
+    own = [name for name, each in _IDS.items() if name in names and each not in _NAMED_BY[resource.name]]
     if own:
         other = own[0]
         raise ParameterError(
-            f"The frame has the column {other!r}, so its rows are {others[other].replace('_', ' ')}, not "
-            f"{resource.name.replace('_', ' ')}. Use bf.{others[other]}, or drop the column if it is your own."
+            f"The frame has the column {other!r}, so its rows are {_IDS[other].replace('_', ' ')}, not "
+            f"{resource.name.replace('_', ' ')}. Use bf.{_IDS[other]}, or drop the column if it is your own."
         )
     if id_ not in names:
+        if id_ in getattr(getattr(edited, "index", None), "names", ()):
+            raise ParameterError(f"{id_} is the frame's index, and has to be a column: use edited.reset_index().")
+        # Other records' ids look alike, and are something else.
+        hint = closest(id_, [name for name in names if name not in _IDS])
         raise ParameterError(
             f"The frame has no column {id_!r}, so it does not say which {resource.name.replace('_', ' ')} to change."
-            f"{closest(id_, names)} Add it; it is empty in rows that are to be created."
+            f"{hint} Add it; it is empty in rows that are to be created."
         )
 
 
+_IDS = {snake_case(each.id): each.name for each in (TIME_ENTRIES, EXPENSES, FIXED_FEES, INVOICES, MATTERS, CLIENTS)}
 # Records that a record of each resource names by id, and itself.
 _NAMED_BY = {
     "time_entries": {"time_entries", "fixed_fees", "invoices", "matters", "clients"},

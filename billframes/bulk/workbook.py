@@ -20,6 +20,7 @@ import pandas as pd
 
 from billframes._export import neutral
 from billframes._names import snake_case
+from billframes.bulk.columns import columns_of
 from billframes.errors import ConfigError, ParameterError
 from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, MATTERS, TIME_ENTRIES, Resource
 
@@ -63,12 +64,14 @@ def read_workbook(path: Path) -> tuple[Resource, pd.DataFrame]:
     resource : Resource
         Whose records they are, by the id column.
     frame : DataFrame
-        The cells as the file has them, by heading; missing ones are None.
+        The cells as the file has them, by heading; missing ones are None. `attrs["first_row"]` is the sheet's row of
+        the first record.
 
     Raises
     ------
     ParameterError
-        The file can't be read, no sheet or more than one has records, or a heading stands twice.
+        The file can't be read, no sheet or more than one has records, a heading stands twice, or the id's column is
+        missing.
     ConfigError
         The Excel reader is not installed.
     """
@@ -87,21 +90,27 @@ def read_workbook(path: Path) -> tuple[Resource, pd.DataFrame]:
         raise
     except Exception as error:
         # openpyxl raises whatever its parsers do for a damaged file.
-        raise ParameterError(f"{path.name} can't be read as an Excel workbook: {type(error).__name__}.") from error
+        raise ParameterError(
+            f"{path.name} can't be read as an Excel workbook: it is damaged, or of another format "
+            f"({type(error).__name__})."
+        ) from error
     if not found:
         ids = ", ".join(snake_case(each.id) for each in _RESOURCES)
         raise ParameterError(f"{path.name} has no sheet with records: none has one of the columns {ids}.")
     if len(found) > 1:
         named = ", ".join(repr(each[0]) for each in found)
         raise ParameterError(f"{path.name} has several sheets with records ({named}); keep one of them.")
-    _, resource, heading, names, rows = found[0]
+    sheet, resource, heading, names, rows = found[0]
     _check_headings(names, path.name)
+    _check_resource(resource, names, sheet)
     places = {name: place for place, name in enumerate(names) if name}
     lists = {
         name: [_value(row, place, formulas.get((at, place))) for at, row in enumerate(rows, start=heading + 1)]
         for name, place in places.items()
     }
-    return resource, pd.DataFrame({name: pd.Series(each, dtype=object) for name, each in lists.items()})
+    frame = pd.DataFrame({name: pd.Series(each, dtype=object) for name, each in lists.items()})
+    frame.attrs["first_row"] = heading + 1
+    return resource, frame
 
 
 def _records(sheet: Any) -> tuple[str, Resource, int, list[str], list[Sequence[Any]]] | None:
@@ -125,6 +134,17 @@ def _check_headings(names: Iterable[str], file: str) -> None:
     twice = [name for name, uses in Counter(filter(None, names)).items() if uses > 1]
     if twice:
         raise ParameterError(f"{file} has the heading {twice[0]!r} more than once; rename or delete one column.")
+
+
+def _check_resource(resource: Resource, names: Sequence[str], sheet: str) -> None:
+    """Refuse a sheet whose own id was deleted: its rows would be taken for the records that they name."""
+    headings = set(names)
+    like = max((resource, *_RESOURCES), key=lambda each: len(headings & columns_of(each).keys()))
+    if like is not resource:
+        raise ParameterError(
+            f"The rows of the sheet {sheet!r} look like {like.name.replace('_', ' ')}, but it has no column "
+            f"{snake_case(like.id)!r}. Add it; it is empty in rows that are to be created."
+        )
 
 
 def _value(row: Sequence[Any], place: int, formula: str | None) -> Any:

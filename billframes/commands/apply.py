@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from billframes._terminal import say
-from billframes.bulk.display import headline
+from billframes.bulk.display import as_text, headline
 from billframes.bulk.journal import Journal, folder
 from billframes.bulk.plan import Plan, make_plan
 from billframes.bulk.resume import resume
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         if journal is not None and journal.exists() and not args.dry_run:
             return _go_on(client, journal, yes=args.yes)
         plan = make_plan(client, resource, frame, args.delete_missing, duplicates=args.duplicates)
-        say(repr(plan))
+        say(as_text(plan, frame.attrs["first_row"]))
         if args.dry_run:
             return 0
         if plan.sent:

@@ -230,7 +230,8 @@ def test_a_plan_shows_itself_with_counts_on_top_and_escapes_what_it_shows(firm, 
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (lambda entries: entries.drop(columns="time_entry_id"), "has no column 'time_entry_id'"),
+        (lambda entries: entries.drop(columns="time_entry_id"), "which time entries to change. Add it"),
+        (lambda entries: entries.set_index("time_entry_id"), "time_entry_id is the frame's index"),
         (lambda entries: pd.concat([entries, entries]), "stands in more than one row"),
         (lambda entries: entries.assign(time_entry_id="../users"), "is not an id"),
         (lambda entries: entries.assign(invoice_line_id=1).rename(columns={"time_entry_id": "id"}), "has no column"),

@@ -49,6 +49,8 @@ def test_an_invalid_cell_holds_the_whole_row_back(firm, entries):
     plan = firm.client.time_entries.plan(entries.head(1).assign(description="Fine", hours="two"))
     assert plan.frame["status"].tolist() == ["invalid", "invalid"]
     assert "because hours of this row is invalid" in plan.frame["reason"].tolist()[0]
+    plan = firm.client.time_entries.plan(entries.head(1).assign(description="Fine", hours="two", date="soon"))
+    assert any("because date and hours of this row are invalid" in reason for reason in plan.frame["reason"])
 
 
 def test_a_rate_is_only_for_billable_time(firm, entries):

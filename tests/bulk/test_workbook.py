@@ -15,6 +15,7 @@ import pytest
 import billframes as bf
 from billframes import cli
 from billframes._export import to_excel
+from billframes.bulk.display import as_text
 from billframes.bulk.workbook import read_workbook
 from billframes.sandbox import Sandbox
 from tests.bulk.make_libreoffice import KEPT, ROWS, edit
@@ -61,6 +62,8 @@ def check_edits(plan: bf.Plan) -> None:
     assert plan.counts["delete"] == 0
     new = plan.frame[plan.frame["action"] == "create"].set_index("column")["after"].to_dict()
     assert new["description"] == "A new row"
+    # Its heading is the sheet's first row.
+    assert f"new (row {ROWS + 1})" in as_text(plan, 2)
 
 
 def test_a_workbook_edited_in_excels_format_is_a_plan_of_its_edits(tmp_path):
@@ -129,6 +132,10 @@ def two_sheets() -> openpyxl.Workbook:
         (workbook(["name", "hours"], ["a", 1]), "has no sheet with records"),
         (workbook(["matter_id", "name", "name"]), "has the heading 'name' more than once"),
         (two_sheets(), "has several sheets with records ('Sheet', 'more')"),
+        (
+            workbook(["fixed_fee_id", "matter_id", "date", "hours", "description"]),
+            "the sheet 'Sheet' look like time entries, but it has no column 'time_entry_id'",
+        ),
     ],
 )
 def test_a_broken_workbook_is_refused_in_one_sentence(tmp_path, book, said):
@@ -199,7 +206,8 @@ def test_a_deleted_row_is_a_deletion_only_if_it_is_named(firm, command, tmp_path
     at = firm.position()
     assert command(path, "--yes")[0] == 0
     assert firm.changes(at) == []
-    assert command(path, "--yes", "--delete-missing", gone)[0] == 0
+    code, printed = command(path, "--yes", "--delete-missing", gone)
+    assert (code, f"{frame['matter_name'].iloc[0]} · {gone}" in printed) == (0, True)
     assert firm.changes(at) == [(gone, None)]
     assert command(path, "--yes", "--delete-missing", frame["time_entry_id"].iloc[1])[0] == 2
 
