@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from billframes.config.firm import WEEKDAYS, FirmSettings
+from billframes.config.firm import FirmSettings
+from billframes.config.firm_values import WEEKDAYS
 from billframes.periods import Period, month_end, months_between
 
 __all__ = ["Part", "available_hours", "days_here", "parts_of", "prorated", "target_hours", "working_days"]

@@ -1,0 +1,171 @@
+"""Read the values of a firm's settings: each key's reader checks a value and gives it its one form."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+import zoneinfo
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, NotRequired, TypedDict, cast
+
+from billframes._names import closest
+from billframes.errors import ParameterError
+from billframes.periods import resolve
+
+__all__ = ["READERS", "ROLES", "WEEKDAYS", "Target"]
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+ROLES = ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")
+_TARGET = {"hours", "fees", "period"}
+
+
+class Target(TypedDict):
+    """Client hours, billed fees or both that a person should reach each month or each year."""
+
+    hours: NotRequired[float]
+    fees: NotRequired[float]
+    period: Literal["month", "year"]
+
+
+def _currency(value: Any, key: str) -> str:
+    if value == "" or (isinstance(value, str) and re.fullmatch("[A-Z]{3}", value)):
+        return str(value)
+    raise ParameterError(f"{key}={value!r} is not a currency's code; it takes three capital letters such as 'USD'.")
+
+
+def _time_zone(value: Any, key: str) -> str:
+    try:
+        return zoneinfo.ZoneInfo(value).key
+    except (ValueError, TypeError, OSError, zoneinfo.ZoneInfoNotFoundError) as error:
+        raise ParameterError(
+            f"{key}={value!r} is not a time zone; it takes an IANA name such as 'Europe/Berlin'."
+        ) from error
+
+
+def _working_days(value: Any, key: str) -> tuple[str, ...]:
+    for day in _sequence(value, key):
+        if day not in WEEKDAYS:
+            raise ParameterError(f"{key} has {day!r}; it takes {WEEKDAYS}.{closest(day, WEEKDAYS)}")
+    return tuple(value)
+
+
+def _number(value: Any, key: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ParameterError(f"{key}={value!r} is not a number.")
+    return float(value)
+
+
+def _not_negative(value: Any, key: str) -> float:
+    if _number(value, key) < 0:
+        raise ParameterError(f"{key}={value!r} is negative; it takes a number from 0 up.")
+    return float(value)
+
+
+def _dated_rate(value: Any, key: str) -> float | dict[dt.date, float]:
+    if not isinstance(value, Mapping):
+        return _not_negative(value, key)
+    if not value:
+        raise ParameterError(f"{key} has no rate; it takes a rate, or rates by the date from which they hold.")
+    rates = {_date(day, key): _not_negative(rate, f"{key}[{str(day)!r}]") for day, rate in value.items()}
+    if len(rates) < len(value):
+        raise ParameterError(f"{key} names one date twice.")
+    return dict(sorted(rates.items()))
+
+
+def _hours_a_day(value: Any, key: str) -> float:
+    if _not_negative(value, key) > 24:
+        raise ParameterError(f"{key}={value!r} is more than the 24 hours a day has.")
+    return float(value)
+
+
+def _date(value: Any, key: str) -> dt.date:
+    day = resolve(None, value, names=("", key)).end
+    if day is None:
+        raise ParameterError(f"{key}={value!r} is not a date; it takes a date such as '2026-10-31'.")
+    return day
+
+
+def _dates(value: Any, key: str) -> tuple[dt.date, ...]:
+    return tuple(_date(day, key) for day in _sequence(value, key))
+
+
+def _leave(value: Any, key: str) -> list[tuple[dt.date, dt.date]]:
+    return [_stretch(each, key) for each in _sequence(value, key)]
+
+
+def _stretch(value: Any, key: str) -> tuple[dt.date, dt.date]:
+    ends = [value, value] if isinstance(value, str | dt.date) else list(_sequence(value, key))
+    if len(ends) != 2:
+        raise ParameterError(f"{key} has {value!r}; it takes dates and pairs of a first and a last date.")
+    first, last = _date(ends[0], key), _date(ends[1], key)
+    if first > last:
+        raise ParameterError(f"{key} has a leave from {first} to {last}, which ends before it begins.")
+    return first, last
+
+
+def _target(value: Any, key: str) -> Target:
+    if not isinstance(value, Mapping) or "period" not in value or not {"period"} < set(value) <= _TARGET:
+        raise ParameterError(
+            f"{key}={value!r} is not a target; it takes {{'hours': 1600, 'period': 'year'}}, and 'fees' too."
+        )
+    if value["period"] not in {"month", "year"}:
+        raise ParameterError(f"{key} has the period {value['period']!r}; it takes 'month' or 'year'.")
+    return cast(
+        "Target", {name: each if name == "period" else _not_negative(each, key) for name, each in value.items()}
+    )
+
+
+def _floor(value: Any, key: str) -> float | None:
+    if value is not None and not 0 < _number(value, key) <= 1:
+        raise ParameterError(f"{key}={value!r} is not a ratio above 0 and up to 1; 0.9 is 90%.")
+    return value if value is None else float(value)
+
+
+def _weights(value: Any, key: str) -> dict[str, float]:
+    weights = _mapping(_not_negative)(value, key)
+    if not math.isclose(sum(weights.values()), 1.0, abs_tol=1e-9):
+        raise ParameterError(f"{key} adds up to {sum(weights.values())}; the weights of a matter add up to 1.")
+    return weights
+
+
+def _role(value: Any, key: str) -> str:
+    if value not in ROLES:
+        raise ParameterError(f"{key}={value!r} is not a role; it takes {ROLES}.{closest(value, ROLES)}")
+    return str(value)
+
+
+def _sequence(value: Any, key: str) -> Iterable[Any]:
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        raise ParameterError(f"{key}={value!r} is not a list.")
+    return value
+
+
+def _mapping(read: Callable[[Any, str], Any]) -> Callable[[Any, str], dict[str, Any]]:
+    def read_all(value: Any, key: str) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise ParameterError(f"{key}={value!r} is not a mapping from id or e-mail address to a value.")
+        return {str(name): read(each, f"{key}[{str(name)!r}]") for name, each in value.items()}
+
+    return read_all
+
+
+# By key: raises a ParameterError that names it.
+READERS: dict[str, Callable[[Any, str], Any]] = {
+    "currency": _currency,
+    "time_zone": _time_zone,
+    "working_days": _working_days,
+    "holidays": _dates,
+    "hours_per_day": _hours_a_day,
+    "user_hours": _mapping(_hours_a_day),
+    "user_start": _mapping(_date),
+    "user_end": _mapping(_date),
+    "leave": _mapping(_leave),
+    "targets": _mapping(_target),
+    "realization_floor": _floor,
+    "standard_rates": _mapping(_dated_rate),
+    "cost_rates": _mapping(_not_negative),
+    "budgets": _mapping(_number),
+    "originator_weights": _mapping(_weights),
+    "roles": _mapping(_role),
+}
