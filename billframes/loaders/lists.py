@@ -16,12 +16,11 @@ from billframes.loaders.loader import Frame, Id, ListLoader, PagedLoader
 from billframes.loaders.methods import declared
 from billframes.loaders.single_records import Creates, Deletes, SingleRecords, Updates
 from billframes.loading.convert import convert
-from billframes.loading.dictionaries import encode, enum_column
 from billframes.loading.ids import identifier
 from billframes.loading.progress import Progress
 from billframes.loading.query_args import ListRequest
 from billframes.loading.record import Record
-from billframes.schema.columns import plain
+from billframes.schema.columns import encode, enum_column, plain
 from billframes.schema.resources import (
     CLIENTS,
     CUSTOM_FIELDS,

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes.errors import ParameterError
-from billframes.schema.columns import REPEATED, plain, side_by_side
+from billframes.schema.columns import REPEATED, plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,8 +49,7 @@ def to_pandas(table: pa.Table) -> pd.DataFrame:
     >>> [str(dtype) for dtype in to_pandas(table).dtypes]
     ['datetime64[us]', 'boolean']
     """
-    made = side_by_side(lambda field: _pandas_array(table.column(field.name), field), table.schema)
-    series = dict(zip(table.column_names, made, strict=True))
+    series = {field.name: _pandas_array(table.column(field.name), field) for field in table.schema}
     return pd.DataFrame(series, index=pd.RangeIndex(table.num_rows), copy=False)
 
 

@@ -23,8 +23,7 @@ from msgspec.structs import astuple
 from billframes._names import snake_case
 from billframes.errors import DecodeError
 from billframes.loading.checks import warn_of_unknown
-from billframes.loading.dictionaries import ENCODED, encode, enum_column, joined, repeated_column
-from billframes.schema.columns import Column, side_by_side
+from billframes.schema.columns import ENCODED, Column, encode, enum_column, joined, repeated_column
 from billframes.schema.custom_fields import CustomColumn, read_values, warn_of_undefined
 from billframes.schema.instants import UnreadableError, read_instants, read_times
 from billframes.schema.resources import Resource
@@ -94,10 +93,8 @@ class TableBuilder:
         DecodeError
             A value is not what its column holds.
         """
-        fields = dict(
-            zip(self._resource.record.__struct_fields__, zip(*map(astuple, records), strict=True), strict=False)
-        )
-        fields |= {name: tuple(map(attrgetter(name), records)) for name in self._derived}
+        fields = _fields_of(records, self._resource.record.__struct_fields__)
+        fields |= {name: list(map(attrgetter(name), records)) for name in self._derived}
         every = range(len(records))
         arrays = {}
         for source in self._own:
@@ -158,7 +155,7 @@ class TableBuilder:
                 pa.default_memory_pool().release_unused()
             return array
 
-        arrays = side_by_side(built, self.columns)
+        arrays = list(map(built, self.columns))
         for block in blocks:
             block.columns.clear()
         self._report(arrays)
@@ -175,15 +172,16 @@ class TableBuilder:
         present = [each for each in parents if each is not None]
         if not present:
             return {each.column.name: pa.nulls(len(parents), _kept_type(each.column)) for each in sources}
-        rows = [row for row, parent in enumerate(parents) if parent is not None]
+        rows: Sequence[int] = range(len(parents))
+        places = None
+        if len(present) < len(parents):
+            filled = np.array([each is not None for each in parents])
+            rows = np.flatnonzero(filled).tolist()
+            places = pa.array(np.cumsum(filled) - 1, mask=~filled)
         arrays = {}
         for source in sources:
             arrays[source.column.name] = self._array(list(map(_reader(source), present)), source.column, records, rows)
-        if len(present) == len(parents):
-            return arrays
-        missing = np.array([each is None for each in parents])
-        places = pa.array(np.cumsum(~missing) - 1, mask=missing)
-        return {name: array.take(places) for name, array in arrays.items()}
+        return arrays if places is None else {name: array.take(places) for name, array in arrays.items()}
 
     def _array(self, values: Sequence[Any], column: Column, records: Sequence[Any], rows: Sequence[int]) -> pa.Array:
         """Return the column of values that are of these rows of the page."""
@@ -229,6 +227,15 @@ def build_table(
     """Turn records into an Arrow table, all at once (see `TableBuilder`)."""
     builder = TableBuilder(resource, sources, custom)
     return builder.table([builder.block(records)])
+
+
+def _fields_of(records: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the values of each field of records."""
+    # Record after record in one list, a field is a slice with a step. That takes a third of zip's time.
+    values: list[Any] = []
+    for record in records:
+        values += astuple(record)
+    return {name: values[place :: len(names)] for place, name in enumerate(names)}
 
 
 def _share_memory(blocks: list[Block]) -> None:

@@ -20,12 +20,11 @@ import pyarrow.dataset as ds
 from billframes._names import snake_case
 from billframes.errors import ParameterError
 from billframes.loading.checks import warn_of_unknown
-from billframes.loading.dictionaries import ENCODED, enum_column, joined
 from billframes.loading.ordering import order_of, orderable
 from billframes.loading.query_args import ListRequest
 from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.tables import TABLES, Table
-from billframes.schema.columns import REPEATED, Column
+from billframes.schema.columns import ENCODED, REPEATED, Column, enum_column, joined
 from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.decode import parse_instant
 from billframes.schema.sources import Source, sources_of
