@@ -55,8 +55,8 @@ def test_a_notebook_is_short_and_has_a_conclusion(path):
 def test_running_the_notebooks_gives_the_outputs_stored_in_them():
     pytest.importorskip("nbval")
     # A process of its own: kernels and their sockets are not this run's, nor are its warnings filters.
-    command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-q", "-p", "no:cacheprovider"]
-    command += ["-p", "tests.notebooks.private_kernels"]
+    command = [sys.executable, "-m", "pytest", "-p", "nbval.plugin", "--nbval", "--nbval-current-env", "-q"]
+    command += ["-p", "no:cacheprovider", "-p", "tests.notebooks.private_kernels"]
     done = subprocess.run(
         [*command, *map(str, NOTEBOOKS)], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
     )
