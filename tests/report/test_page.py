@@ -195,3 +195,32 @@ def test_each_table_says_what_it_means_and_what_was_left_out(page):
     for section in page.select("section"):
         assert section.select(".about p, li"), section.h2.get_text()
     assert "eft out" in page.find("h2", string="Realization by client").parent.select_one(".about").get_text()
+
+
+def test_nothing_is_shown_twice_and_nobody_without_hours_to_show_is_listed(page):
+    for section in page.select("section"):
+        captions = [caption.get_text() for caption in section.select("caption")]
+        assert section.h2.get_text() not in captions
+        assert len(captions) == len(set(captions))
+    people = page.find("h2", string="Utilization by timekeeper").parent.select("tbody tr:not(.total)")
+    assert people
+    # Who has available hours and recorded none is a finding: a utilization of 0%.
+    hours = {row.th.get_text(): [cell.get_text() for cell in row.find_all("td")] for row in people}
+    assert [
+        name for name, (_client, _other, done, available, *_) in hours.items() if {done, available} <= {"0.0", "–"}
+    ] == []
+
+
+def test_each_ratio_outside_0_to_100_percent_carries_a_word_why(page):
+    marked = [section for section in page.select("section") if section.select("td.outside")]
+    assert "Twelve months" in [section.h2.get_text() for section in marked]
+    for section in marked:
+        assert "‡" in section.select_one(".about").get_text(), section.h2.get_text()
+
+
+def test_partners_read_words_and_two_names_for_the_worth_of_work(page):
+    words = page.get_text(" ")
+    assert re.findall(r"\bAPI\b|=False|=True|nonBillable|fixedFee|_amount|_ratio", words) == []
+    headings = {each.get_text(" ", strip=True) for each in page.select("th")}
+    assert "Worked" not in headings
+    assert {"Fees worked", "Worth of billed work"} <= headings
