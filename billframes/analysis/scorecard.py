@@ -393,7 +393,7 @@ ANALYSIS = Analysis(
         }
     ),
     tab=TabSpec(
-        place=6,
+        place=7,
         title="Scorecard",
         by=("user", "role", "practice_area"),
         tiles=("client_hours", "utilization", "billed_amount", "billing_realization"),
