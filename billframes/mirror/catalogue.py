@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from billframes.errors import MirrorError, ParameterError
 from billframes.mirror.storage import Storage
@@ -99,15 +100,28 @@ class Catalogue:
         """Tell whether a version was ever committed."""
         return self._storage.exists(NAME)
 
-    def read(self) -> tuple[list[Version], int]:
+    def newest(self) -> Version:
+        """Return the newest version; raise `MirrorError` as `read` does."""
+        rows, _ = self._rows()
+        return _version(rows.sort_by("number").slice(rows.num_rows - 1).to_pylist()[0])
+
+    def read(self) -> list[Version]:
         """
-        Return all versions, oldest first, and the Delta version of the table that holds them.
+        Return all versions, oldest first.
 
         Raises
         ------
         MirrorError
             There is no mirror here, or a later release of billframes made it.
         """
+        return self._read()[0]
+
+    def _read(self) -> tuple[list[Version], int]:
+        rows, at = self._rows()
+        return [_version(row) for row in rows.sort_by("number").to_pylist()], at
+
+    def _rows(self) -> tuple[pa.Table, int]:
+        """Return the table of versions, and its own Delta version."""
         if not self.exists():
             raise MirrorError(
                 f"{self._storage.place} is not a mirror, or its first refresh has not finished. "
@@ -117,18 +131,17 @@ class Catalogue:
         rows = self._storage.read(NAME, at)
         if "format" not in rows.column_names:
             raise MirrorError(f"{self._storage.place} holds a table called {NAME} that is not a mirror's.")
-        versions = sorted((_version(row) for row in rows.to_pylist()), key=lambda each: each.number)
-        newest = versions[-1]
-        if newest.format > FORMAT:
+        written = pc.max(rows.column("format")).as_py()
+        if written > FORMAT:
             raise MirrorError(
                 f"The mirror {self._storage.place} was written by a later release of billframes (format "
-                f"{newest.format}, this one reads up to {FORMAT}). Upgrade billframes; nothing was changed."
+                f"{written}, this one reads up to {FORMAT}). Upgrade billframes; nothing was changed."
             )
-        return versions, at
+        return rows, at
 
     def commit(self, version: Version) -> None:
         """Add a version."""
-        versions, at = self.read() if self.exists() else ([], None)
+        versions, at = self._read() if self.exists() else ([], None)
         if versions and versions[-1].number >= version.number:
             raise MirrorError(
                 f"Another refresh of {self._storage.place} finished first. Its version is whole; refresh again."
@@ -137,12 +150,12 @@ class Catalogue:
 
     def tag(self, number: int, name: str) -> None:
         """Give a version a name; another version that had it loses it."""
-        versions, at = self.read()
+        versions, at = self._read()
         self._write([_tagged(each, name, number) for each in versions], at)
 
     def keep(self, numbers: Sequence[int]) -> None:
         """Forget all versions but these."""
-        versions, at = self.read()
+        versions, at = self._read()
         self._write([each for each in versions if each.number in numbers], at)
 
     def _write(self, versions: Sequence[Version], at: int | None) -> None:

@@ -146,7 +146,7 @@ class Mirror(MirrorConnection, LoaderSet):
         MirrorError
             The mirror does not go back so far, or has no such version or tag.
         """
-        versions, _ = Catalogue(self._storage).read()
+        versions = Catalogue(self._storage).read()
         return Mirror(self._storage, version=find(versions, when, self._storage.place))
 
     def book(self, start: DateLike, end: DateLike | None = None, *, settings: FirmSettings | None = None) -> Book:
@@ -235,7 +235,7 @@ class Mirror(MirrorConnection, LoaderSet):
         """
         span = _timedelta("keep", keep) or dt.timedelta(0)
         with locked(self._storage.local, WAIT):
-            versions, _ = Catalogue(self._storage).read()
+            versions = Catalogue(self._storage).read()
             since = dt.datetime.now(dt.UTC) - span
             kept = [each for each in versions if each.tags or each.began >= since or each is versions[-1]]
             Catalogue(self._storage).keep([each.number for each in kept])
@@ -244,7 +244,13 @@ class Mirror(MirrorConnection, LoaderSet):
         return history(kept)
 
     def scan(
-        self, resource: str, engine: str = "arrow", *, session: Any = None, memory_limit: str = MEMORY_LIMIT
+        self,
+        resource: str,
+        engine: str = "arrow",
+        *,
+        columns: Collection[str] | None = None,
+        session: Any = None,
+        memory_limit: str = MEMORY_LIMIT,
     ) -> Any:
         """
         Hand a resource over to an engine as a lazy table, without loading it.
@@ -255,6 +261,9 @@ class Mirror(MirrorConnection, LoaderSet):
             Such as "time_entries".
         engine : {"arrow", "polars", "duckdb", "pyspark"}
             "arrow" gives a dataset of the stored columns; the others a lazy table with the frame's columns.
+        columns : list of str, optional
+            Only these. What other records show, such as an invoice's state on a time entry, is joined only if a column
+            of it is among them.
         session : optional
             A DuckDB connection or a SparkSession; the default one if not given.
         memory_limit : str, default "1GB"
@@ -265,7 +274,7 @@ class Mirror(MirrorConnection, LoaderSet):
         -------
         pyarrow.dataset.Dataset, polars.LazyFrame, duckdb.DuckDBPyRelation or pyspark.sql.DataFrame
         """
-        return scan(self._open(), resource, engine, session, memory_limit)
+        return scan(self._open(), resource, engine, session, columns, memory_limit)
 
     def sizes(self) -> pd.DataFrame:
         """
@@ -286,7 +295,7 @@ class Mirror(MirrorConnection, LoaderSet):
 
     def _versions(self) -> list[Version]:
         """Return the versions up to the one that is read."""
-        return [each for each in Catalogue(self._storage).read()[0] if each.number <= self.version]
+        return [each for each in Catalogue(self._storage).read() if each.number <= self.version]
 
     def _open(self) -> Snapshot:
         """Return the version that is read: the newest when this was first asked for."""
@@ -295,7 +304,7 @@ class Mirror(MirrorConnection, LoaderSet):
         return self._snapshot
 
     def _newest(self) -> Version:
-        return Catalogue(self._storage).read()[0][-1]
+        return Catalogue(self._storage).newest()
 
     def _opened(self) -> Snapshot:
         """Return the version to load from; look for a newer one if it is too old, and refuse if there is none."""

@@ -70,7 +70,7 @@ def receipts(mirror: Mirror, start: DateLike, end: DateLike | None = None) -> pd
     >>> bf.receipts(m, "2026-10")["implied_receipt_amount"].sum()  # doctest: +SKIP
     """
     span = resolve(start, end)
-    versions, _ = Catalogue(mirror._storage).read()
+    versions = Catalogue(mirror._storage).read()
     versions = [each for each in versions if each.number <= mirror.version]
     inside = [each for each in versions if _within(each, span.start, span.end)]
     before = [each for each in versions if span.start and each.time.date() < span.start][-1:]

@@ -7,7 +7,9 @@ marked as deleted: any engine can read the files as they are.
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 from pyarrow import fs
 
 from billframes.errors import MirrorError
@@ -24,8 +27,15 @@ from billframes.mirror.tables import PARTITION
 
 __all__ = ["Part", "Storage"]
 
-# History is kept until it is vacuumed, so the log is, too.
-_CONFIGURATION = {"delta.logRetentionDuration": "interval 36500 days", "delta.enableExpiredLogCleanup": "false"}
+# History is kept until it is vacuumed, so the log is, too. Checkpoints keep a table quick to open.
+_CONFIGURATION = {
+    "delta.logRetentionDuration": "interval 36500 days",
+    "delta.enableExpiredLogCleanup": "false",
+    "delta.checkpointInterval": "10",
+}
+_COMPRESSION, _LEVEL = "zstd", 3
+# Bytes that a commit takes besides its rows.
+_COMMIT = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +81,9 @@ class Storage:
 
     def version(self, name: str) -> int:
         """Return the newest version of a table."""
-        return int(self._open(name).version())
+        table = self._open(name)
+        self._remember(name, table)
+        return int(table.version())
 
     def parts(self, name: str, version: int) -> tuple[Part, ...]:
         """Return the files of a table at a version, in the order of their partitions."""
@@ -148,6 +160,7 @@ class Storage:
         from deltalake import write_deltalake
 
         with self._said():
+            self._check_room(rows)
             write_deltalake(self._open(name, at), rows, mode="overwrite")
 
     def restore(self, name: str, version: int) -> int:
@@ -172,10 +185,6 @@ class Storage:
             )
         return len(gone)
 
-    def size(self, name: str, version: int) -> int:
-        """Return the bytes of a table's files at a version."""
-        return sum(part.size for part in self.parts(name, version))
-
     def _open(self, name: str, version: int | None = None) -> Any:
         from deltalake import DeltaTable
 
@@ -187,26 +196,37 @@ class Storage:
 
         how = {key: value for key, value in how.items() if value is not None}
         with self._said():
+            self._check_room(rows)
             write_deltalake(
                 self.uri(name),
                 # In one piece: pieces are written side by side, in any order.
                 rows.combine_chunks(),
                 storage_options=self.options,
-                writer_properties=WriterProperties(compression="ZSTD", compression_level=3),
+                writer_properties=WriterProperties(compression=_COMPRESSION.upper(), compression_level=_LEVEL),
                 **how,
             )
         return self.version(name)
 
+    def _check_room(self, rows: pa.Table) -> None:
+        """Fail as on a full disk before the disk is full: deltalake prints pages of its own where it is."""
+        if self.local is None:
+            return
+        free = shutil.disk_usage(self.local).free - _COMMIT
+        if free < rows.nbytes and free < _size(rows):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
     def _look_up(self, name: str, version: int) -> tuple[tuple[Part, ...], pa.Schema]:
         """Return the files and columns of a table at a version, which never change."""
         if (name, version) not in self._looked_up:
-            table = self._open(name, version)
-            with self._said():
-                actions = pa.table(table.get_add_actions(flatten=True))
-                fields = pa.schema(table.schema().to_arrow())
-            schema = pa.schema([_plain(each) for each in fields if each.name != PARTITION])
-            self._looked_up[name, version] = self._listed(name, actions), schema
+            self._remember(name, self._open(name, version))
         return self._looked_up[name, version]
+
+    def _remember(self, name: str, table: Any) -> None:
+        with self._said():
+            actions = pa.table(table.get_add_actions(flatten=True))
+            fields = pa.schema(table.schema().to_arrow())
+        schema = pa.schema([_plain(each) for each in fields if each.name != PARTITION])
+        self._looked_up[name, int(table.version())] = self._listed(name, actions), schema
 
     def _listed(self, name: str, actions: pa.Table) -> tuple[Part, ...]:
         partition = f"partition.{PARTITION}"
@@ -260,16 +280,23 @@ class Storage:
             raise _refused(self.place, error) from error
 
 
+def _size(rows: pa.Table) -> int:
+    """Return the bytes of a file of these rows."""
+    counted = pa.MockOutputStream()
+    pq.write_table(rows, counted, compression=_COMPRESSION, compression_level=_LEVEL)
+    return int(counted.size())
+
+
 def _refused(place: str, error: Exception) -> MirrorError:
     text = str(error)
     if isinstance(error, PermissionError) or "Permission denied" in text or "os error 13" in text:
         return MirrorError(f"The mirror {place} can't be written or read: permission denied. Nothing was changed.")
-    if "os error 28" in text or getattr(error, "errno", None) == 28:
+    if "os error 28" in text or getattr(error, "errno", None) == errno.ENOSPC:
         return MirrorError(
             f"The mirror {place} can't be written: the disk is full. The last version is whole; free some space and "
             "refresh again."
         )
-    if "os error 30" in text or getattr(error, "errno", None) == 30:
+    if "os error 30" in text or getattr(error, "errno", None) == errno.EROFS:
         return MirrorError(f"The mirror {place} can't be written: the file system is read-only. Nothing was changed.")
     if "conflict" in text.lower() or type(error).__name__ == "CommitFailedError":
         return MirrorError(

@@ -58,7 +58,7 @@ def equal(opened, client):
 
 
 @pytest.mark.slow
-def test_a_full_disk_keeps_the_last_version_and_the_next_refresh_finishes(writer, disk):
+def test_a_full_disk_keeps_the_last_version_and_the_next_refresh_finishes(writer, disk, capfd):
     m = mirror(disk / "firm", client=writer)
     m.refresh()
     before = m.time_entries("2026-10")
@@ -69,6 +69,7 @@ def test_a_full_disk_keeps_the_last_version_and_the_next_refresh_finishes(writer
     with pytest.raises(bf.MirrorError, match=r"the disk is full. The last version is whole; free some space") as caught:
         m.refresh()
     assert "\n" not in str(caught.value)
+    assert capfd.readouterr().err == ""
     assert mirror(disk / "firm").time_entries("2026-10").equals(before)
     filler.unlink()
     m.refresh()
@@ -76,10 +77,11 @@ def test_a_full_disk_keeps_the_last_version_and_the_next_refresh_finishes(writer
 
 
 @pytest.mark.slow
-def test_a_first_refresh_on_a_disk_too_small_is_said_and_finished_on_a_larger_one(writer, disk):
+def test_a_first_refresh_on_a_disk_too_small_is_said_and_finished_on_a_larger_one(writer, disk, capfd):
     subprocess.run(["mount", "-o", "remount,size=600k", str(disk)], check=True)
     with pytest.raises(bf.MirrorError, match="the disk is full"):
         mirror(disk / "firm", client=writer).refresh()
+    assert capfd.readouterr().err == ""
     with pytest.raises(bf.MirrorError, match="its first refresh has not finished"):
         mirror(disk / "firm").clients()
     subprocess.run(["mount", "-o", "remount,size=12m", str(disk)], check=True)

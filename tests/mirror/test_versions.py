@@ -86,7 +86,7 @@ def test_two_refreshes_at_once_both_end_well(m, writer):
 def test_a_second_commit_of_the_same_version_is_refused(m):
     catalogue = Catalogue(Storage(m.path))
     with pytest.raises(bf.MirrorError, match="finished first"):
-        catalogue.commit(catalogue.read()[0][-1])
+        catalogue.commit(catalogue.newest())
 
 
 def test_only_the_owner_can_read_the_files(m):
