@@ -90,13 +90,14 @@ class Refresh:
     _redefined: bool = False
     # The last client whose balance was asked for in turn.
     _checked: str = ""
+    # The changes that each table has taken in.
+    _taken: dict[str, pa.Table] = field(default_factory=dict)
 
     def run(self) -> Version:
         """Refresh all tables and commit the new version; the lock is the caller's."""
         here = dt.datetime.now(dt.UTC)
         catalogue = Catalogue(self.storage)
-        versions = catalogue.read()[0] if catalogue.exists() else []
-        self._old = versions[-1] if versions else None
+        self._old = catalogue.newest() if catalogue.exists() else None
         self._checked = self._old.firm.get("checked", "") if self._old else ""
         with _once_each():
             firm = self._firm()
@@ -109,7 +110,7 @@ class Refresh:
         began = self.server.time or here
         overlap = OVERLAP if self.server.time else NO_DATE
         version = Version(
-            number=(versions[-1].number if versions else 0) + 1,
+            number=(self._old.number if self._old else 0) + 1,
             time=began,
             began=here,
             tables=self._at,
@@ -286,9 +287,11 @@ class Refresh:
                 f"{table.name}: the server counts fewer records than its lists hold, {ROUNDS} times in a row. Nothing "
                 "of this refresh was kept; try again."
             )
-        self._remove_deleted(changing, total)
+        for thorough in (alive, True):
+            if self._remove_deleted(changing, total, thorough=thorough):
+                return
 
-    def _remove_deleted(self, changing: Changing, total: int, *, thorough: bool = False) -> bool:
+    def _remove_deleted(self, changing: Changing, total: int, *, thorough: bool) -> bool:
         """
         Find what is here and is not among the server's total, and remove it; tell whether all that was found was gone.
 
@@ -304,9 +307,13 @@ class Refresh:
     def _take_changes(self, changing: Changing) -> bool:
         """Take in what changed since the last run began; tell whether anything did that was not known."""
         frame = self.server.load(changing.table.name, modified_since=self._mark())
+        rows = to_stored(frame, changing.table)
+        if rows.equals(self._taken.get(changing.table.name)):
+            return False
+        self._taken[changing.table.name] = rows
         self._seen.look(frame, changing.table)
         before = changing.version
-        changing.upsert(to_stored(frame, changing.table))
+        changing.upsert(rows)
         return before != changing.version
 
     def _mark(self) -> dt.datetime:
@@ -321,6 +328,9 @@ class Refresh:
         gone = confirmed(self.server, changing, ids) if ids else []
         if gone:
             changing.remove(gone)
+            taken = self._taken.get(changing.table.name)
+            if taken is not None and {*gone} & {*taken.column(changing.table.id).to_pylist()}:
+                del self._taken[changing.table.name]
         return len(gone) == len(ids)
 
     def _reload_invoices(self, invoices: Changing, client_ids: list[str]) -> None:
