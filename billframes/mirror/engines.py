@@ -10,11 +10,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from typing import Any
 
 import narwhals.stable.v2 as nw
-import pyarrow.dataset as ds
 
 from billframes._names import closest
 from billframes.errors import MirrorError, ParameterError
@@ -27,21 +26,37 @@ __all__ = ["ENGINES", "MEMORY_LIMIT", "scan"]
 # What DuckDB may hold; it takes most of a machine's memory by itself.
 MEMORY_LIMIT = "1GB"
 
+_Read = Callable[[str], Any]
+"""Opens a table's files as an engine's lazy table."""
 
-def scan(snapshot: Snapshot, resource: str, engine: str, session: Any, memory_limit: str = MEMORY_LIMIT) -> Any:
+
+def scan(
+    snapshot: Snapshot,
+    resource: str,
+    engine: str,
+    session: Any,
+    columns: Collection[str] | None = None,
+    memory_limit: str = MEMORY_LIMIT,
+) -> Any:
     """Return a resource as an engine's lazy table."""
     if resource not in TABLES:
         raise ParameterError(
             f"{resource!r} is not a resource of a mirror; it takes {', '.join(TABLES)}.{closest(resource, TABLES)}"
         )
-    if engine not in ENGINES:
+    if engine not in (*ENGINES, "arrow"):
         raise ParameterError(
-            f"engine={engine!r} is not known; it takes {', '.join(map(repr, ENGINES))}.{closest(engine, ENGINES)}"
+            f"engine={engine!r} is not known; it takes {', '.join(map(repr, ENGINES))} and 'arrow'."
+            f"{closest(engine, ENGINES)}"
         )
+    if engine == "arrow":
+        if columns is not None:
+            raise ParameterError("columns= is for other engines; give a dataset's columns to its to_table(columns=…).")
+        # The files as stored: an Arrow dataset has no lazy joins.
+        return snapshot.storage.dataset(resource, snapshot.version.tables[resource])
     try:
         if engine == "duckdb" and session is None:
             session = _limited(memory_limit)
-        return ENGINES[engine](snapshot, TABLES[resource], session)
+        return _joined(snapshot, TABLES[resource], ENGINES[engine](snapshot, session), columns)
     except ImportError as error:
         raise MirrorError(
             f"engine={engine!r} needs {error.name}, which is not installed: "
@@ -49,33 +64,27 @@ def scan(snapshot: Snapshot, resource: str, engine: str, session: Any, memory_li
         ) from error
 
 
-def _arrow(snapshot: Snapshot, table: Table, _session: Any) -> ds.Dataset:
-    """Return the files as stored: an Arrow dataset has no lazy joins."""
-    return snapshot.storage.dataset(table.name, snapshot.version.tables[table.name])
-
-
-def _polars(snapshot: Snapshot, table: Table, _session: Any) -> Any:
+def _polars(snapshot: Snapshot, _session: Any) -> _Read:
     import polars as pl
 
     def read(name: str) -> Any:
-        files = _files(snapshot, name)
+        files = snapshot.files(name)
         if not files:
-            schema = snapshot.storage.schema(name, snapshot.version.tables[name])
-            return pl.LazyFrame(pl.from_arrow(schema.empty_table()))
-        return pl.scan_parquet(files, hive_partitioning=False, storage_options=_options(snapshot))
+            return pl.LazyFrame(pl.from_arrow(snapshot.empty(name)))
+        return pl.scan_parquet(files, hive_partitioning=False, storage_options=snapshot.storage.options or None)
 
-    return _joined(snapshot, table, read)
+    return read
 
 
-def _duckdb(snapshot: Snapshot, table: Table, session: Any) -> Any:
+def _duckdb(snapshot: Snapshot, session: Any) -> _Read:
     def read(name: str) -> Any:
-        files = _files(snapshot, name)
-        if not files:
-            empty = snapshot.storage.schema(name, snapshot.version.tables[name]).empty_table()
-            return session.from_arrow(empty)
-        return session.read_parquet(files, hive_partitioning=False)
+        files = snapshot.files(name)
+        if files and snapshot.storage.local:
+            return session.read_parquet(files, hive_partitioning=False)
+        # By itself DuckDB reads no bucket, and no list without files.
+        return session.from_arrow(snapshot.storage.dataset(name, snapshot.version.tables[name]))
 
-    return _joined(snapshot, table, read)
+    return read
 
 
 def _limited(memory_limit: str) -> Any:
@@ -109,67 +118,56 @@ def _setting(connection: Any, name: str) -> Any:
     return connection.execute(f"SELECT current_setting('{name}')").fetchall()
 
 
-def _pyspark(snapshot: Snapshot, table: Table, session: Any) -> Any:
+def _pyspark(snapshot: Snapshot, session: Any) -> _Read:
     from pyspark.sql import SparkSession
 
     spark = session or SparkSession.builder.getOrCreate()
 
     def read(name: str) -> Any:
-        files = _files(snapshot, name)
-        if not files:
-            empty = snapshot.storage.schema(name, snapshot.version.tables[name]).empty_table()
-            return spark.createDataFrame(empty)
-        return spark.read.parquet(*files)
+        # Hadoop's name for buckets.
+        files = [uri.replace("s3://", "s3a://", 1) for uri in snapshot.files(name)]
+        return spark.read.parquet(*files) if files else spark.createDataFrame(snapshot.empty(name))
 
-    return _joined(snapshot, table, read)
+    return read
 
 
-ENGINES: dict[str, Callable[[Snapshot, Table, Any], Any]] = {
-    "arrow": _arrow,
-    "polars": _polars,
-    "duckdb": _duckdb,
-    "pyspark": _pyspark,
-}
-_EXTRAS = {"arrow": "mirror", "polars": "polars", "duckdb": "duckdb", "pyspark": "spark"}
+ENGINES: dict[str, Callable[[Snapshot, Any], _Read]] = {"polars": _polars, "duckdb": _duckdb, "pyspark": _pyspark}
+_EXTRAS = {"polars": "polars", "duckdb": "duckdb", "pyspark": "spark"}
 
 
-def _files(snapshot: Snapshot, name: str) -> list[str]:
-    return [part.uri for part in snapshot.storage.parts(name, snapshot.version.tables[name]) if part.rows]
-
-
-def _options(snapshot: Snapshot) -> dict[str, str] | None:
-    return snapshot.storage.options or None
-
-
-def _joined(snapshot: Snapshot, table: Table, read: Callable[[str], Any]) -> Any:
+def _joined(snapshot: Snapshot, table: Table, read: _Read, columns: Collection[str] | None) -> Any:
     """Join what other records show, and put the columns in the frame's order."""
-    stored = snapshot.columns(table.name)
-    rows = nw.from_native(read(table.name)).select([name for name in stored if name != POSITION])
-    for number, reference in enumerate(table.references):
-        if reference.key != "originator_ids":
-            rows = _join(rows, reference, read, number)
+    stored = [name for name in snapshot.columns(table.name) if name != POSITION]
+    references = [each for each in table.references if each.key != "originator_ids"]
+    names = _chosen(table, [*stored, *(name for each in references for name in each.columns)], columns)
+    rows = nw.from_native(read(table.name)).select(stored)
+    for number, reference in enumerate(references):
+        if reference.columns.keys() & {*names}:
+            key = f"_key{number}"
+            known = _known(snapshot, reference, key, read)
+            rows = rows.join(known, left_on=reference.key, right_on=key, how="left")
+    return rows.select(names).to_native()
+
+
+def _chosen(table: Table, there: Collection[str], columns: Collection[str] | None) -> list[str]:
+    """Return the columns that are asked for, in the frame's order."""
+    for name in columns or ():
+        if name not in there:
+            raise ParameterError(f"{name!r} is not a column of {table.name}.{closest(name, there)}")
     declared = [source.column.name for source in sources_of(table.resource.record)] if table.resource else []
-    there = rows.collect_schema().names()
-    order = [name for name in declared if name in there]
-    return rows.select([*order, *(name for name in there if name not in order)]).to_native()
+    order = dict.fromkeys([*(name for name in declared if name in there), *there])
+    return [name for name in order if columns is None or name in columns]
 
 
-def _join(rows: Any, reference: Reference, read: Callable[[str], Any], number: int) -> Any:
+def _known(snapshot: Snapshot, reference: Reference, key: str, read: _Read) -> Any:
+    """Return what rows show of another table's records, those included that are in no list any more."""
     own = dict(reference.columns)
-    key, known = f"_key{number}", TABLES[reference.table]
-    listed = nw.from_native(read(reference.table)).select(
-        nw.col(known.id).alias(key), *(nw.col(column).alias(name) for name, column in own.items())
-    )
-    seen = (
-        nw.from_native(read(REFERENCES.name))
-        .filter(nw.col("table") == reference.table)
-        .select(nw.col("id").alias(key), *(nw.col(column).alias(f"_{name}") for name, column in own.items()))
-    )
-    rows = rows.join(listed, left_on=reference.key, right_on=key, how="left")
-    rows = rows.join(seen, left_on=reference.key, right_on=key, how="left")
-    names = _without(rows.collect_schema().names(), [key, *own, *(f"_{name}" for name in own)])
-    return rows.select(*names, *(nw.coalesce(nw.col(name), nw.col(f"_{name}")).alias(name) for name in own))
 
+    def shown(rows: Any, id_: str) -> Any:
+        return rows.select(nw.col(id_).alias(key), *(nw.col(column).alias(name) for name, column in own.items()))
 
-def _without(names: Sequence[str], leave: Sequence[str]) -> list[str]:
-    return [name for name in names if name not in leave]
+    listed = shown(nw.from_native(read(reference.table)), TABLES[reference.table].id)
+    if not snapshot.seen(reference.table).num_rows:
+        return listed
+    seen = shown(nw.from_native(read(REFERENCES.name)).filter(nw.col("table") == reference.table), "id")
+    return nw.concat([listed, seen.join(listed.select(key), on=key, how="anti")])

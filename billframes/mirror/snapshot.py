@@ -46,7 +46,15 @@ class Snapshot:
 
     def columns(self, name: str) -> list[str]:
         """Return the names of a table's stored columns."""
-        return list(self.storage.schema(name, self.version.tables[name]).names)
+        return list(self.empty(name).column_names)
+
+    def files(self, name: str) -> list[str]:
+        """Return the addresses of a table's files, without empty ones."""
+        return [part.uri for part in self.storage.parts(name, self.version.tables[name]) if part.rows]
+
+    def empty(self, name: str) -> pa.Table:
+        """Return a table's stored columns without rows."""
+        return self.storage.schema(name, self.version.tables[name]).empty_table()
 
     def partitions(self, table: Table, start: dt.date | None, end: dt.date | None) -> set[str] | None:
         """Return the partitions that can hold a period's rows; None is all."""
@@ -90,7 +98,7 @@ class Snapshot:
         if name not in self._lookups:
             id_, columns = TABLES[name].id, self._shown(name)
             own_rows = self.read(name, columns)
-            seen = self._seen(name).rename_columns({"id": id_}).select(columns)
+            seen = self.seen(name).rename_columns({"id": id_}).select(columns)
             unlisted = pc.invert(pc.is_in(seen.column(id_), value_set=own_rows.column(id_)))
             self._lookups[name] = pa.concat_tables([own_rows, seen.filter(unlisted)]).combine_chunks()
         return self._lookups[name]
@@ -107,7 +115,8 @@ class Snapshot:
         ]
         return list(dict.fromkeys([TABLES[name].id, *shown]))
 
-    def _seen(self, name: str) -> pa.Table:
+    def seen(self, name: str) -> pa.Table:
+        """Return what was last seen of a table's records that are, or were, in no list."""
         return self._references.filter(pc.field("table") == name)
 
     @functools.cached_property

@@ -27,7 +27,7 @@ def grown(place: Path, copies: int) -> None:
     """Multiply a mirror's entries, invoices, matters and clients, as a new version."""
     storage = Storage(place)
     catalogue = Catalogue(storage)
-    old = catalogue.read()[0][-1]
+    old = catalogue.newest()
     at = dict(old.tables)
     for name in _GROWN:
         parts = storage.parts(name, old.tables[name])
@@ -53,15 +53,20 @@ def _copies(rows: pa.Table, name: str, copies: int) -> pa.Table:
     return to_stored(pa.concat_tables(made), TABLES[name])
 
 
-def realized(place: str, engine: str) -> dict[str, float]:
-    """Compute realization by client over all entries."""
+def realized(place: str, engine: str, columns: str = "needed") -> dict[str, float]:
+    """Compute realization by client over all entries, from all columns or those that are needed."""
+    few = columns == "needed"
     mirror = bf.mirror(place)
     if engine == "polars":
         # As docs/mirror.md says: work on pieces rather than on all that memory holds.
         pl.Config.set_engine_affinity("streaming")
-    tables = {name: mirror.scan(name, engine=engine) for name in ("time_entries", "invoices", "expenses", "fixed_fees")}
+    items = ["invoice_id", "amount"]
+    entries = [*items, "client_id", "client_name", "matter_id", "date", "hours", "billing_type"]
     result = bf.realization(
-        *tables.values(),
+        mirror.scan("time_entries", engine=engine, columns=entries if few else None),
+        mirror.scan("invoices", engine=engine),
+        mirror.scan("expenses", engine=engine, columns=items if few else None),
+        mirror.scan("fixed_fees", engine=engine, columns=items if few else None),
         by="client",
         matters=mirror.scan("matters", engine=engine),
         start="2024-01-01",

@@ -8,16 +8,20 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import narwhals.stable.v2 as nw
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import billframes as bf
 from billframes.mirror import mirror
+from billframes.mirror.changing import Changing
 from billframes.mirror.engines import scan
-from billframes.mirror.tables import TABLES
+from billframes.mirror.snapshot import Snapshot
+from billframes.mirror.tables import REFERENCES, TABLES, reference_type
 
 ENGINES = ["polars", "duckdb"]
 ROOT = Path(__file__).parents[2]
@@ -57,6 +61,35 @@ def figures(tables):
         bf.aging(invoices, as_of="2026-10-31", by="client"),
         bf.wip(entries, expenses, fees, invoices, as_of="2026-10-31", by="client", matters=matters),
     ]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_columns_that_are_not_asked_for_are_not_joined(refreshed, engine):
+    lazy = refreshed.scan("time_entries", engine=engine, columns=["user_name", "hours", "time_entry_id"])
+    assert nw.from_native(lazy).collect_schema().names() == ["time_entry_id", "user_name", "hours"]
+    assert set(re.findall(r"_key\d", lazy.explain())) == {"_key2"}
+    frame = refreshed.time_entries().set_index("time_entry_id")
+    found = frame_of(lazy).set_index("time_entry_id")
+    assert found["user_name"].to_dict() == frame["user_name"].to_dict()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_record_in_no_list_keeps_its_last_seen_name(refreshed, engine):
+    """Others are as listed, also where nothing is given there any more."""
+    snapshot, people = refreshed._open(), refreshed._open().read("users")
+    gone, known = people.column("user_id").to_pylist()[:2]
+    at = dict(snapshot.version.tables)
+    listed = Changing(refreshed._storage, TABLES["users"], at["users"])
+    listed.replace_all(people.slice(1))
+    seen = Changing(refreshed._storage, REFERENCES, at[REFERENCES.name])
+    names = [{"table": "users", "id": gone, "name": "Gone"}, {"table": "users", "id": known, "name": "Former name"}]
+    seen.replace_all(pa.Table.from_pylist(names, reference_type()))
+    tables = {**at, "users": listed.at, REFERENCES.name: seen.at}
+    changed = Snapshot(refreshed._storage, replace(snapshot.version, tables=tables))
+    rows = frame_of(scan(changed, "time_entries", engine, None, ["user_id", "user_name"]))
+    shown = dict(zip(rows["user_id"], rows["user_name"], strict=True))
+    assert shown[gone] == "Gone"
+    assert shown[known] == people.column("name")[1].as_py()
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -126,6 +159,10 @@ def test_wrong_names_are_refused(refreshed):
         refreshed.scan("time_entries", engine="spark")
     with pytest.raises(bf.ParameterError, match="'entries' is not a resource"):
         refreshed.scan("entries")
+    with pytest.raises(bf.ParameterError, match=r"'user' is not a column of time_entries.*Did you mean 'user_"):
+        refreshed.scan("time_entries", engine="polars", columns=["user"])
+    with pytest.raises(bf.ParameterError, match="columns= is for other engines"):
+        refreshed.scan("time_entries", columns=["hours"])
 
 
 def test_duckdb_is_limited_unless_its_user_has_set_a_limit(refreshed):
@@ -196,4 +233,8 @@ def test_a_mirror_in_a_bucket(client, bucket):
     assert summary[["added", "updated", "removed"]].to_numpy().sum() == 0
     assert m.time_entries("2026-10").equals(client.time_entries("2026-10"))
     assert m.as_of(1).clients().equals(client.clients())
-    assert len(frame_of(m.scan("invoices", engine="polars"))) == len(m.invoices())
+    invoices = m.invoices().set_index("invoice_id")["client_name"].to_dict()
+    for engine in ENGINES:
+        found = frame_of(m.scan("invoices", engine=engine))
+        assert found.set_index("invoice_id")["client_name"].to_dict() == invoices
+    assert m.scan("invoices").count_rows() == len(invoices)
