@@ -33,7 +33,7 @@ _CONFIGURATION = {
     "delta.enableExpiredLogCleanup": "false",
     "delta.checkpointInterval": "10",
 }
-_COMPRESSION, _LEVEL = "zstd", 3
+_LEVEL = 3
 # Bytes that a commit takes besides its rows.
 _COMMIT = 256 * 1024
 
@@ -202,7 +202,7 @@ class Storage:
                 # In one piece: pieces are written side by side, in any order.
                 rows.combine_chunks(),
                 storage_options=self.options,
-                writer_properties=WriterProperties(compression=_COMPRESSION.upper(), compression_level=_LEVEL),
+                writer_properties=WriterProperties(compression="ZSTD", compression_level=_LEVEL),
                 **how,
             )
         return self.version(name)
@@ -283,7 +283,7 @@ class Storage:
 def _size(rows: pa.Table) -> int:
     """Return the bytes of a file of these rows."""
     counted = pa.MockOutputStream()
-    pq.write_table(rows, counted, compression=_COMPRESSION, compression_level=_LEVEL)
+    pq.write_table(rows, counted, compression="zstd", compression_level=_LEVEL)
     return int(counted.size())
 
 
