@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 from billframes.bulk.changes import body_for
 from billframes.bulk.columns import EditColumn, text_of_cell
-from billframes.bulk.connection import WritingConnection
 from billframes.bulk.journal import Entry, Journal, folder
 from billframes.bulk.moved import ChangedRecords
 from billframes.bulk.outcomes import Outcomes, outcomes_of, written_columns
 from billframes.bulk.sending import Sending
 from billframes.bulk.unanswered import LostCreates
 from billframes.bulk.writing import Writer
+from billframes.loading.connection import WritingConnection
 from billframes.loading.progress import Progress, reporting
 from billframes.schema.resources import RESOURCES, Resource
 

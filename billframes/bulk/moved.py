@@ -20,8 +20,8 @@ from typing import Any
 
 from billframes._names import snake_case
 from billframes.bulk.columns import EditColumn, raw_value, read_cell
-from billframes.bulk.connection import WritingConnection
 from billframes.errors import BillframesError
+from billframes.loading.connection import WritingConnection
 from billframes.paging.strategy import OVERLAP
 from billframes.schema.decode import decode_page, earlier
 from billframes.schema.resources import Resource

@@ -11,9 +11,9 @@ import pandas as pd
 from billframes._names import snake_case
 from billframes.bulk.changes import ACTIONS, TEXT, Change, series_of
 from billframes.bulk.columns import EditColumn, columns_of, read_cell
-from billframes.bulk.connection import WritingConnection
 from billframes.bulk.journal import FINISHED, Entry, Journal
 from billframes.bulk.records import Record
+from billframes.loading.connection import WritingConnection
 from billframes.loading.load import definitions_of
 from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.resources import Resource

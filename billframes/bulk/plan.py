@@ -28,12 +28,12 @@ import pandas as pd
 from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Change, series_of
 from billframes.bulk.columns import EditColumn, columns_of, text_of_cell
 from billframes.bulk.comparison import Comparison, deletions
-from billframes.bulk.connection import WritingConnection
 from billframes.bulk.display import as_html, as_text
 from billframes.bulk.edited import EditedRows, ids_given, read_edited
 from billframes.bulk.present import Server
 from billframes.bulk.records import Record
 from billframes.errors import MirrorError, ParameterError
+from billframes.loading.connection import WritingConnection
 from billframes.loading.load import definitions_of
 from billframes.loading.progress import Progress
 from billframes.schema.custom_fields import CustomColumn

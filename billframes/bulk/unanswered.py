@@ -15,12 +15,12 @@ from typing import Any
 
 from billframes._names import snake_case
 from billframes.bulk.columns import EditColumn, read_cell
-from billframes.bulk.connection import WritingConnection
 from billframes.bulk.creations import find_same, identity_of
 from billframes.bulk.journal import Entry, Journal
 from billframes.bulk.present import Server
 from billframes.bulk.records import Record
 from billframes.errors import BillframesError
+from billframes.loading.connection import WritingConnection
 from billframes.schema.resources import Resource
 
 __all__ = ["LostCreates"]

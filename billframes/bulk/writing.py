@@ -16,7 +16,6 @@ import msgspec
 
 from billframes._names import snake_case
 from billframes.bulk.columns import EditColumn, read_cell, same
-from billframes.bulk.connection import WritingConnection
 from billframes.bulk.journal import Entry
 from billframes.bulk.present import cells_of
 from billframes.bulk.records import Record
@@ -30,6 +29,7 @@ from billframes.errors import (
     RefusedError,
     UncertainWriteError,
 )
+from billframes.loading.connection import WritingConnection
 from billframes.loading.ids import segment
 from billframes.loading.merge import merged
 from billframes.schema.decode import decode_single

@@ -24,7 +24,7 @@ from billframes.ebilling.findings import INVOICE_COLUMNS, OFTEN, REJECTED, Findi
 from billframes.ebilling.lines import Bill, Line, fill, fit_to_invoice
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import check_file
-from billframes.ebilling.rules import problems
+from billframes.ebilling.rules import Problem, problems
 from billframes.ebilling.source import KINDS, OPEN_STATES, Item, Row, Source
 from billframes.ebilling.texts import Texts
 from billframes.errors import ParameterError
@@ -212,7 +212,7 @@ def _examined(
     return Examined(bills, texts, findings)
 
 
-def _placed(problem: Any, texts: Texts, source: Source) -> Finding:
+def _placed(problem: Problem, texts: Texts, source: Source) -> Finding:
     """Turn a rule's finding of a line into one of the item, matter or person behind it."""
     bill, line = texts.lines[problem.at]
     about, item = FIELDS[problem.field - 1].about, line.item

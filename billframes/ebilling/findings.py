@@ -10,7 +10,7 @@ import pandas as pd
 
 from billframes.ebilling.fields import FIELDS
 
-__all__ = ["FILE_COLUMNS", "INVOICE_COLUMNS", "OFTEN", "REJECTED", "Finding", "findings_frame", "sentence"]
+__all__ = ["FILE_COLUMNS", "INVOICE_COLUMNS", "OFTEN", "REJECTED", "Finding", "Severity", "findings_frame", "sentence"]
 
 Severity = Literal["rejected", "often rejected"]
 REJECTED: Severity = "rejected"

@@ -16,7 +16,7 @@ import pandas as pd
 
 from billframes._user_lines import warn
 from billframes.ebilling.fields import COLUMNS, END, FIELDS, FIRST_LINE
-from billframes.ebilling.findings import FILE_COLUMNS, OFTEN, REJECTED, Finding, findings_frame
+from billframes.ebilling.findings import FILE_COLUMNS, OFTEN, REJECTED, Finding, Severity, findings_frame
 from billframes.ebilling.rules import problems
 from billframes.errors import IncompleteDataWarning, ParameterError
 
@@ -43,9 +43,8 @@ class _Parsed:
     def columns(self) -> dict[str, list[str]]:
         return {name: self.texts[at::_WIDTH] for at, name in enumerate(COLUMNS)}
 
-    def find(self, problem: str, line: int | None, fix: str, severity: str = REJECTED, value: str = "") -> None:
-        kind = REJECTED if severity == REJECTED else OFTEN
-        self.findings.append(Finding(0, kind, problem, value, fix, line=line))
+    def find(self, problem: str, line: int | None, fix: str, severity: Severity = REJECTED, value: str = "") -> None:
+        self.findings.append(Finding(0, severity, problem, value, fix, line=line))
 
 
 def read_ledes(source: str | bytes | os.PathLike[str]) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from billframes.loading.select_names import SelectNames
 from billframes.transport.connections import CancelScope
 from billframes.transport.http import OutcomeCheck, Query, Response
 
-__all__ = ["ApiConnection", "LocalTables"]
+__all__ = ["ApiConnection", "LocalTables", "WritingConnection"]
 
 
 class LocalTables(Protocol):
@@ -84,3 +84,11 @@ class ApiConnection(Protocol):
         check_outcome: OutcomeCheck | None = None,
     ) -> Response:
         """Send one POST, PUT or DELETE."""
+
+
+class WritingConnection(ApiConnection, Protocol):
+    """A connection to a server whose address is known; `Client` is one, a mirror's connection is not."""
+
+    @property
+    def base_url(self) -> str:
+        """The API's address."""
