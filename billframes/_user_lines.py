@@ -16,10 +16,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from billframes.errors import BillframesWarning
 
 __all__ = ["DEBUG_VARIABLE", "in_ipython", "warn"]
 
@@ -28,7 +24,7 @@ DEBUG_VARIABLE = "BILLFRAMES_DEBUG"
 _PACKAGE = str(Path(__file__).parent)
 
 
-def warn(message: str, category: type[BillframesWarning]) -> None:
+def warn(message: str, category: type[Warning]) -> None:
     """Give a warning, shown at the first line outside billframes that led here."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):

@@ -161,10 +161,10 @@ class ClientBalances(Loader):
             segment(each, "client_ids")
         return ids
 
-    def _records(self, ids: list[str], told: bool | Progress | None) -> list[BalancesRecord]:
+    def _records(self, ids: list[str], progress: bool | Progress | None) -> list[BalancesRecord]:
         """Read the balances side by side, in the order of the ids; Ctrl-C ends the requests under way."""
         client = self._client()
-        with client.cancel_scope() as scope, reporting(told, "client_balances") as report:
+        with client.cancel_scope() as scope, reporting(progress, "client_balances") as report:
 
             def fetch(client_id: str) -> Response:
                 path = f"{CLIENTS.path}/{segment(client_id, 'client_ids')}/balances"

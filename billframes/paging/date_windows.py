@@ -217,23 +217,12 @@ def _read_day(scheduler: Scheduler, query: Query, day: dt.date, store: RecordSto
     if len(parts) == 1:
         read_key_ranges(scheduler, of_day, scheduler.schema.key_sorts, store, added_filters=added_filters)
         return
-    for _ in range(TRIES):
-        requests = [
-            PageRequest(
-                with_parameters(of_day, **dict(part)), scheduler.page_size, added_filters=(*added_filters, *part)
-            )
-            for part in parts
-        ]
-        pages = scheduler.fetch_all([*requests, PageRequest(of_day, 1, added_filters=added_filters)])
-        # If they don't add up, a filter of the server omits rows, or the day changed meanwhile.
-        if sum(each.total or 0 for each in pages[:-1]) == pages[-1].total:
-            break
-    else:
-        raise PagingError(
-            f"{scheduler.schema.name}: the parts of {day.isoformat()} don't add up to its total, {TRIES} times in a "
-            "row, so the list can't be shown to be complete. Try again when fewer people are writing."
-        )
-    for request, page in zip(requests, pages, strict=False):
+    requests = [
+        PageRequest(with_parameters(of_day, **dict(part)), scheduler.page_size, added_filters=(*added_filters, *part))
+        for part in parts
+    ]
+    pages = _agreeing_pages(scheduler, requests, PageRequest(of_day, 1, added_filters=added_filters), day)
+    for request, page in zip(requests, pages, strict=True):
         store.add(page)
         if not page.is_whole:
             read_key_ranges(
@@ -244,6 +233,19 @@ def _read_day(scheduler: Scheduler, query: Query, day: dt.date, store: RecordSto
                 added_filters=request.added_filters,
                 first=page,
             )
+
+
+def _agreeing_pages(scheduler: Scheduler, requests: list[PageRequest], whole: PageRequest, day: dt.date) -> list[Page]:
+    """Fetch the first page of each part of a day; their totals add up to the day's."""
+    for _ in range(TRIES):
+        *pages, counted = scheduler.fetch_all([*requests, whole])
+        # If they don't add up, a filter of the server omits rows, or the day changed meanwhile.
+        if sum(each.total or 0 for each in pages) == counted.total:
+            return pages
+    raise PagingError(
+        f"{scheduler.schema.name}: the parts of {day.isoformat()} don't add up to its total, {TRIES} times in a "
+        "row, so the list can't be shown to be complete. Try again when fewer people are writing."
+    )
 
 
 def _parts(scheduler: Scheduler, query: Query) -> list[Query]:

@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from billframes.errors import ParameterError
-from billframes.sandbox.parties import INVOICE_PARTIES
+from billframes.sandbox.clients import INVOICE_COLLECTION
 from billframes.sandbox.reading import Row, View, read_one
 from billframes.sandbox.schema import SCALE
 from billframes.sandbox.store import Store
@@ -168,7 +168,7 @@ class Admin:
 
 
 def _shown(connection: sqlite3.Connection, invoice_id: str) -> Row:
-    record = read_one(connection, INVOICE_PARTIES, invoice_id, View())
+    record = read_one(connection, INVOICE_COLLECTION, invoice_id, View())
     if record is None:
         raise ParameterError(f"There is no invoice with the id {invoice_id!r}.")
     return record

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from billframes._version import __version__
+from billframes.sandbox.clients import CLIENT_COLLECTION, INVOICE_COLLECTION, MATTER_COLLECTION
 from billframes.sandbox.clock import Clock
 from billframes.sandbox.credentials import Caller
 from billframes.sandbox.endpoints import (
@@ -32,15 +33,14 @@ from billframes.sandbox.endpoints import (
 )
 from billframes.sandbox.fault_injection import FaultInjector, FaultMiddleware, Trouble
 from billframes.sandbox.firm import (
-    CUSTOM_FIELD_DEFINITIONS,
-    FIRM_PRACTICE_AREAS,
-    FIRM_USERS,
+    CUSTOM_FIELD_COLLECTION,
+    PRACTICE_AREA_COLLECTION,
+    USER_COLLECTION,
     read_balances,
     read_codes,
 )
-from billframes.sandbox.items import EXPENSE_ITEMS, FIXED_FEE_ITEMS, TIME_ENTRY_ITEMS
+from billframes.sandbox.items import EXPENSE_COLLECTION, FIXED_FEE_COLLECTION, TIME_ENTRY_COLLECTION
 from billframes.sandbox.openapi import BALANCES_PATH, HEALTH_PATH, document
-from billframes.sandbox.parties import CLIENT_PARTIES, INVOICE_PARTIES, MATTER_PARTIES
 from billframes.sandbox.problems import PROBLEM_JSON, Problem
 from billframes.sandbox.reading import Row, View
 from billframes.sandbox.store import Store
@@ -55,15 +55,15 @@ SCHEMA_PATH = "/schema/openapi.json"
 _STOPPED = "The sandbox was stopped before it had answered. Whether a change was made is not known."
 
 _COLLECTIONS = (
-    CLIENT_PARTIES,
-    CUSTOM_FIELD_DEFINITIONS,
-    EXPENSE_ITEMS,
-    FIRM_PRACTICE_AREAS,
-    FIRM_USERS,
-    FIXED_FEE_ITEMS,
-    INVOICE_PARTIES,
-    MATTER_PARTIES,
-    TIME_ENTRY_ITEMS,
+    CLIENT_COLLECTION,
+    CUSTOM_FIELD_COLLECTION,
+    EXPENSE_COLLECTION,
+    PRACTICE_AREA_COLLECTION,
+    USER_COLLECTION,
+    FIXED_FEE_COLLECTION,
+    INVOICE_COLLECTION,
+    MATTER_COLLECTION,
+    TIME_ENTRY_COLLECTION,
 )
 
 
@@ -133,7 +133,7 @@ def _routes(store: Store, balances: str, injector: FaultInjector) -> list[Route]
 
 def _balances(store: Store, field_set: str) -> Read:
     def read(connection: sqlite3.Connection, _caller: Caller, request: Request) -> Row:
-        client = found(connection, CLIENT_PARTIES, request, View())
+        client = found(connection, CLIENT_COLLECTION, request, View())
         return {"data": read_balances(connection, client["clientId"], store.clock.today(), field_set)}
 
     return read

@@ -9,7 +9,7 @@ from billframes.sandbox.reading import Collection, Row, View, custom_fields, ids
 from billframes.sandbox.schema import SCALE
 from billframes.schema.resources import CUSTOM_FIELDS, PRACTICE_AREAS, USERS
 
-__all__ = ["CUSTOM_FIELD_DEFINITIONS", "FIRM_PRACTICE_AREAS", "FIRM_USERS", "read_balances", "read_codes"]
+__all__ = ["CUSTOM_FIELD_COLLECTION", "PRACTICE_AREA_COLLECTION", "USER_COLLECTION", "read_balances", "read_codes"]
 
 _NEVER = -(10**6)
 
@@ -39,7 +39,7 @@ def _render_definition(connection: sqlite3.Connection, records: list[Row], _view
         enums[option.pop("custom_field_id")]["options"].append(option)
 
 
-FIRM_USERS = Collection(
+USER_COLLECTION = Collection(
     resource=USERS,
     table="user",
     key="user_id",
@@ -64,7 +64,7 @@ FIRM_USERS = Collection(
     },
 )
 
-FIRM_PRACTICE_AREAS = Collection(
+PRACTICE_AREA_COLLECTION = Collection(
     resource=PRACTICE_AREAS,
     table="practice_area",
     key="practice_area_id",
@@ -73,7 +73,7 @@ FIRM_PRACTICE_AREAS = Collection(
     render=_render_practice_area,
 )
 
-CUSTOM_FIELD_DEFINITIONS = Collection(
+CUSTOM_FIELD_COLLECTION = Collection(
     resource=CUSTOM_FIELDS,
     table="custom_field",
     key="id",

@@ -26,7 +26,7 @@ from billframes.sandbox.reading import (
 from billframes.sandbox.schema import SCALE
 from billframes.schema.resources import EXPENSES, FIXED_FEES, TIME_ENTRIES
 
-__all__ = ["EXPENSE_ITEMS", "FIXED_FEE_ITEMS", "TIME_ENTRY_ITEMS"]
+__all__ = ["EXPENSE_COLLECTION", "FIXED_FEE_COLLECTION", "TIME_ENTRY_COLLECTION"]
 
 _BILLED = MappingProxyType({True: "invoice_id IS NOT NULL", False: "invoice_id IS NULL"})
 _WHERE: Mapping[str, str | Mapping[bool, str]] = MappingProxyType(
@@ -95,7 +95,7 @@ def _render_with_codes(*names: str) -> Render:
     return render
 
 
-TIME_ENTRY_ITEMS = Collection(
+TIME_ENTRY_COLLECTION = Collection(
     resource=TIME_ENTRIES,
     table="time_entry",
     key="time_entry_id",
@@ -125,7 +125,7 @@ TIME_ENTRY_ITEMS = Collection(
     sort={"date": "date", "hours": "hours", "description": "description", "created": "created_at"},
 )
 
-FIXED_FEE_ITEMS = Collection(
+FIXED_FEE_COLLECTION = Collection(
     resource=FIXED_FEES,
     table="fixed_fee",
     key="fixed_fee_id",
@@ -140,7 +140,7 @@ FIXED_FEE_ITEMS = Collection(
     sort=_SORT,
 )
 
-EXPENSE_ITEMS = Collection(
+EXPENSE_COLLECTION = Collection(
     resource=EXPENSES,
     table="expense",
     key="expense_id",

@@ -3,7 +3,8 @@
 Money, rates and hours are whole ten-thousandths (`SCALE`), so sums are exact and any amount with up to four decimals
 survives a round trip. Dates are yyyy-MM-dd and instants yyyy-MM-ddTHH:mm:ss.ffffffZ, so text order is time order.
 Derived values (client of an item, billed flag, custom field names) are not stored twice: an item's client is its
-matter's, and it is billed if it is on an invoice.
+matter's, and it is billed if it is on an invoice. The two rules by which the seed and the writes fill columns, `worth`
+and `BILLING_TYPES`, are here too.
 
 The audit triggers run inside the transaction that makes the change, and writers take turns, so the order of positions
 is the order of commits.
@@ -13,9 +14,27 @@ from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["SCALE", "SCHEMA", "keep_audit"]
+__all__ = ["BILLING_TYPES", "CENT", "SCALE", "SCHEMA", "keep_audit", "worth"]
 
 SCALE = 10_000
+CENT = SCALE // 100
+
+# The billing type of time on a matter, by the matter's type, unless an entry says otherwise.
+BILLING_TYPES = {
+    "hourly": "billable",
+    "contingency": "billable",
+    "fixedFee": "fixedFee",
+    "probono": "nonBillable",
+    "internal": "nonBillable",
+}
+
+
+def worth(hours: int, rate: int) -> int:
+    """Return hours times rate, to the cent, halves away from zero."""
+    product = abs(hours) * rate
+    cents = (product + SCALE * CENT // 2) // (SCALE * CENT) * CENT
+    return cents if hours >= 0 else -cents
+
 
 SCHEMA = """
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

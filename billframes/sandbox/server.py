@@ -202,22 +202,8 @@ class Sandbox:
             throttle=self._throttle,
             latency_ms=self._latency_ms,
         )
-        requests = Unfinished(app)
-        config = uvicorn.Config(
-            requests,
-            # A library does not change its process's logging.
-            log_config=None,
-            # Responses that are cut on purpose need no log line.
-            log_level="critical" if self._trouble.faults else "warning",
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            date_header=False,
-            server_header=False,
-            timeout_keep_alive=60,
-            timeout_graceful_shutdown=round(_GRACE + _ENDING),
-        )
-        server = self._server = _Server(config, requests)
+        # Responses that are cut on purpose need no log line.
+        server = self._server = _Server(Unfinished(app), log_level="critical" if self._trouble.faults else "warning")
         name = f"billframes sandbox on port {self._port}"
         self._thread = threading.Thread(target=server.run, args=([listener],), name=name, daemon=True)
         self._thread.start()
@@ -236,7 +222,20 @@ class Sandbox:
 class _Server(uvicorn.Server):
     """A web server that ends unfinished requests itself, because uvicorn prints a traceback for each one it cancels."""
 
-    def __init__(self, config: uvicorn.Config, requests: Unfinished) -> None:
+    def __init__(self, requests: Unfinished, log_level: str) -> None:
+        config = uvicorn.Config(
+            requests,
+            # A library does not change its process's logging.
+            log_config=None,
+            log_level=log_level,
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            date_header=False,
+            server_header=False,
+            timeout_keep_alive=60,
+            timeout_graceful_shutdown=round(_GRACE + _ENDING),
+        )
         super().__init__(config)
         self._requests = requests
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from types import MappingProxyType
 from urllib.parse import urlsplit
@@ -124,30 +124,9 @@ class HttpClient:
         self._retry_budget = RetryBudget()
         self._every_load = CancelScope(float("inf"))
         self._secrets = [*(headers or {}).values(), *([token] if token else [])]
-        certificates = trusted_certificates(verify) if transport is None else True
-
-        def open_client() -> httpx.Client:
-            client = httpx.Client(
-                headers={
-                    "User-Agent": f"billframes/{__version__}",
-                    "Accept": "application/json",
-                    "Accept-Encoding": ENCODINGS,
-                },
-                timeout=timeout,
-                limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
-                verify=certificates,
-                transport=transport,
-                follow_redirects=False,
-                event_hooks={"response": [_remove_location]},
-                # A server on this machine, where http:// is allowed, is not reached through a proxy.
-                trust_env=not is_loopback(urlsplit(base_url).hostname or ""),
-            )
-            client.auth = Credentials(token, auth, headers or {}, client.headers)
-            add_deadlines(client)
-            redact_http_logs()
-            return client
-
-        self._clients = ClientPool(open_client)
+        self._clients = ClientPool(
+            _client_opener(base_url, token, auth, headers or {}, timeout=timeout, verify=verify, transport=transport)
+        )
 
     def close(self) -> None:
         """Cancel what is under way and close the connections. Safe to call twice."""
@@ -332,3 +311,40 @@ def _remove_location(response: httpx.Response) -> None:
     # httpx prepares the next request even if redirects are not followed, and fails if it can't read the address.
     if "location" in response.headers:
         del response.headers["location"]
+
+
+def _client_opener(
+    base_url: str,
+    token: Secret | None,
+    auth: httpx.Auth | None,
+    headers: Mapping[str, Secret],
+    *,
+    timeout: float,
+    verify: bool | str | ssl.SSLContext,
+    transport: httpx.BaseTransport | None,
+) -> Callable[[], httpx.Client]:
+    """Return a function that opens an httpx client with one connection."""
+    certificates = trusted_certificates(verify) if transport is None else True
+
+    def open_client() -> httpx.Client:
+        client = httpx.Client(
+            headers={
+                "User-Agent": f"billframes/{__version__}",
+                "Accept": "application/json",
+                "Accept-Encoding": ENCODINGS,
+            },
+            timeout=timeout,
+            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
+            verify=certificates,
+            transport=transport,
+            follow_redirects=False,
+            event_hooks={"response": [_remove_location]},
+            # A server on this machine, where http:// is allowed, is not reached through a proxy.
+            trust_env=not is_loopback(urlsplit(base_url).hostname or ""),
+        )
+        client.auth = Credentials(token, auth, headers, client.headers)
+        add_deadlines(client)
+        redact_http_logs()
+        return client
+
+    return open_client

@@ -178,35 +178,39 @@ def status_error(
     )
 
 
+# By status; 300 and 500 stand for the others of their hundred, 0 for all other statuses.
+_EXPLAINED: dict[int, tuple[type[ApiError], str]] = {
+    401: (
+        AuthenticationError,
+        "{resource}: the server does not accept the credential (401).{said} Check the token, or connect again.",
+    ),
+    403: (
+        AccessDeniedError,
+        "{resource}: access denied (403).{said} The credential may lack permission; on some servers a wrong credential "
+        "looks like this too.",
+    ),
+    404: (
+        NotFoundError,
+        "{resource}: not found (404).{said} Check the id, and that the address is the API's own.",
+    ),
+    429: (
+        RateLimitedError,
+        "{resource}: too many requests (429){tried}.{said} Try later, or lower rate_limit= and concurrency=.",
+    ),
+    500: (ServerError, "{resource}: the server failed ({status}){tried}.{said} Try later."),
+    300: (
+        TransportError,
+        "{resource}: the server points elsewhere ({status}); redirects are not followed, so that credentials go "
+        "nowhere else. Connect to the final address.",
+    ),
+    0: (ApiError, "{resource}: the server answered {status}.{said}"),
+}
+
+
 def _explain(status: int, resource: str, words: str, tried: str) -> tuple[type[ApiError], str]:
-    said = f" The server says: {words}" if words else ""
-    if status == HTTPStatus.UNAUTHORIZED:
-        return AuthenticationError, (
-            f"{resource}: the server does not accept the credential (401).{said} Check the token, or connect again."
-        )
-    if status == HTTPStatus.FORBIDDEN:
-        return AccessDeniedError, (
-            f"{resource}: access denied (403).{said} The credential may lack permission; on some servers a wrong "
-            "credential looks like this too."
-        )
-    if status == HTTPStatus.NOT_FOUND:
-        return NotFoundError, (
-            f"{resource}: not found (404).{said} Check the id, and that the address is the API's own."
-        )
     if status in {400, 409, 422}:
         return RefusedError, f"{words or 'The server gave no reason.'} ({resource}: refused with {status}.)"
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return RateLimitedError, (
-            f"{resource}: too many requests (429){tried}.{said} Try later, or lower rate_limit= and concurrency=."
-        )
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return (
-            ServerError,
-            f"{resource}: the server failed ({status}){tried}.{said} Try later.",
-        )
-    if 300 <= status < 400:
-        return TransportError, (
-            f"{resource}: the server points elsewhere ({status}); redirects are not followed, so that credentials "
-            "go nowhere else. Connect to the final address."
-        )
-    return ApiError, f"{resource}: the server answered {status}.{said}"
+    hundred = 500 if status >= HTTPStatus.INTERNAL_SERVER_ERROR else status // 100 * 100
+    kind, text = _EXPLAINED.get(status) or _EXPLAINED.get(hundred) or _EXPLAINED[0]
+    said = f" The server says: {words}" if words else ""
+    return kind, text.format(resource=resource, status=status, said=said, tried=tried)

@@ -16,10 +16,9 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from billframes.sandbox.clock import BEGINNING, instant_text
-from billframes.sandbox.schema import SCALE
+from billframes.sandbox.schema import CENT, SCALE
 
 __all__ = [
-    "BILLING_TYPES",
     "CENT",
     "END",
     "FIRST_MONTH",
@@ -44,21 +43,9 @@ __all__ = [
     "row_of",
     "to_cents",
     "working_days",
-    "worth",
 ]
 
 T = TypeVar("T")
-
-CENT = SCALE // 100
-
-# The billing type of time on a matter, by the matter's type, unless an entry says otherwise.
-BILLING_TYPES = {
-    "hourly": "billable",
-    "contingency": "billable",
-    "fixedFee": "fixedFee",
-    "probono": "nonBillable",
-    "internal": "nonBillable",
-}
 
 
 def day(text: str) -> int:
@@ -142,13 +129,6 @@ def plain(name: str) -> str:
     """Return a name in lower-case ASCII letters and dots, for an e-mail address."""
     letters = unicodedata.normalize("NFKD", name).lower()
     return "".join(each for each in letters if each in "abcdefghijklmnopqrstuvwxyz.")
-
-
-def worth(hours: int, rate: int) -> int:
-    """Return hours times rate, to the cent, halves away from zero."""
-    product = abs(hours) * rate
-    cents = (product + SCALE * CENT // 2) // (SCALE * CENT) * CENT
-    return cents if hours >= 0 else -cents
 
 
 class SeededRandom:

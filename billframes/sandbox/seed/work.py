@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
+from billframes.sandbox.schema import BILLING_TYPES, SCALE, worth
 from billframes.sandbox.seed.basics import (
-    BILLING_TYPES,
     LAST_INSTANT,
-    SCALE,
     SeededRandom,
     TimeEntry,
     instant,
     iso,
     month_days,
     working_days,
-    worth,
 )
 from billframes.sandbox.seed.data import AREAS, read
 from billframes.sandbox.seed.matters import Matter

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from billframes.sandbox.writes.clients import CLIENT_WRITES
 from billframes.sandbox.writes.edits import Operation
 from billframes.sandbox.writes.firm import FIRM_WRITES
 from billframes.sandbox.writes.items import ITEM_WRITES
-from billframes.sandbox.writes.parties import PARTY_WRITES
 
 __all__ = ["WRITES"]
 
-WRITES: tuple[Operation, ...] = (*PARTY_WRITES, *ITEM_WRITES, *FIRM_WRITES)
+WRITES: tuple[Operation, ...] = (*CLIENT_WRITES, *ITEM_WRITES, *FIRM_WRITES)

@@ -6,7 +6,7 @@ all of its response; both are documented assumptions.
 
 from __future__ import annotations
 
-from billframes.sandbox.firm import FIRM_PRACTICE_AREAS, FIRM_USERS
+from billframes.sandbox.firm import PRACTICE_AREA_COLLECTION, USER_COLLECTION
 from billframes.sandbox.writes.edits import Edit, Operation, refuse
 
 __all__ = ["FIRM_WRITES"]
@@ -42,10 +42,10 @@ def _update_user(edit: Edit) -> None:
 
 
 FIRM_WRITES = (
-    Operation(method="POST", collection=FIRM_PRACTICE_AREAS, run=_create_area, answers=True, remark=_ASSUMED),
+    Operation(method="POST", collection=PRACTICE_AREA_COLLECTION, run=_create_area, answers=True, remark=_ASSUMED),
     Operation(
         method="PUT",
-        collection=FIRM_PRACTICE_AREAS,
+        collection=PRACTICE_AREA_COLLECTION,
         run=_update_area,
         answers=True,
         keeps=frozenset({"label", "default"}),
@@ -53,14 +53,14 @@ FIRM_WRITES = (
     ),
     Operation(
         method="DELETE",
-        collection=FIRM_PRACTICE_AREAS,
+        collection=PRACTICE_AREA_COLLECTION,
         run=_delete_area,
         refused="The practice area has matters.",
         remark=_ASSUMED,
     ),
     Operation(
         method="PUT",
-        collection=FIRM_USERS,
+        collection=USER_COLLECTION,
         run=_update_user,
         answers=True,
         keeps=frozenset({"customFields"}),

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from billframes.sandbox.items import EXPENSE_ITEMS, FIXED_FEE_ITEMS, TIME_ENTRY_ITEMS
+from billframes.sandbox.items import EXPENSE_COLLECTION, FIXED_FEE_COLLECTION, TIME_ENTRY_COLLECTION
 from billframes.sandbox.parameters import read_id
 from billframes.sandbox.problems import shown
 from billframes.sandbox.reading import Row
-from billframes.sandbox.seed.basics import BILLING_TYPES, worth
+from billframes.sandbox.schema import BILLING_TYPES, worth
 from billframes.sandbox.writes.edits import Edit, Operation, refuse
 from billframes.schema.resources import ALL_ZERO_ID
 
@@ -161,28 +161,28 @@ def _delete_fee(edit: Edit) -> None:
 
 
 TIME_ENTRY_WRITES = (
-    Operation(method="POST", collection=TIME_ENTRY_ITEMS, run=_create_time, answers=True, check=_check_new_time),
+    Operation(method="POST", collection=TIME_ENTRY_COLLECTION, run=_create_time, answers=True, check=_check_new_time),
     Operation(
         method="PUT",
-        collection=TIME_ENTRY_ITEMS,
+        collection=TIME_ENTRY_COLLECTION,
         run=_update_time,
         keeps=_TIME_KEEPS,
         check=_check_changed_time,
         refused=_BILLED,
     ),
-    Operation(method="DELETE", collection=TIME_ENTRY_ITEMS, run=_delete_time, refused=_BILLED),
+    Operation(method="DELETE", collection=TIME_ENTRY_COLLECTION, run=_delete_time, refused=_BILLED),
 )
 
 ITEM_WRITES = (
     *TIME_ENTRY_WRITES,
-    Operation(method="POST", collection=EXPENSE_ITEMS, run=_create_expense),
-    Operation(method="PUT", collection=EXPENSE_ITEMS, run=_update_expense, keeps=_COST_KEEPS, refused=_BILLED),
-    Operation(method="DELETE", collection=EXPENSE_ITEMS, run=_delete_expense, refused=_BILLED),
-    Operation(method="POST", collection=FIXED_FEE_ITEMS, run=_create_fee),
-    Operation(method="PUT", collection=FIXED_FEE_ITEMS, run=_update_fee, keeps=_COST_KEEPS, refused=_BILLED),
+    Operation(method="POST", collection=EXPENSE_COLLECTION, run=_create_expense),
+    Operation(method="PUT", collection=EXPENSE_COLLECTION, run=_update_expense, keeps=_COST_KEEPS, refused=_BILLED),
+    Operation(method="DELETE", collection=EXPENSE_COLLECTION, run=_delete_expense, refused=_BILLED),
+    Operation(method="POST", collection=FIXED_FEE_COLLECTION, run=_create_fee),
+    Operation(method="PUT", collection=FIXED_FEE_COLLECTION, run=_update_fee, keeps=_COST_KEEPS, refused=_BILLED),
     Operation(
         method="DELETE",
-        collection=FIXED_FEE_ITEMS,
+        collection=FIXED_FEE_COLLECTION,
         run=_delete_fee,
         refused="The fixed fee is billed, or is assigned to time entries.",
     ),

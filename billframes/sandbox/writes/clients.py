@@ -1,4 +1,4 @@
-"""Create, update and delete clients and matters.
+"""Create, update and delete clients and their matters.
 
 A contact and a matter's conflict information are sparse: what is sent of them is merged into what is stored. A client
 with matters and a matter with activity can't be deleted.
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import msgspec
 
-from billframes.sandbox.parties import CLIENT_PARTIES, MATTER_PARTIES
+from billframes.sandbox.clients import CLIENT_COLLECTION, MATTER_COLLECTION
 from billframes.sandbox.reading import Row
 from billframes.sandbox.writes.edits import Edit, Operation, refuse
 
-__all__ = ["PARTY_WRITES"]
+__all__ = ["CLIENT_WRITES"]
 
 _CLIENT_COLUMNS = {"name": "name", "reference": "reference", "notes": "notes"}
 _MATTER_COLUMNS = {
@@ -111,26 +111,26 @@ def _merged(stored: str, sent: Row) -> str:
     return msgspec.json.encode({name: text for name, text in merged.items() if text is not None}).decode()
 
 
-PARTY_WRITES = (
-    Operation(method="POST", collection=CLIENT_PARTIES, run=_create_client, answers=True, check=_check_contact),
+CLIENT_WRITES = (
+    Operation(method="POST", collection=CLIENT_COLLECTION, run=_create_client, answers=True, check=_check_contact),
     Operation(
         method="PUT",
-        collection=CLIENT_PARTIES,
+        collection=CLIENT_COLLECTION,
         run=_update_client,
         answers=True,
         keeps=frozenset({"name", "customFields"}),
     ),
     Operation(
         method="DELETE",
-        collection=CLIENT_PARTIES,
+        collection=CLIENT_COLLECTION,
         run=_delete_client,
         refused="The client has associated matters.",
     ),
-    Operation(method="POST", collection=MATTER_PARTIES, run=_create_matter, answers=True),
-    Operation(method="PUT", collection=MATTER_PARTIES, run=_update_matter, answers=True, keeps=_MATTER_KEEPS),
+    Operation(method="POST", collection=MATTER_COLLECTION, run=_create_matter, answers=True),
+    Operation(method="PUT", collection=MATTER_COLLECTION, run=_update_matter, answers=True, keeps=_MATTER_KEEPS),
     Operation(
         method="DELETE",
-        collection=MATTER_PARTIES,
+        collection=MATTER_COLLECTION,
         run=_delete_matter,
         refused="The matter has activity: time entries, expenses, fixed fees or invoices.",
     ),

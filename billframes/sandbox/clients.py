@@ -1,4 +1,4 @@
-"""Read clients, matters and invoices from the tables."""
+"""Read clients, their matters and their invoices from the tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from billframes.sandbox.reading import (
 from billframes.sandbox.schema import SCALE
 from billframes.schema.resources import CLIENTS, INVOICES, MATTERS
 
-__all__ = ["CLIENT_PARTIES", "INVOICE_PARTIES", "MATTER_PARTIES"]
+__all__ = ["CLIENT_COLLECTION", "INVOICE_COLLECTION", "MATTER_COLLECTION"]
 
 _MODIFIED = "{}modified_at > :modifiedSince"
 _CLIENT_QUERY = "matches(name, :query, FALSE) OR matches(reference, :query, FALSE)"
@@ -129,7 +129,7 @@ def _render_invoice(connection: sqlite3.Connection, records: list[Row], view: Vi
     put_meta(records, shown=view.shows("meta"))
 
 
-CLIENT_PARTIES = Collection(
+CLIENT_COLLECTION = Collection(
     resource=CLIENTS,
     table="client",
     key="client_id",
@@ -148,7 +148,7 @@ CLIENT_PARTIES = Collection(
     sort={"name": "name", "reference": "reference"},
 )
 
-MATTER_PARTIES = Collection(
+MATTER_COLLECTION = Collection(
     resource=MATTERS,
     table="matter",
     key="matter_id",
@@ -191,7 +191,7 @@ MATTER_PARTIES = Collection(
     },
 )
 
-INVOICE_PARTIES = Collection(
+INVOICE_COLLECTION = Collection(
     resource=INVOICES,
     table="invoice",
     key="invoice_id",
