@@ -76,16 +76,16 @@ def checked_frames() -> CheckedFrames:
 
 
 @contextmanager
-def remembered(memory: CheckedFrames) -> Iterator[None]:
+def remembered(memory: CheckedFrames | None = None) -> Iterator[None]:
     """
     Let the analyses called here share a memory; each of them gives the same warnings as without it.
 
     Parameters
     ----------
-    memory : CheckedFrames
-        For frames that nobody changes as long as it is used.
+    memory : CheckedFrames, optional
+        For frames that nobody changes as long as it is used. By default the memory in use, or a new one.
     """
-    token = _MEMORY.set(memory)
+    token = _MEMORY.set(memory or checked_frames())
     try:
         yield
     finally:

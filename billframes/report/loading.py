@@ -12,8 +12,9 @@ from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import month_end, parse_period, resolve
+from billframes.report.collected_warnings import collect_warnings
 from billframes.report.e_billing import check_e_billing
-from billframes.report.month import Month, collect_warnings
+from billframes.report.month import Month
 
 __all__ = ["load", "read_month"]
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import math
-import re
 import warnings
 import zoneinfo
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -28,12 +26,13 @@ from billframes.book_slice import BookSlice, SlicedBook, SliceKey, kept
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesWarning
 from billframes.periods import month_end
+from billframes.report.collected_warnings import collect_warnings
 from billframes.report.e_billing import EBilling
 from billframes.report.history import Balances, balances_then
 from billframes.report.scope import Scope, read_scope
 from billframes.report.tables import named_apart
 
-__all__ = ["LOOK_BACK", "Month", "collect_warnings"]
+__all__ = ["LOOK_BACK", "Month"]
 
 # The same month a year ago.
 LOOK_BACK = 12
@@ -59,6 +58,7 @@ class Month:
     e_billing: EBilling = field(default_factory=EBilling, repr=False)
     _firm: Month | None = field(default=None, repr=False)
     _sliced: dict[SliceKey, SlicedBook] = field(default_factory=dict, repr=False)
+    _results: dict[tuple[Any, ...], pd.DataFrame] = field(default_factory=dict, repr=False, compare=False)
 
     def only(self, code: str) -> Month:
         """
@@ -185,18 +185,15 @@ class Month:
 
     def realization(self, by: str | None) -> pd.DataFrame:
         """Realization of the invoices dated in the month, by a key or in one row."""
-        with collect_warnings(self.notes):
-            return self.book.realization(by, start=self.first, end=self.last)
+        return self._once("realization", by, start=self.first, end=self.last)
 
     def receivables(self, by: str | None) -> pd.DataFrame:
         """Receivables by age, by a key or in one row."""
-        with collect_warnings(self.notes):
-            return self.book.aging(by, as_of=self.as_of)
+        return self._once("aging", by, as_of=self.as_of)
 
     def wip(self, by: str | None) -> pd.DataFrame:
         """Work in progress by age, by a key or in one row."""
-        with collect_warnings(self.notes):
-            return self.book.wip(by, as_of=self.as_of)
+        return self._once("wip", by, as_of=self.as_of)
 
     def lockup(self, by: str | None = None) -> pd.DataFrame:
         """Lock-up with the fees of a year, by a key or in one row."""
@@ -293,8 +290,8 @@ class Month:
     def changes(self, measure: str, by: str = "client") -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the change of a figure on last month by a key, and its rows added up."""
         before, after = ((self.earlier(1), month_end(self.earlier(1))), (self.first, self.last))
+        then, now = (self._once("realization", by, start=first, end=last) for first, last in (before, after))
         with collect_warnings(self.notes):
-            then, now = (self.book.realization(by, start=first, end=last) for first, last in (before, after))
             rows = bridge(then, now, measure)
         return rows, pd.DataFrame([total_of(rows)])
 
@@ -318,6 +315,14 @@ class Month:
         clients = self.book.clients
         return named_apart(rows, dict(zip(clients["client_id"], clients["reference"].fillna(""), strict=True)))
 
+    def _once(self, analysis: str, by: str | None, **options: dt.date) -> pd.DataFrame:
+        """Return a result of the book; sections and key points that ask for the same share it."""
+        asked = (analysis, by, *options.values())
+        if asked not in self._results:
+            with collect_warnings(self.notes):
+                self._results[asked] = getattr(self.book, analysis)(by, **options)
+        return self._results[asked].copy()
+
     def _realization_by_month(self, basis: Literal["invoice_date", "work_date"], back: int = 0) -> pd.DataFrame:
         back = back or self.months_back
         rows = self.book.realization("month", start=self.earlier(back), end=self.last, basis=basis)
@@ -336,32 +341,3 @@ class Month:
         last = min(month_end(first), self.last)
         row: pd.Series[Any] = self.book.utilization(None, start=first, end=last).iloc[0]
         return row[["client_hours", "total_hours", "capacity_hours", "utilization"]].to_dict()
-
-
-@contextmanager
-def collect_warnings(notes: list[str]) -> Iterator[None]:
-    """
-    Add the messages of billframes' warnings to `notes`, each kind once, and issue other warnings as usual.
-
-    Examples
-    --------
-    >>> notes = []
-    >>> with collect_warnings(notes):
-    ...     warnings.warn("Three entries have no matter.", BillframesWarning)
-    ...     warnings.warn("Three entries have no matter.", BillframesWarning)
-    >>> notes
-    ['Three entries have no matter.']
-    """
-    with warnings.catch_warnings(record=True) as given:
-        warnings.simplefilter("always", BillframesWarning)
-        yield
-    for each in given:
-        if not issubclass(each.category, BillframesWarning):
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-        elif _shape(str(each.message)) not in map(_shape, notes):
-            notes.append(str(each.message))
-
-
-def _shape(note: str) -> str:
-    """Replace numbers: the analysis of each month gives the same warning with another count."""
-    return re.sub(r"\d[\d,.-]*", "#", note)

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from billframes._show import format_number, month_name
+from billframes.analysis.checked_frames import remembered
 from billframes.report import views
 from billframes.report.month import Month
 from billframes.report.views import View
@@ -53,7 +54,8 @@ def key_points(month: Month) -> list[Point]:
     """Return the points that matter, the largest first, at most five."""
     if month.is_empty:
         return []
-    found = [point for rule in _RULES for point in rule(month)]
+    with remembered():
+        found = [point for rule in _RULES for point in rule(month)]
     return sorted(found, key=lambda point: -point.size)[:MOST]
 
 

@@ -10,7 +10,8 @@ import pandas as pd
 
 from billframes.analysis.capacity import prorated
 from billframes.analysis.metrics import Measure, divided, summed
-from billframes.report.month import Month, collect_warnings
+from billframes.report.collected_warnings import collect_warnings
+from billframes.report.month import Month
 
 __all__ = ["Targets", "month_targets"]
 

@@ -19,6 +19,7 @@ import pandas as pd
 
 from billframes._export import neutral
 from billframes._version import __version__
+from billframes.analysis.checked_frames import remembered
 from billframes.analysis.metrics import PRICED, UNITS, Measure
 from billframes.config.firm import describe_settings
 from billframes.errors import ConfigError
@@ -105,7 +106,8 @@ def workbook(
     check_writer()
     import xlsxwriter
 
-    made = sheets(month, narratives=narratives)
+    with remembered():
+        made = sheets(month, narratives=narratives)
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, _OPTIONS) as book:
         # A fixed date, so that the same data give the same file.
