@@ -18,6 +18,7 @@ __all__ = [
     "bound_arguments",
     "check_names",
     "closest",
+    "first_few",
     "names_apart",
     "snake_case",
     "suggesting",
@@ -69,6 +70,19 @@ def closest(name: object, accepted: Iterable[str]) -> str:
     holding = [each for each, spelled in lowered.items() if word in snake_case(spelled).split("_")]
     found = holding if len(holding) == 1 else get_close_matches(str(name).lower(), holding or lowered, n=1)
     return f" Did you mean {lowered[found[0]]!r}?" if found else ""
+
+
+def first_few(names: Sequence[str], most: int = 5) -> str:
+    """
+    Name the first few, and count the others.
+
+    Examples
+    --------
+    >>> first_few(["u1", "u2", "u3"], most=2), first_few(["u1"])
+    ('u1, u2 and 1 more', 'u1')
+    """
+    others = len(names) - most
+    return ", ".join(names[:most]) + (f" and {others} more" if others > 0 else "")
 
 
 def names_apart(names: Sequence[str], ids: Sequence[object], references: Sequence[str | None]) -> list[str]:

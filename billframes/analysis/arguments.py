@@ -8,7 +8,7 @@ from dataclasses import fields
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import closest
+from billframes._names import closest, first_few
 from billframes._user_lines import warn
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import collect_counts, to_dicts
@@ -79,15 +79,8 @@ def bucket_names(buckets: Sequence[int], first: int) -> list[str]:
     return [*(f"{low}-{high}" for low, high in zip(lows, bounds, strict=False)), f"{lows[-1]}+"]
 
 
-# A warning names this many people and counts the others.
-_NAMED = 5
-
-
-_LISTED = 10
-
-
-class _Settled(FirmSettings):
-    """Settings that were settled: analyses built on others hand theirs on, and nobody is warned twice."""
+class _Resolved(FirmSettings):
+    """Settings that name users by id. An analysis that calls others passes these on, and nobody is warned twice."""
 
 
 def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) -> FirmSettings:
@@ -97,7 +90,7 @@ def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) ->
     Warns of users and matters that the settings name and the frames lack. The users' ids and addresses are collected
     only if the settings name anyone by address.
     """
-    if settings is None or isinstance(settings, _Settled):
+    if settings is None or isinstance(settings, _Resolved):
         return settings or FirmSettings()
     if settings.emails:
         if "users" not in frames:
@@ -106,7 +99,7 @@ def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) ->
             )
         settings = settings.by_id(_addresses(frames["users"]))
     warn_of_strangers(settings, frames)
-    return _Settled(**{each.name: getattr(settings, each.name) for each in fields(settings)})
+    return _Resolved(**{each.name: getattr(settings, each.name) for each in fields(settings)})
 
 
 def time_zone_of(settings: FirmSettings | None) -> FirmSettings:
@@ -130,10 +123,9 @@ def warn_of_strangers(settings: FirmSettings, frames: Mapping[str, Frame]) -> No
 
 def _warn_of_absent(name: str, named: Mapping[str, Sequence[str]], present: set[str]) -> None:
     absent = sorted(set(named) - present)
-    few = ", ".join(f"{each} ({', '.join(named[each])})" for each in absent[:_LISTED])
-    more = f" and {len(absent) - _LISTED} more" if len(absent) > _LISTED else ""
+    few = first_few([f"{each} ({', '.join(named[each])})" for each in absent], most=10)
     warn(
-        f"settings name {len(absent)} {name} that are not among those passed: {few}{more}. "
+        f"settings name {len(absent)} {name} that are not among those passed: {few}. "
         f"Load all {name}, archived ones too, or correct the ids.",
         IncompleteDataWarning,
     )
@@ -161,9 +153,8 @@ def warn_of_no_rate(rows: Frame, kind: str, what: str) -> None:
         return
     hours = sum(person["hours"] for person in people)
     ids = sorted(str(person["user_id"] or "Unassigned") for person in people)
-    named = ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
     warn(
-        f"{hours:g} hours of {len(ids)} people have no {kind} rate in the settings (user_id {named}); {what}. "
+        f"{hours:g} hours of {len(ids)} people have no {kind} rate in the settings (user_id {first_few(ids)}); {what}. "
         f"Give {kind}_rates= of FirmSettings for them.",
         IncompleteDataWarning,
     )

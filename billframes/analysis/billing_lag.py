@@ -20,7 +20,7 @@ from billframes.analysis.allocation import (
     warn_of_unknown_invoices,
 )
 from billframes.analysis.column_types import Frame
-from billframes.analysis.coverage import need_work_on_invoices
+from billframes.analysis.coverage import need_work_on_invoices, warn_of_cut
 from billframes.analysis.engine import collect_counts, sum_by
 from billframes.analysis.expressions import as_float, day_number, is_in_period, ratio
 from billframes.analysis.frames import from_native, to_native
@@ -136,6 +136,7 @@ def billing_lag(
     period = resolve(start, end)
     frames = from_native(time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients)
     need_work_on_invoices("billing_lag", {"invoices": invoices, "time_entries": time_entries}, period)
+    warn_of_cut("billing_lag", {"time_entries": time_entries}, "work that waited long can be missing")
     grouping = Grouping.of(by, frames, settings)
     time = billable_time(frames["time_entries"], ("date", *grouping.row_columns), ("invoice_date",))
     rates = allocation_rates(time_on_invoices(time), frames["invoices"], None, None)

@@ -12,6 +12,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._names import first_few
 from billframes._user_lines import warn
 from billframes.analysis.allocation import (
     allocated_fee,
@@ -25,7 +26,7 @@ from billframes.analysis.allocation import (
 )
 from billframes.analysis.arguments import warn_of_strangers
 from billframes.analysis.column_types import Frame
-from billframes.analysis.coverage import need_whole_life
+from billframes.analysis.coverage import need_whole_life, warn_of_cut
 from billframes.analysis.engine import collect, collect_counts, sum_by
 from billframes.analysis.expressions import as_float, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -133,12 +134,15 @@ def budget_burn(
     )
     items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_whole_life("budget_burn", {"invoices": invoices, **items}, {"billing_type": "billable"})
+    warn_of_cut("budget_burn", {"invoices": invoices, **items}, "budgets can look less used than they are")
     warn_of_strangers(settings, frames)
     fees = _fees(frames)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
     _warn(used)
-    rows = _with_all_budgets(_named(used, frames.get("matters")), budgets)
+    rows, unnamed = _with_all_budgets(_named(used, frames.get("matters")), budgets)
+    if "matters" not in frames:
+        _warn_of_unnamed(unnamed)
     return cast("IntoFrameT", to_native(_result(rows, budgets, _unbudgeted(used, budgets)), time_entries))
 
 
@@ -212,8 +216,8 @@ def _named(used: Frame, matters: Frame | None) -> Frame:
     return nw.concat([used.with_columns(matter_name=null_column(nw.String)), listed])
 
 
-def _with_all_budgets(rows: Frame, budgets: dict[str, float]) -> Frame:
-    """Keep the matters with a budget; those that no frame has get a row of no work."""
+def _with_all_budgets(rows: Frame, budgets: dict[str, float]) -> tuple[Frame, list[str]]:
+    """Keep the matters with a budget; those that no frame has get a row of no work, and are also returned."""
     rows = rows.filter(C("matter_id").is_in(list(budgets)))
     totals = rows.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
     absent = sorted(set(budgets) - _ids(totals))
@@ -225,7 +229,17 @@ def _with_all_budgets(rows: Frame, budgets: dict[str, float]) -> Frame:
         )
         for each in absent
     ]
-    return nw.concat([totals, *extra]) if extra else totals
+    return (nw.concat([totals, *extra]) if extra else totals), absent
+
+
+def _warn_of_unnamed(budgeted: list[str]) -> None:
+    """Warn of budgets of matters that nothing names: without a list of matters, an id may be wrong."""
+    if budgeted:
+        warn(
+            f"No item names {len(budgeted)} of the matters that have a budget ({first_few(budgeted)}), so nothing of "
+            "it counts as used. Budgets are by matter_id; pass matters= to have the ids checked.",
+            IncompleteDataWarning,
+        )
 
 
 def _ids(frame: Frame) -> set[str]:

@@ -10,11 +10,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from billframes._user_lines import warn
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_values import WEEKDAYS
+from billframes.errors import IncompleteDataWarning
 from billframes.periods import Period, month_end, months_between
 
-__all__ = ["Part", "available_hours", "days_here", "parts_of", "prorated", "target_hours", "working_days"]
+__all__ = [
+    "Part",
+    "available_hours",
+    "days_here",
+    "parts_of",
+    "prorated",
+    "target_hours",
+    "warn_of_no_holidays",
+    "working_days",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +66,18 @@ def working_days(settings: FirmSettings, first: dt.date, last: dt.date) -> froze
     """
     week = {WEEKDAYS.index(day) for day in settings.working_days}
     return frozenset(_days(first, last, week)).difference(cast("tuple[dt.date, ...]", settings.holidays))
+
+
+def warn_of_no_holidays(settings: FirmSettings, first: dt.date, last: dt.date) -> None:
+    """Warn of years that the settings have no holidays of, although they have those of other years."""
+    known = {cast("dt.date", day).year for day in settings.holidays}
+    years = [str(year) for year in range(first.year, last.year + 1) if year not in known]
+    if known and years:
+        warn(
+            f"The settings have holidays, but none of {', '.join(years)}, so available hours are too high there. Add "
+            "the holidays of each year.",
+            IncompleteDataWarning,
+        )
 
 
 def available_hours(settings: FirmSettings, first: dt.date, last: dt.date) -> tuple[float, dict[str, float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -41,6 +41,9 @@ _CAPACITY = ("capacity_hours", "idle_capacity_hours", "target_hours", "_aims")
 
 _MEASURES = (*_KINDS, "total_hours", "client_hours", "_aimed_hours", *_CAPACITY)
 
+# Fewer days, or fewer people, don't tell whether entries are missing.
+_A_WEEK, _SEVERAL = 7, 6
+
 # Joins on a missing id find nothing on some engines and each other on others.
 _NOBODY = ""
 
@@ -57,7 +60,9 @@ class Options:
 
 def client_hours(entries: Frame, users: Frame | None, grouping: Grouping, options: Options) -> Frame:
     """Return the rows of `utilization`."""
-    work = _with_client_hours(_work(entries, grouping, options.period), options)
+    work = _work(entries, grouping, options.period)
+    _warn(work, users, grouping, options)
+    work = _with_client_hours(work, options)
     people = _roster(work, users, grouping.settings, active_only=options.active_only)
     rows = _hours(work, people, grouping)
     first, last = cast("tuple[dt.date, dt.date]", (options.period.start, options.period.end))
@@ -80,9 +85,7 @@ def _work(entries: Frame, grouping: Grouping, period: Period) -> Frame:
         select_columns(lazy(entries), "time_entries", columns, coded=("billing_type", "matter_type")), "date", period
     )
     rows = grouping.with_matter_type(grouping.with_periods(dated.with_columns(_rows=nw.lit(1.0)), "date"))
-    work = _by_kind(collect(sum_by_type(rows, [*by, "billing_type"], ("hours", "_rows")), entries), by)
-    _warn_of_unknown_matters(work)
-    return work
+    return _by_kind(collect(sum_by_type(rows, [*by, "billing_type"], ("hours", "_rows")), entries), by)
 
 
 def _by_kind(work: Frame, by: Sequence[str]) -> Frame:
@@ -97,13 +100,49 @@ def _by_kind(work: Frame, by: Sequence[str]) -> Frame:
     return sum_by(rows, by, _WORK)
 
 
-def _warn_of_unknown_matters(work: Frame) -> None:
-    unknown = {"unknown": value_if(C("_type") == UNKNOWN, "_rows").sum()}
-    count = int(collect_counts((work, unknown))["unknown"])
-    if count:
+def _warn(work: Frame, users: Frame | None, grouping: Grouping, options: Options) -> None:
+    """Warn of unknown matters, and of hours or people that can't be right; everything is counted in one query."""
+    first, last = cast("tuple[dt.date, dt.date]", (options.period.start, options.period.end))
+    settings, days = grouping.settings, (last - first).days + 1
+    of_work = {
+        "unknown": value_if(C("_type") == UNKNOWN, "_rows").sum(),
+        "hours": C("total_hours").sum(),
+        "people": C("user_id").n_unique(),
+    }
+    queries: list[tuple[Frame, dict[str, nw.Expr]]] = [(work, of_work)]
+    if users is not None and grouping.personal and not options.active_only:
+        gone = {user: 0.0 for user, end in settings.user_end.items() if cast("dt.date", end) < first}
+        here = map_values("user_id", gone, 1.0, nw.Float64)
+        queries.append((_listed(users, settings), {"listed": (C("_listed") * here).sum()}))
+    counts = collect_counts(*queries)
+    if counts["unknown"]:
         warn(
-            f"{count} time entries are on matters of unknown type (not among the matters given); they count as "
-            "client work. Load all matters, archived ones too.",
+            f"{int(counts['unknown'])} time entries are on matters of unknown type (not among the matters given); they "
+            "count as client work. Load all matters, archived ones too.",
+            IncompleteDataWarning,
+        )
+    _warn_of_minutes(counts, days)
+    _warn_of_idle(counts, days)
+
+
+def _warn_of_minutes(counts: Mapping[str, float], days: int) -> None:
+    """Warn of more hours than these days have for these people."""
+    if counts["hours"] > 24.0 * days * counts["people"]:
+        warn(
+            f"{counts['hours']:,.0f} hours of {int(counts['people'])} people are more than the {days} days of the "
+            "period have. Hours are decimal, such as 1.5: divide minutes by 60.",
+            IncompleteDataWarning,
+        )
+
+
+def _warn_of_idle(counts: Mapping[str, float], days: int) -> None:
+    """Warn if few of the people on the roster have any entry; in the first days of a month many have none yet."""
+    people, listed = counts["people"], counts.get("listed", 0.0)
+    if days >= _A_WEEK and listed >= _SEVERAL and 0 < people * 3 < listed:
+        warn(
+            f"Only {int(people)} of {int(listed)} timekeepers have entries in the period, so most of capacity_hours is "
+            "that of people without any (idle_capacity_hours). Pass everyone's entries, or as users= only the people "
+            "you ask about; for people who left, give user_end in the settings.",
             IncompleteDataWarning,
         )
 
@@ -130,20 +169,21 @@ def _roster(work: Frame, users: Frame | None, settings: FirmSettings, *, active_
     seen = work.with_columns(user_name=name, _listed=nw.lit(0.0))
     frames = [seen.select("user_id", "user_name", *counts)]
     if users is not None:
-        role = nw.coalesce("_set_role", "role")
-        users = select_columns(users, "users", ("user_id", "role")).with_columns(
-            _set_role=map_values("user_id", settings.roles, None, nw.String),
-            _client_rows=nw.lit(0.0),
-            _rows=nw.lit(0.0),
-            user_name=null_column(nw.String),
-        )
-        listed = users.with_columns(_listed=as_float(role.is_in(TIMEKEEPERS)))
+        zeros = {"_client_rows": nw.lit(0.0), "_rows": nw.lit(0.0)}
+        listed = _listed(users, settings).with_columns(user_name=null_column(nw.String), **zeros)
         frames.append(listed.select("user_id", "user_name", *counts))
     totals = [C(count).sum() for count in counts]
     people = nw.concat(frames).group_by("user_id").agg(C("user_name").max(), *totals)
     people = people.filter((C("_listed") > 0) | (C("_client_rows") > 0))
     people = people.filter(C("_rows") > 0) if active_only else people
     return people.select("user_id", "user_name", _idle=as_float(C("_rows") == 0))
+
+
+def _listed(users: Frame, settings: FirmSettings) -> Frame:
+    """Return the users, with `_listed` 1.0 for timekeepers; roles of the settings take precedence."""
+    rows = select_columns(users, "users", ("user_id", "role"))
+    rows = rows.with_columns(_set_role=map_values("user_id", settings.roles, None, nw.String))
+    return rows.with_columns(_listed=as_float(nw.coalesce("_set_role", "role").is_in(TIMEKEEPERS)))
 
 
 def _hours(work: Frame, people: Frame, grouping: Grouping) -> Frame:

@@ -186,12 +186,11 @@ def _check_columns(frame: Frame, name: str) -> None:
 
 def _rules(matters: Frame, codes: Frame) -> _Rules:
     configured = ("matter_id", "ledes_enabled", *_FLAGS, "ledes_code_set_ids")
-    require(matters, "matters", configured)
-    require(codes, "codes", ("code_type", "code", "code_set_id", "selectable"))
+    rows = to_dicts(select_columns(matters, "matters", configured))
     sets: dict[tuple[str, str], dict[str, bool]] = {}
-    for row in to_dicts(codes.select("code_type", "code", "code_set_id", "selectable")):
+    for row in to_dicts(select_columns(codes, "codes", ("code_type", "code", "code_set_id", "selectable"))):
         sets.setdefault((row["code_type"], row["code"]), {})[row["code_set_id"]] = row["selectable"] is not False
-    return _Rules({row["matter_id"]: row for row in to_dicts(matters.select(*configured))}, sets)
+    return _Rules({row["matter_id"]: row for row in rows}, sets)
 
 
 def _findings(frame: Frame, name: str, rules: _Rules, period: Period) -> Iterable[Frame]:

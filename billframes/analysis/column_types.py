@@ -63,6 +63,7 @@ NUMBERS = frozenset({"hours", "amount", "balance", *_BALANCES, "overdue30", "ove
 INSTANTS = frozenset({"created_at", "modified_at"})
 FLAGS = frozenset(
     {
+        "archived",
         "billed",
         "selectable",
         "ledes_enabled",
@@ -199,7 +200,7 @@ def _hint(column: str) -> str:
     if column in LISTS:
         return "not lists of text. Pass the lists as the loaders give them; a CSV file turns lists into text."
     if column in INSTANTS:
-        return "not times. Convert it first, for example with pandas.to_datetime(frame['{column}'], utc=True)."
+        return f"not times. Convert it first, for example with pandas.to_datetime(frame['{column}'], utc=True)."
     if column in FLAGS:
         return "not true and false. Convert it to booleans first."
     if column in _TEXTS:

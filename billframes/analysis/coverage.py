@@ -31,6 +31,7 @@ __all__ = [
     "need_whole_life",
     "need_work_on_invoices",
     "people_loaded",
+    "warn_of_cut",
     "was_cut",
 ]
 
@@ -222,6 +223,29 @@ def was_cut(native: Any) -> bool:
     """Tell whether rows of a loaded frame were taken away after its load."""
     info = load_info(native)
     return info is not None and info.rows is not None and len(native) < info.rows
+
+
+def warn_of_cut(analysis: str, natives: Mapping[str, Any], consequence: str) -> bool:
+    """
+    Warn of frames from which rows were taken away after their load; return whether there are any.
+
+    Parameters
+    ----------
+    analysis : str
+        The analysis, for the warning's words.
+    natives : mapping of str to frame
+        The frames as they were passed in, by their argument's name; None is passed over.
+    consequence : str
+        What is wrong then: the end of a sentence that begins with "so".
+    """
+    cut = [name for name, native in natives.items() if native is not None and was_cut(native)]
+    if cut:
+        warn(
+            f"{analysis}: rows of {' and '.join(cut)} were taken away after the load, so {consequence}. Pass all rows "
+            "and filter or group the result, or use bf.book.",
+            IncompleteDataWarning,
+        )
+    return bool(cut)
 
 
 def _infos(natives: Mapping[str, Any]) -> Iterable[tuple[str, LoadInfo]]:

@@ -10,7 +10,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._user_lines import warn
 from billframes.analysis.arguments import warn_of_no_rate
 from billframes.analysis.column_types import Frame
-from billframes.analysis.coverage import need_period, need_whole_life
+from billframes.analysis.coverage import need_period, need_whole_life, warn_of_cut
 from billframes.analysis.engine import collect_counts, sum_by
 from billframes.analysis.expressions import RESIDUE, as_float, in_period, null_column, ratio, value_at_rates, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -135,7 +135,9 @@ def fixed_fee_realization(
         time_entries=time_entries, fixed_fees=fixed_fees, matters=matters, users=users, clients=clients
     )
     need_period("fixed_fee_realization", {"fixed_fees": fixed_fees}, period)
-    need_whole_life("fixed_fee_realization", {"time_entries": time_entries}, {"fixed_fee_id": None})
+    time = {"time_entries": time_entries}
+    need_whole_life("fixed_fee_realization", time, {"fixed_fee_id": None})
+    warn_of_cut("fixed_fee_realization", time, "fees can lack hours that are linked to them")
     grouping = Grouping.of(by, frames, settings)
     fees = grouping.select_items(frames["fixed_fees"], "fixed_fees", ("fixed_fee_id", "date", "amount"))
     parts = _parts(_time(frames["time_entries"], grouping), fees, grouping, period)

@@ -16,7 +16,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes.analysis.column_types import Frame, as_arrow, is_categorical, typed_column
+from billframes.analysis.column_types import ITEMS, Frame, as_arrow, is_categorical, typed_column
 from billframes.analysis.guards import check_values, warn_of_columns
 from billframes.errors import MissingColumnError, ParameterError
 
@@ -61,8 +61,8 @@ def from_native(*, as_they_are: bool = False, **natives: Any) -> dict[str, Frame
     Raises
     ------
     ParameterError
-        One is not a frame, they are of different engines, expenses and fixed fees are swapped, or different rows have
-        the same id.
+        One is not a frame, they are of different engines, one is passed in the place of another, or different rows
+        have the same id.
     """
     given = {name: native for name, native in natives.items() if native is not None}
     frames = {name: _wrap(name, native if as_they_are else without_attrs(native)) for name, native in given.items()}
@@ -70,7 +70,7 @@ def from_native(*, as_they_are: bool = False, **natives: Any) -> dict[str, Frame
     if len(set(engines.values())) > 1:
         kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
         raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
-    _refuse_swapped(frames)
+    _refuse_misplaced(frames)
     return check_values(frames, given, as_they_are=as_they_are)
 
 
@@ -83,13 +83,23 @@ def without_attrs(native: Any) -> Any:
     return plain
 
 
-def _refuse_swapped(frames: dict[str, Frame]) -> None:
-    """Refuse expenses passed as fixed fees, and the other way round: both have amounts and dates."""
-    for name, id_, other in (("expenses", "expense_id", "fixed_fee_id"), ("fixed_fees", "fixed_fee_id", "expense_id")):
+# Items and invoices all have amounts and invoice ids. Each is known by the first of these columns that it has.
+_MARKS = {"time_entry_id": "time_entries", "expense_id": "expenses", "fixed_fee_id": "fixed_fees"}
+
+
+def _refuse_misplaced(frames: dict[str, Frame]) -> None:
+    """Refuse items and invoices in each other's place, where they would be taken off the invoices twice, or not."""
+    for name in (*ITEMS, "invoices"):
         there = frames[name].collect_schema().names() if name in frames else ()
-        if other in there and id_ not in there:
+        # Time names the fee that it is under.
+        own = {"fixed_fee_id"} if name == "time_entries" else set()
+        mark = next((column for column in _MARKS if column in there and column not in own), "")
+        if not mark and {"invoice_state", "balance"} <= set(there) and "date" not in there:
+            mark = "balance"
+        kind = _MARKS.get(mark, "invoices")
+        if mark and kind != name:
             raise ParameterError(
-                f"{name} has the column {other!r} and no {id_!r}: expenses and fixed fees seem to be swapped."
+                f"{name} has the column {mark!r}, so it seems to be the frame {kind}. Pass each frame in its own place."
             )
 
 

@@ -19,6 +19,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pandas as pd
 
+from billframes._names import first_few
 from billframes._user_lines import warn
 from billframes.analysis.checked_frames import Found, checked_frames
 from billframes.analysis.column_types import ENUMS, FIGURES, IDS, ITEMS, Frame, as_arrow, is_categorical
@@ -26,7 +27,7 @@ from billframes.analysis.engine import collect_counts, to_dicts
 from billframes.analysis.unique_ids import drop_repeated, is_unique, row_count
 from billframes.errors import IncompleteDataWarning
 
-__all__ = ["already_checked", "check_values", "unknown_values", "warn_of_columns"]
+__all__ = ["already_checked", "called_by_another", "check_values", "unknown_values", "warn_of_columns"]
 
 C = nw.col
 
@@ -36,9 +37,8 @@ BILLED_ELSEWHERE = "billed, but without invoice_id"
 # Every item and invoice needs these two; a matter or user may have no type.
 _REQUIRED = frozenset({"billing_type", "invoice_state"})
 _MEANT = {name: {value.casefold(): value for value in values} for name, values in ENUMS.items()}
+_BILLED = C("billed").cast(nw.Boolean) & C("invoice_id").is_null()
 _WEIGHED = {"billing_type": "hours", "invoice_state": "amount"}
-# A warning names this many values and counts the others.
-_NAMED = 5
 
 
 _FOUND: ContextVar[Found] = ContextVar("found")
@@ -100,6 +100,11 @@ def already_checked(natives: Mapping[str, Any], frames: Mapping[str, Frame]) -> 
         _CHECKED.reset(token)
 
 
+def called_by_another() -> bool:
+    """Tell whether an analysis was called by another, which warns of the frames as a whole itself."""
+    return _CHECKED.get() is not None
+
+
 def warn_of_columns(name: str, columns: Iterable[str]) -> None:
     """Warn of what was found in these columns of a frame, once."""
     found = _FOUND.get(None)
@@ -137,8 +142,8 @@ class _Look:
             counted |= {f"missing {column}": _count(_missing(C(column), schema[column])) for column in figures}
             odd = [column for column in ENUMS if _may_be_odd(frame, column)]
             counted |= {f"odd {column}": _count(_odd(column, schema[column])) for column in odd}
-            if name in ITEMS and schema.get("billed") == nw.Boolean and "invoice_id" in schema:
-                counted["billed"] = _count(C("billed") & C("invoice_id").is_null())
+            if name in ITEMS and _is_flag(schema.get("billed")) and "invoice_id" in schema:
+                counted["billed"] = _count(_BILLED)
         return cls(name, frame, id_, counted)
 
     def mended(self, counts: Mapping[str, int]) -> tuple[Frame, Found]:
@@ -155,10 +160,9 @@ class _Look:
             elif count and what == "odd":
                 frame = _meant(self, frame, column, found)
             elif count and what == "billed":
-                billed = C("billed") & C("invoice_id").is_null()
-                rows = self.few(frame, "billed", "invoice_id").filter(billed)
+                rows = self.few(frame, "billed", "invoice_id").filter(_BILLED)
                 found.messages[self.name, "invoice_id"] = _of_billed(self, rows, count)
-                other = nw.when(billed).then(nw.lit(BILLED_ELSEWHERE)).otherwise(C("invoice_id").cast(nw.String))
+                other = nw.when(_BILLED).then(nw.lit(BILLED_ELSEWHERE)).otherwise(C("invoice_id").cast(nw.String))
                 frame = frame.with_columns(invoice_id=other)
         return frame, found
 
@@ -170,6 +174,11 @@ class _Look:
 def _count(condition: nw.Expr) -> nw.Expr:
     """Count rows; Spark does not add up conditions."""
     return nw.when(condition).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).sum()
+
+
+def _is_flag(dtype: Any) -> bool:
+    """Return whether a column can be true and false; SQLite and Excel make 1 and 0 of these."""
+    return dtype is not None and bool(dtype == nw.Boolean or dtype.is_integer())
 
 
 def _missing(value: nw.Expr, dtype: Any) -> nw.Expr:
@@ -283,9 +292,8 @@ def _of_unknown(name: str, column: str, values: list[dict[str, Any]], weighed: s
         weight = f", {weighed} {row['_weight']:,.2f}" if weighed else ""
         return f"{value} ({row_count(row['_rows'])}{weight})"
 
-    more = f" and {len(values) - _NAMED} more" if len(values) > _NAMED else ""
     return (
-        f"{name}: these values of {column} are unknown: {', '.join(map(told, values[:_NAMED]))}{more}. "
+        f"{name}: these values of {column} are unknown: {first_few(list(map(told, values)))}. "
         f"{_CONSEQUENCES[column]} The values that count are {', '.join(ENUMS[column])}."
     )
 

@@ -19,7 +19,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._user_lines import warn
 from billframes.analysis.client_days import ClientDays, Spans, days_of_clients, known_days, year_before
 from billframes.analysis.column_types import Frame
-from billframes.analysis.coverage import need_period, need_whole_life, need_work_on_invoices, was_cut
+from billframes.analysis.coverage import need_period, need_whole_life, need_work_on_invoices, warn_of_cut
 from billframes.analysis.engine import collect, from_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, midnight, null_column, ratio, value_if
 from billframes.analysis.fees import fees_of_periods
@@ -208,13 +208,8 @@ def _need(natives: Mapping[str, Any], spans: Spans) -> None:
     need_period("new_business", work, Period(year_before(spans.year), spans.last))
     need_work_on_invoices("new_business", natives, both)
     need_whole_life("new_business", work | {"matters": natives["matters"]})
-    cut = [name for name in ("time_entries", "invoices", "matters") if was_cut(natives[name])]
-    if cut:
-        warn(
-            f"new_business: rows of {' and '.join(cut)} were taken away after the load, so clients can look new, or "
-            "without work, that are not. Pass all of them and group the result (by=), or use bf.book.",
-            IncompleteDataWarning,
-        )
+    known_by = {name: natives[name] for name in ("time_entries", "invoices", "matters")}
+    warn_of_cut("new_business", known_by, "clients can look new, or without work, that are not")
 
 
 def _fees(

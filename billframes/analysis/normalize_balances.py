@@ -12,6 +12,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._names import first_few
 from billframes._user_lines import warn
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import collect
@@ -141,19 +142,16 @@ def _check(rows: Frame) -> None:
     rising = [str(client) for client, whole in named if whole > 0]
     if neither:
         raise ParameterError(
-            f"client_balances has neither set of figures complete for {len(neither)} clients: {_few(neither)}. "
-            "Load them again with client_balances(), or leave these rows out."
+            f"client_balances has neither set of figures complete for {len(neither)} clients: "
+            f"{first_few(neither, most=10)}. Load them again with client_balances(), or leave these rows out."
         )
     if rising:
         warn(
             f"client_balances of {len(rising)} clients do not fall from one number of days to the next, so their "
-            f"buckets are missing: {_few(rising)}. Their total and overdue are as sent; aging tells the buckets.",
+            f"buckets are missing: {first_few(rising, most=10)}. Their total and overdue are as sent; aging tells the "
+            "buckets.",
             IncompleteDataWarning,
         )
-
-
-def _few(ids: list[str]) -> str:
-    return ", ".join(ids[:10]) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")
 
 
 ANALYSIS = Analysis(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
 
+from billframes._names import first_few
 from billframes._user_lines import warn
 from billframes.analysis.allocation import PREBILL, or_unknown_values
 from billframes.analysis.column_types import ENUMS, ITEMS, Frame
@@ -28,8 +29,8 @@ C = nw.col
 
 _IDS = frozenset({"user_id", "client_id", "matter_id"})
 _ITEM = ("_time", "_expense", "_fee", "hours", "fixed_fee_hours", "unpriced_hours", "_hidden", "_priced", "_rows")
-# A warning names this many entries and counts the others.
-_NAMED = 5
+# Of fewer entries, such as those of a new client, none need be on an invoice.
+_MANY = 50
 # Result columns that add up what is in one state.
 _BY_STATE = {"unbilled_amount": "unbilled", "prebill_amount": "prebill", "unknown_amount": "unknown"}
 
@@ -232,6 +233,8 @@ def _warn(items: Frame, frames: dict[str, Frame], options: Options) -> bool:
             "count, in unknown_amount. Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
+    if options.include_prebill and counts["time"] >= _MANY and not counts["invoiced"]:
+        _warn_of_no_prebills(frames, options.day)
     if counts.get("untyped"):
         left = "contingent_amount is" if options.matter_types is None else "figures are"
         warn(
@@ -259,10 +262,28 @@ def _counts(options: Options) -> dict[str, nw.Expr]:
         kind: value_if(counted & (C("_state") == "unknown") & (C("_kind") == kind), "_rows").sum() for kind in ITEMS
     }
     counts |= {name: value_if(counted, f"_{name}").sum() for name in ("hidden", "priced")}
+    is_time = C("_kind") == "time_entries"
+    counts["time"] = value_if(is_time, "_rows").sum()
+    counts["invoiced"] = value_if(is_time & (C("_state") != "unbilled"), "_rows").sum()
     key, types = options.grouping.type_key, options.matter_types
     if key and key.base == ("matter_id",) and (not types or UNKNOWN not in types):
         counts["untyped"] = value_if((C("_type") == UNKNOWN) & ~C("matter_id").is_null(), "_rows").sum()
     return counts
+
+
+def _warn_of_no_prebills(frames: dict[str, Frame], day: dt.date) -> None:
+    """Warn if no entry is on any invoice, although there are prebills: billed ones seem to be left out."""
+    on_invoices = select_columns(frames["time_entries"], "time_entries", ("invoice_id",))
+    named = {"named": as_float(~C("invoice_id").is_null()).sum()}
+    prebills = {"prebills": as_float((C("_then") > 0) & (C("_then") < 2)).sum()}
+    counts = collect_counts((on_invoices, named), (_states(frames["invoices"], day), prebills))
+    if counts["prebills"] and not counts["named"]:
+        warn(
+            "None of the time entries passed is on an invoice, so prebill_amount has no time, although "
+            f"{int(counts['prebills'])} of the invoices passed were not final on {day}. Pass the entries that are on "
+            "invoices too: they are work in progress until their invoice is final.",
+            IncompleteDataWarning,
+        )
 
 
 def _any_amount(entries: Frame) -> bool:
@@ -278,8 +299,7 @@ def _warn_of_unpriced(frames: dict[str, Frame], options: Options) -> None:
     still_open = _with_state(unpriced, _states(frames["invoices"], options.day), options)
     rows = to_dicts(_typed(still_open, options).filter(options.counted))
     ids = sorted(str(row["time_entry_id"]) for row in rows if row.get("time_entry_id") is not None)
-    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
-    named = f" (time_entry_id {', '.join(ids[:_NAMED])}{more})" if ids else ""
+    named = f" (time_entry_id {first_few(ids)})" if ids else ""
     hours = sum(row["hours"] for row in rows)
     warn(
         f"{len(rows)} of the billable time entries in progress have no amount, although others show theirs{named}. "

@@ -14,13 +14,13 @@ import narwhals.stable.v2 as nw
 from billframes._user_lines import warn
 from billframes.analysis.allocation import PREBILL, WRITE_UP
 from billframes.analysis.column_types import ITEMS, Frame
-from billframes.analysis.coverage import was_cut
+from billframes.analysis.coverage import warn_of_cut, was_cut
 from billframes.analysis.engine import collect_counts, join_by_id, lazy
 from billframes.analysis.expressions import as_float, value_if
 from billframes.analysis.frames import select_columns
 from billframes.errors import IncompleteDataWarning
 
-__all__ = ["warn_of_partial_frames"]
+__all__ = ["warn_of_missing_work", "warn_of_partial_frames"]
 
 C = nw.col
 
@@ -42,22 +42,21 @@ def warn_of_partial_frames(
     consequence : str
         What is wrong then: the end of a sentence that begins with "so".
     """
-    cut = [name for name, native in natives.items() if native is not None and was_cut(native)]
     # Work and invoices that were both cut may be of one client.
-    if cut and not {"time_entries", "invoices"} <= set(cut):
-        warn(
-            f"{analysis}: rows of {' and '.join(cut)} were taken away after the load, so {consequence}. Pass all rows "
-            "and filter the result, or use bf.book.",
-            IncompleteDataWarning,
-        )
-    elif set(ITEMS) <= set(frames):
+    of_one = all(was_cut(natives.get(name)) for name in ("time_entries", "invoices"))
+    if (of_one or not warn_of_cut(analysis, natives, consequence)) and set(ITEMS) <= set(frames):
         _warn_of_missing_work(analysis, frames, consequence)
 
 
 def _warn_of_missing_work(analysis: str, frames: Mapping[str, Frame], consequence: str) -> None:
     counts = collect_counts(_of_invoices(frames), *(_of_items(name, frames[name]) for name in ITEMS))
-    billed, worth = counts["billed"], sum(counts[name] for name in ITEMS)
-    if not counts["hidden"] and billed - worth * WRITE_UP > 1.0:
+    if not counts["hidden"]:
+        warn_of_missing_work(analysis, counts["billed"], sum(counts[name] for name in ITEMS), consequence)
+
+
+def warn_of_missing_work(analysis: str, billed: float, worth: float, consequence: str) -> None:
+    """Warn if invoices bill far more than the items on them are worth."""
+    if billed - worth * WRITE_UP > 1.0:
         warn(
             f"{analysis}: the invoices bill {billed:,.2f}, and the time entries, expenses and fixed fees passed that "
             f"are on invoices come to {worth:,.2f} only. Work seems to be missing, so {consequence}. Pass all of it "

@@ -20,8 +20,10 @@ from billframes.analysis.engine import collect_counts
 from billframes.analysis.expressions import as_float, in_period, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
+from billframes.analysis.guards import called_by_another
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, By
 from billframes.analysis.metrics import Measure, shared, summed
+from billframes.analysis.partial_frames import warn_of_missing_work
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 from billframes.periods import DateLike, Period, resolve
@@ -214,7 +216,9 @@ def _warn(totals: Frame, heads: Frame, period: Period) -> None:
     lost = C("_passed").is_null()
     hidden = value_if(lost | (C("_passed") > 0), "_hidden")
     sums = {"rows": value_if(lost, "_rows"), "invoices": as_float(lost), "hidden": hidden}
-    count = collect_counts((rows, {name: column.sum() for name, column in sums.items()}))
+    sums["items"] = value_if(C("_passed") > 0, nw.sum_horizontal(*_AMOUNTS.values()))
+    billed = value_if(is_in_period("invoice_date", period), "amount").sum()
+    count = collect_counts((rows, {name: column.sum() for name, column in sums.items()}), (heads, {"billed": billed}))
     if count["rows"]:
         warn(
             f"{int(count['rows'])} items name {int(count['invoices'])} invoices that are not among those passed; they "
@@ -227,6 +231,8 @@ def _warn(totals: Frame, heads: Frame, period: Period) -> None:
             "read.rates); the items of their invoices can't be added up.",
             RatesHiddenWarning,
         )
+    elif not called_by_another():
+        warn_of_missing_work("reconcile", count["billed"], count["items"], "amounts look unexplained that are not")
 
 
 ANALYSIS = Analysis(

@@ -15,6 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._user_lines import warn
 from billframes.analysis.arguments import choice, read_date
+from billframes.analysis.capacity import warn_of_no_holidays
 from billframes.analysis.client_hours import Options, client_hours
 from billframes.analysis.coverage import ITEM_FILTERS, need_period, people_loaded, was_cut
 from billframes.analysis.frames import from_native, to_native
@@ -139,6 +140,7 @@ def utilization(
     if (loaded := people_loaded(time_entries)) is not None and "users" in frames:
         frames["users"] = frames["users"].filter(C("user_id").is_in(loaded))
     _check_load(time_entries, users, grouping, Period(first, last))
+    warn_of_no_holidays(grouping.settings, first, last)
     options = Options(Period(first, last), include_fixed_fee, include_probono, roster == "active")
     rows = client_hours(frames["time_entries"], frames.get("users"), grouping, options)
     return cast("IntoFrameT", to_native(rows, time_entries))

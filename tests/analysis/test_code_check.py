@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from billframes.analysis import code_check
-from billframes.errors import IncompleteDataWarning, MissingColumnError
+from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 
 WORK = "time_entry_id date user_id user_name matter_id matter_name activity_code task_code"
 ENTRIES = (
@@ -95,6 +95,13 @@ def test_a_set_that_there_is_not_is_named(firm):
     sets = firm.frame("code_set_id label", ("ACT", "Activities"), ("LIT", "Litigation"))
     with pytest.warns(IncompleteDataWarning, match="code sets that don't exist: EXP"):
         asked(firm, [], code_sets=sets)
+
+
+def test_flags_that_became_numbers_are_refused(pandas_firm):
+    """A database gives true and false back as 1 and 0: no matter had LEDES billing then, and nothing was found."""
+    configured = matters(pandas_firm).assign(ledes_enabled=1)
+    with pytest.raises(ParameterError, match="matters: ledes_enabled is of the type Int64, not true and false"):
+        asked(pandas_firm, configured=configured)
 
 
 def test_lists_without_codes_are_refused(pandas_firm):

@@ -437,6 +437,8 @@ def test_what_is_billed_without_an_invoice_is_not_unbilled(firm):
     with warned(r"billed is true but invoice_id is missing in 1 row \(for example time_entry_id t2\)"):
         open_ = one(firm, wip(work, **frames, as_of="2026-12-31"))
     assert (open_["unbilled_amount"], open_["unknown_amount"], open_["total"]) == (0.0, 1000.0, 1000.0)
+    # A database gives true back as 1.
+    work = entries(firm, invoice_id=["i1", None], billed=[1, 1])
     with warned("billed is true"):
         found = one(firm, realization(work, **frames, basis="work_date"))
     assert (found["unbilled_amount"], found["unknown_amount"]) == (0.0, 1000.0)

@@ -162,8 +162,75 @@ def test_a_part_of_the_work_beside_all_invoices_is_warned_of(name, whole):
 @pytest.mark.parametrize("name", BESIDE_INVOICES)
 def test_expenses_and_fixed_fees_that_are_swapped_are_refused(name, whole):
     frames = whole["pandas"]
-    with pytest.raises(ParameterError, match="expenses has the column 'fixed_fee_id' .* swapped"):
+    with pytest.raises(ParameterError, match="expenses has the column 'fixed_fee_id', .* the frame fixed_fees"):
         sheet(name, frames | {"expenses": frames["fixed_fees"], "fixed_fees": frames["expenses"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("expenses", "invoices"), ("fixed_fees", "time_entries"), ("invoices", "expenses")]
+)
+def test_a_frame_in_the_place_of_another_is_refused(name, other, whole):
+    """Invoices as expenses made realization −5 % without a word."""
+    frames = {each: whole["pandas"][each] for each in KINDS}
+    with pytest.raises(ParameterError, match=f"{name} has the column '.*', so it seems to be the frame {other}"):
+        realization(**frames | {name: frames[other]}, start=MONTH)
+
+
+def test_work_in_progress_without_billed_entries_is_warned_of(whole):
+    frames = {each: whole["pandas"][each] for each in KINDS}
+    entries = frames["time_entries"]
+    with pytest.warns(IncompleteDataWarning, match="None of the time entries passed is on an invoice, so prebill_"):
+        wip(**frames | {"time_entries": entries[~entries["billed"]]}, as_of="2026-10-31")
+
+
+CUT = {
+    "fixed_fee_realization": ("fees can lack hours", ("time_entries", "fixed_fees"), {}),
+    "billing_lag": ("work that waited long", ("time_entries", "invoices"), {"start": MONTH}),
+    "budget_burn": ("budgets can look", KINDS, {"settings": FirmSettings(budgets={"m": 1.0})}),
+}
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_older_work_taken_away_is_warned_of(name, whole):
+    words, needed, options = CUT[name]
+    frames = {each: whole["pandas"][each] for each in needed}
+    entries = frames["time_entries"]
+    frames["time_entries"] = entries[entries["date"] >= "2026-09-15"]
+    with pytest.warns(IncompleteDataWarning) as told:
+        getattr(analysis, name)(**frames, **options)
+    said = [str(each.message) for each in told]
+    assert any(f"{name}: rows of time_entries were taken away after the load, so {words}" in each for each in said)
+    assert name != "budget_burn" or any(
+        "No item names 1 of the matters that have a budget (m)" in each for each in said
+    )
+
+
+def test_invoices_that_bill_far_more_than_their_items_are_not_merely_unexplained(whole):
+    frames = {each: whole["pandas"][each] for each in KINDS}
+    entries = frames["time_entries"]
+    with pytest.warns(IncompleteDataWarning, match="reconcile: the invoices bill .* amounts look unexplained"):
+        analysis.reconcile(**frames | {"time_entries": entries[entries["date"] >= "2026-10-01"]}, start=MONTH)
+
+
+def test_hours_in_minutes_few_people_and_holidays_of_other_years_are_warned_of(whole):
+    frames = {each: whole["pandas"][each] for each in ("time_entries", "users", "matters")}
+    entries = frames["time_entries"]
+    with pytest.warns(IncompleteDataWarning, match="more than the 31 days of the period have.* divide minutes by 60"):
+        utilization(**frames | {"time_entries": entries.assign(hours=entries["hours"] * 60)}, start=MONTH)
+    of_one = pd.DataFrame(entries[entries["user_id"] == entries["user_id"].iloc[0]])
+    of_one.attrs.clear()
+    with pytest.warns(IncompleteDataWarning, match=r"Only 1 of \d+ timekeepers have entries in the period"):
+        utilization(**frames | {"time_entries": of_one}, start=MONTH)
+    with pytest.warns(IncompleteDataWarning, match="holidays, but none of 2026"):
+        utilization(**frames, start=MONTH, settings=FirmSettings(holidays=["2025-12-25"]))
+
+
+def test_flags_that_became_numbers_are_refused(whole):
+    """A database gives true and false back as 1 and 0: nothing was archived then, and no code was checked."""
+    frames = whole["pandas"]
+    archived = frames["matters"].assign(archived=frames["matters"]["archived"].astype(int))
+    with pytest.raises(ParameterError, match="archived is of the type Int64, not true and false"):
+        sheet("stale", frames | {"matters": archived})
 
 
 def test_archived_matters_left_out_are_warned_of(whole):
