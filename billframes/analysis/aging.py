@@ -13,9 +13,7 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._user_lines import warn
-from billframes.analysis.allocation import (
-    warn_of_absent_items,
-)
+from billframes.analysis.allocation import warn_of_absent_items
 from billframes.analysis.arguments import choice, read_date
 from billframes.analysis.column_types import ITEMS, Frame
 from billframes.analysis.coverage import need_open_on, need_work_on_invoices
@@ -102,11 +100,13 @@ def aging(
     -----
     IncompleteDataWarning
         The state of an invoice is missing or unknown, a final invoice has no due date (its invoice date is used),
-        `as_of` lies before the day the frame was
-        loaded, or only some kinds of items were passed.
+        `as_of` lies before the day the frame was loaded, or only some kinds of items were passed.
     RatesHiddenWarning
         By matter or user, time on open invoices has no amount: their balances are spread over its hours.
-        On lazy frames this runs two small queries; the result stays lazy.
+
+    Notes
+    -----
+    On lazy frames this runs two small queries; the result stays lazy.
 
     Examples
     --------

@@ -20,6 +20,7 @@ from billframes.periods import DateLike, resolve
 
 __all__ = [
     "MATTER_TYPES",
+    "bounded_period",
     "bucket_names",
     "choice",
     "matter_types_of",
@@ -60,6 +61,17 @@ def read_date(value: DateLike, name: str) -> dt.date:
     if day is None:
         raise ParameterError(f"{name}={value!r} is not a date; it takes a date such as '2026-10-31'.")
     return day
+
+
+def bounded_period(start: DateLike, end: DateLike | None, needed_by: str) -> tuple[dt.date, dt.date]:
+    """Read a period of which both ends have to be known."""
+    period = resolve(start, end)
+    if period.start is None or period.end is None:
+        raise ParameterError(
+            f"start={start!r}, end={end!r} leaves an end open; {needed_by} needs both, or a period such as "
+            "start='2026-10'."
+        )
+    return period.start, period.end
 
 
 def bucket_names(buckets: Sequence[int], first: int) -> list[str]:

@@ -113,7 +113,10 @@ def billing_lag(
         Entries have no amount: the figures weighted by amount are missing.
     IncompleteDataWarning
         Entries name an invoice that was not passed, unless their own `invoice_date` says it is of another period.
-        On lazy frames this runs two small queries; the result stays lazy.
+
+    Notes
+    -----
+    On lazy frames this runs two small queries; the result stays lazy.
 
     Examples
     --------

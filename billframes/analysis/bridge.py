@@ -8,26 +8,33 @@ in every row and in the total, and no part depends on the order in which they ar
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-import narwhals.stable.v2 as nw
 import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import closest
 from billframes._user_lines import warn
-from billframes.analysis.column_types import Frame, as_arrow
-from billframes.analysis.engine import collect, from_arrow
+from billframes.analysis.column_types import Frame
+from billframes.analysis.engine import to_arrow
 from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import By
-from billframes.analysis.metrics import Measure, divided, summed
-from billframes.analysis.midpoint import BILLED, PARTS, FeeSplit, RatioSplit, Split
-from billframes.analysis.paired_results import ENDS, Group, common_keys, key_types, paired
-from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec, analyses, measure as measure_of
+from billframes.analysis.metrics import Measure
+from billframes.analysis.midpoint import BILLED, FeeSplit, RatioSplit, Split, split_columns
+from billframes.analysis.paired_results import Group, common_keys, key_types, paired, result_frame
+from billframes.analysis.spec import (
+    Analysis,
+    ChartSpec,
+    FromBook,
+    TableSpec,
+    analyses,
+    analyses_of_period,
+    measure as measure_of,
+    measures,
+)
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 from billframes.periods import DateLike, Period, period_before, resolve
 
@@ -121,18 +128,13 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     frames = from_native(before=before, after=after, as_they_are=True)
     split = _split_of(measure, frames)
     keys = common_keys(frames, by)
-    tables = {name: cast("nw.DataFrame[Any]", collect(frame)).to_arrow() for name, frame in frames.items()}
+    tables = {name: to_arrow(frame) for name, frame in frames.items()}
     groups = paired(tables, keys, split.columns)
     _warn(groups, split)
     rows = [{**each.keys, **figures} for each, figures in zip(groups, split.rows(groups), strict=True)]
     rows.sort(key=lambda row: (-_size(row[split.change]), *(_text(row[name]) for name in reversed(keys))))
-    table = pa.table(
-        {
-            name: pa.array([row[name] for row in rows], kind)
-            for name, kind in {**key_types(tables, keys), **dict.fromkeys(split.results, pa.float64())}.items()
-        }
-    )
-    return cast("IntoFrameT", to_native(from_arrow(as_arrow(frames["after"]), table), after))
+    types = key_types(tables, keys) | dict.fromkeys(split.results, pa.float64())
+    return cast("IntoFrameT", to_native(result_frame(frames["after"], rows, types), after))
 
 
 def _size(value: float) -> float:
@@ -250,14 +252,10 @@ def _warn_of_lengths(measure: str, before: Period, after: Period) -> None:
 
 def analysis_of(measure: str) -> str:
     """Name the analysis of a book that a measure is from: realization before others."""
-    named = {each: inspect.signature(each.function).parameters for each in analyses().values()}
-    # A scorecard has open amounts too, which are of one day.
-    dated = [each for each, takes in named.items() if {"start", "by"} <= set(takes) and each.name != "scorecard"]
-    dated.sort(key=lambda each: (each.name not in ("realization", "utilization"), each.name))
-    for each in dated:
-        if any(column.name == measure for column in each.columns):
-            return each.name
-    known = {column.name for each in dated for column in each.columns if column.ratios} | {BILLED}
+    for name in analyses_of_period(measure):
+        if "by" in analyses()[name].takes:
+            return name
+    known = {name for name, each in measures().items() if each.ratios and analyses_of_period(name)} | {BILLED}
     raise ParameterError(
         f"measure={measure!r} does not belong to an analysis with a period (balances and work in progress are those of "
         f"one day).{closest(measure, known)} Try "
@@ -265,77 +263,8 @@ def analysis_of(measure: str) -> str:
     )
 
 
-def _ratio_columns(unit: str, title: str) -> tuple[Measure, ...]:
-    shown: Any = {"ratio": ("ratio", "points"), "rate": ("rate", "rate")}[unit]
-    changes = (
-        ("own_change", "Own change", "The change due to the group’s own {0}."),
-        (
-            "mix_change",
-            "Mix",
-            "The change due to the group’s share of the whole, at its {0} above or below the whole’s.",
-        ),
-        ("change", "Change", "Own change and mix: what the group contributes to the change of the whole."),
-    )
-    of_rate = "" if unit == "ratio" else " of the rate"
-    return (
-        *(
-            divided(
-                f"{end}_{unit}", f"{title} {end}", f"{end}_part / {end}_whole", f"The group’s own {unit} {end}.",
-                unit=shown[0],
-            )
-            for end in ENDS
-        ),
-        *(
-            summed(f"{name}_{unit}", f"{heading}{of_rate}", shown[1], meaning.format(unit))
-            for name, heading, meaning in changes
-        ),
-    )  # fmt: skip
-
-
-def _all_columns() -> tuple[Measure, ...]:
-    parts = dict(zip(PARTS, ("numerator", "denominator"), strict=True))
-    return (
-        *_ratio_columns("ratio", "Ratio"),
-        *_ratio_columns("rate", "Rate"),
-        *(
-            summed(f"{end}_{name}", f"{what.capitalize()} {end}", "count", f"The {what} {end}, in money or hours.")
-            for end in ENDS
-            for name, what in parts.items()
-        ),
-        *(summed(f"{end}_amount", f"Billed {end}", "money", f"Net billed time fees {end}.") for end in ENDS),
-        summed(
-            "hours_change_amount",
-            "Due to hours",
-            "money",
-            "The change due to more or fewer hours, at the effective rate of the whole.",
-        ),
-        summed("rate_change_amount", "Due to rate", "money", "The change due to the worth of an hour."),
-        summed(
-            "realization_change_amount",
-            "Due to realization",
-            "money",
-            "The change due to billed ÷ worth, and to fees on no hours such as credit notes.",
-        ),
-        summed(
-            "mix_change_amount",
-            "Due to mix",
-            "money",
-            "The change due to hours that moved to groups of a higher or lower effective rate.",
-        ),
-        summed("change_amount", "Change of fees", "money", "Billed after − billed before: all four together."),
-        *(
-            found
-            for end in ENDS
-            for found in (
-                summed(f"{end}_hours", f"Hours {end}", "hours", f"Billable hours on the invoices {end}."),
-                summed(f"{end}_worked_amount", f"Worth {end}", "money", f"Worth of these hours {end}."),
-            )
-        ),
-    )
-
-
 _SHOWN = tuple(
-    each.name for each in _all_columns() if not each.name.endswith(("_part", "_whole", "_hours", "_worked_amount"))
+    each.name for each in split_columns() if not each.name.endswith(("_part", "_whole", "_hours", "_worked_amount"))
 )
 
 ANALYSIS = Analysis(
@@ -370,7 +299,7 @@ ANALYSIS = Analysis(
         "What one lawyer's hour would have been worth in another matter: mix depends on the groups chosen, so a split "
         "by client and one by timekeeper differ.",
     ),
-    columns=_all_columns(),
+    columns=split_columns(),
     table=TableSpec(title="What changed", columns=_SHOWN, where_there=_SHOWN),
     chart=ChartSpec(
         kind="waterfall",

@@ -104,8 +104,11 @@ def budget_burn(
         spread over hours.
     IncompleteDataWarning
         The settings name a matter that the matters frame lacks, items name an invoice that was not passed, or
-        expenses or fixed fees were not passed.
-        Lazy frames are added up by matter for this; the result stays lazy.
+        expenses or fixed fees were not passed; or no item names a matter that has a budget.
+
+    Notes
+    -----
+    Lazy frames are added up by matter for the warnings; the result stays lazy.
 
     Examples
     --------
@@ -291,18 +294,16 @@ def _warn(used: Frame) -> None:
             "Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
-    if count["hidden"]:
-        warn(
-            f"{int(count['hidden'])} billable time entries on no final invoice have no amount (the credential lacks "
-            "read.rates); what their matters used is missing.",
-            RatesHiddenWarning,
-        )
-    if count["spread"]:
-        warn(
-            f"{int(count['spread'])} billable time entries on final invoices have no amount (the credential lacks "
-            "read.rates); the fees of these invoices are spread over the hours of their time.",
-            RatesHiddenWarning,
-        )
+    for name, where, consequence in (
+        ("hidden", "no final invoice", "what their matters used is missing"),
+        ("spread", "final invoices", "the fees of these invoices are spread over the hours of their time"),
+    ):
+        if count[name]:
+            warn(
+                f"{int(count[name])} billable time entries on {where} have no amount (the credential lacks "
+                f"read.rates); {consequence}.",
+                RatesHiddenWarning,
+            )
 
 
 ANALYSIS = Analysis(

@@ -5,17 +5,30 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import narwhals.stable.v2 as nw
+import pyarrow as pa
 
+from billframes._user_lines import warn
+from billframes.analysis.arguments import bounded_period
 from billframes.analysis.column_types import Frame
+from billframes.analysis.coverage import need_period, need_whole_life, need_work_on_invoices, warn_of_cut
 from billframes.analysis.engine import collect, lazy, to_dicts
 from billframes.analysis.expressions import midnight
 from billframes.analysis.frames import select_columns
-from billframes.errors import ParameterError
-from billframes.periods import DateLike, Period, resolve
+from billframes.errors import IncompleteDataWarning
+from billframes.periods import DateLike, Period
 
-__all__ = ["ClientDays", "Spans", "days_of_clients", "known_days", "year_before"]
+__all__ = [
+    "ClientDays",
+    "Spans",
+    "days_of_clients",
+    "need_days_of_clients",
+    "table_of_clients",
+    "warn_of_no_past",
+    "year_before",
+]
 
 C = nw.col
 
@@ -32,16 +45,11 @@ class Spans:
     @classmethod
     def of(cls, start: DateLike, end: DateLike | None) -> Spans:
         """Read `start=` and `end=`; both ends have to be known."""
-        period = resolve(start, end)
-        if period.start is None or period.end is None:
-            raise ParameterError(
-                f"start={start!r}, end={end!r} leaves an end open; new_business needs both, or a period such as "
-                "start='2026-10'."
-            )
+        first, last = bounded_period(start, end, "new_business")
         # The day after the last one is the first of a month if a month ends, whatever its length.
-        year = year_before(period.end + dt.timedelta(days=1))
-        before = Period(year_before(period.start), year - dt.timedelta(days=1))
-        return cls(period, before, year, period.end)
+        year = year_before(last + dt.timedelta(days=1))
+        before = Period(year_before(first), year - dt.timedelta(days=1))
+        return cls(Period(first, last), before, year, last)
 
 
 def year_before(day: dt.date) -> dt.date:
@@ -65,6 +73,17 @@ class ClientDays:
         return self.last_work is not None and self.last_work < midnight(spans.year)
 
 
+def need_days_of_clients(natives: Mapping[str, Any], spans: Spans) -> None:
+    """Refuse loads that lack the year before, or from which no client would look old; warn of rows taken away."""
+    work = {"time_entries": natives["time_entries"]}
+    both = Period(spans.before.start, spans.period.end)
+    need_period("new_business", work, Period(year_before(spans.year), spans.last))
+    need_work_on_invoices("new_business", natives, both)
+    need_whole_life("new_business", work | {"matters": natives["matters"]})
+    known_by = {name: natives[name] for name in ("time_entries", "invoices", "matters")}
+    warn_of_cut("new_business", known_by, "clients can look new, or without work, that are not")
+
+
 def days_of_clients(frames: Mapping[str, Frame], spans: Spans) -> dict[str, ClientDays]:
     """Find the first and last days of each client: matters opened, time entries of every kind, invoices."""
     known: dict[str, ClientDays] = {}
@@ -76,12 +95,36 @@ def days_of_clients(frames: Mapping[str, Frame], spans: Spans) -> dict[str, Clie
             if row["client_id"] is None:
                 continue
             days = known.setdefault(row["client_id"], ClientDays())
-            days.first = min(known_days(days.first, row["_first"]), default=None)
+            days.first = min(_known(days.first, row["_first"]), default=None)
             if name == "time_entries":
                 days.last_work = row["_last"]
     return known
 
 
-def known_days(*days: dt.datetime | None) -> Iterator[dt.datetime]:
+def _known(*days: dt.datetime | None) -> Iterator[dt.datetime]:
     """Return the days that are not missing."""
     return (day for day in days if day is not None)
+
+
+def warn_of_no_past(known: Mapping[str, ClientDays], spans: Spans) -> None:
+    """Warn if nothing is older than twelve months, so that every client looks new."""
+    first = min(_known(*(days.first for days in known.values())), default=None)
+    if first is not None and first >= midnight(spans.year):
+        warn(
+            f"new_business: the oldest matter, time entry or invoice passed is of {first.date()}, less than twelve "
+            f"months before {spans.last}, so every client counts as new. Load matters(), time_entries() and invoices() "
+            "without dates.",
+            IncompleteDataWarning,
+        )
+
+
+def table_of_clients(known: Mapping[str, ClientDays], spans: Spans) -> pa.Table:
+    """Return a row a client: whether it is new or without work, and its days."""
+    columns = {
+        "client_id": (list(known), pa.string()),
+        "new_clients": ([float(days.is_new(spans)) for days in known.values()], pa.float64()),
+        "dormant_clients": ([float(days.is_dormant(spans)) for days in known.values()], pa.float64()),
+        "client_since": ([days.first for days in known.values()], pa.timestamp("us")),
+        "last_work_date": ([days.last_work for days in known.values()], pa.timestamp("us")),
+    }
+    return pa.table({name: pa.array(values, kind) for name, (values, kind) in columns.items()})

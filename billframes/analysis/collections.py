@@ -7,8 +7,7 @@ fell due is added up by client and day, so that each invoice only looks its own 
 from __future__ import annotations
 
 import datetime as dt
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
@@ -20,21 +19,22 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._user_lines import warn
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date, time_zone_of
-from billframes.analysis.column_types import ITEMS, Frame, as_arrow
+from billframes.analysis.column_types import Frame, as_arrow
 from billframes.analysis.coverage import need_open_on
-from billframes.analysis.engine import collect, from_arrow, join_by_id, lazy, sum_by, to_dicts
+from billframes.analysis.engine import collect, from_arrow, join_by_id, lazy, sum_by, to_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, midnight
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
 from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import Measure, shared
 from billframes.analysis.partial_frames import warn_of_partial_frames
+from billframes.analysis.responsible import responsible_of_invoices
 from billframes.analysis.spec import Analysis, FromBook, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "collections", "responsible_of"]
+__all__ = ["ANALYSIS", "collections"]
 
 C = nw.col
 
@@ -168,7 +168,7 @@ def collections(
     warn_of_partial_frames("collections", given, frames, "hours and worth since the due date are only of the others")
     with already_checked(natives, frames):
         late, totals = _late(invoices, frames["invoices"], day, settings)
-    people = responsible_of({row["invoice_id"]: row["matter_id"] for row in late}, frames)
+    people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in late}, frames)
     since = _work_since(frames["time_entries"], late, day)
     rows = [
         _row(each, totals, day) | people.get(each["invoice_id"], {}) | work
@@ -244,7 +244,7 @@ def _by_day(entries: Frame, codes: Mapping[str | None, int], first: dt.datetime,
         _hidden=as_float(billable & C("amount").is_null() & (C("hours") != 0)),
     )
     days = collect(sum_by(work, ["_client", "date"], _WORK), entries)
-    return cast("nw.DataFrame[Any]", collect(days)).to_arrow()
+    return to_arrow(days)
 
 
 def _ordinals(days: npt.NDArray[np.datetime64]) -> npt.NDArray[np.int64]:
@@ -297,52 +297,6 @@ def _less(whole: float | None, part: float | None) -> float | None:
         return None
     rest = whole - part
     return 0.0 if abs(rest) < RESIDUE else rest
-
-
-def responsible_of(invoices: Mapping[str, str | None], frames: Mapping[str, Frame]) -> dict[str, dict[str, Any]]:
-    """
-    Name who is responsible for invoices: for the matters that they have items on.
-
-    Parameters
-    ----------
-    invoices : mapping of str to str or None
-        Ids of invoices, with the id of the matter that each names itself.
-    frames : mapping of str to Frame
-        `matters` and those of the items that were passed.
-
-    Returns
-    -------
-    dict of str to dict
-        `responsible_id` and `responsible_name` by the invoice's id. Several people are all named, without an id.
-    """
-    if "matters" not in frames or not invoices:
-        return {}
-    columns = ("matter_id", "responsible_id", "responsible_name")
-    people = {row["matter_id"]: row for row in to_dicts(select_columns(frames["matters"], "matters", columns))}
-    found: dict[str, dict[str, str]] = defaultdict(dict)
-    for invoice, matter in _pairs(invoices, frames):
-        person = people.get(matter)
-        if person is not None and person["responsible_id"] is not None:
-            found[invoice][person["responsible_id"]] = person["responsible_name"] or person["responsible_id"]
-    return {
-        invoice: {
-            "responsible_id": next(iter(names)) if len(names) == 1 else None,
-            "responsible_name": ", ".join(sorted(names.values())),
-        }
-        for invoice, names in found.items()
-    }
-
-
-def _pairs(invoices: Mapping[str, str | None], frames: Mapping[str, Frame]) -> Iterable[tuple[str, Any]]:
-    """List each invoice with each matter that it has items on."""
-    yield from invoices.items()
-    for name in ITEMS:
-        if name in frames:
-            items = select_columns(frames[name], name, ("invoice_id", "matter_id"))
-            wanted = from_arrow(items, pa.table({"invoice_id": pa.array(list(invoices), pa.string())}))
-            on_these = join_by_id(items, wanted, "invoice_id", "inner")
-            for row in to_dicts(on_these.group_by("invoice_id", "matter_id").agg(_rows=nw.len())):
-                yield row["invoice_id"], row["matter_id"]
 
 
 ANALYSIS = Analysis(

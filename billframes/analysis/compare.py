@@ -7,13 +7,11 @@ progress have no history in the billing system: what a past day looked like, onl
 from __future__ import annotations
 
 import datetime as dt
-import inspect
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
 
-import narwhals.stable.v2 as nw
 import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
@@ -21,15 +19,22 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._user_lines import warn
 from billframes.analysis.arguments import choice
 from billframes.analysis.bridge import analysis_of
-from billframes.analysis.column_types import as_arrow
-from billframes.analysis.engine import collect, from_arrow
-from billframes.analysis.expressions import RESIDUE
+from billframes.analysis.engine import to_arrow
+from billframes.analysis.expressions import or_nan, quotient
 from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import TIMES, By
 from billframes.analysis.metrics import Measure
-from billframes.analysis.paired_results import identity, key_types, own_keys, refuse_repeated
+from billframes.analysis.paired_results import identity, key_types, own_keys, refuse_repeated, result_frame
 from billframes.analysis.result_rows import MEASURE
-from billframes.analysis.spec import PERIODS, Analysis, ChartSpec, FromBook, TableSpec, analyses, measure as measure_of
+from billframes.analysis.spec import (
+    PERIODS,
+    Analysis,
+    ChartSpec,
+    FromBook,
+    TableSpec,
+    analyses_of_period,
+    measure as measure_of,
+)
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import parse_period, period_before
 
@@ -133,10 +138,7 @@ def compare(
     for name, frame in frames.items():
         require(frame, name, pair if found.ratios else (measure,))
         _check_keys(name, own_keys(frame.collect_schema().names()), keys)
-    tables = {
-        label: cast("nw.DataFrame[Any]", collect(frame)).to_arrow()
-        for label, frame in zip(results, frames.values(), strict=True)
-    }
+    tables = {label: to_arrow(frame) for label, frame in zip(results, frames.values(), strict=True)}
     figures = _Figures(found, pair, time, tables, keys)
     shown = sorted(results)[-periods:] if periods else sorted(results)
     rows = list(figures.rows(shown))
@@ -149,8 +151,7 @@ def compare(
         columns[time] = pa.int64() if time == "year" else pa.string()
         numbers = [f"{name}_{unit}" for name in _COLUMNS]
     columns |= dict.fromkeys(numbers, pa.float64())
-    table = pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in columns.items()})
-    made = to_native(from_arrow(as_arrow(first), table), next(iter(results.values())))
+    made = to_native(result_frame(first, rows, columns), next(iter(results.values())))
     if isinstance(made, pd.DataFrame):
         # For the titles of its table and chart, because the columns are named alike for every measure.
         made.attrs[MEASURE] = found.title
@@ -165,7 +166,7 @@ class _Figures:
     ) -> None:
         self._measure, self._pair, self._time = found, pair, time
         # Balances of twelve days don't add up.
-        self._summable = found.adds_up and _dated(found.name)
+        self._summable = found.adds_up and bool(analyses_of_period(found.name))
         self._labels: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._rows: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
         ids = identity(keys)
@@ -193,20 +194,20 @@ class _Figures:
         row = self._rows[label].get(key)
         if row is None:
             return 0.0 if self._measure.adds_up else NAN
-        return _number(row.get(self._measure.name)) if not self._measure.ratios else _divided(self._sums(key, label))
+        return or_nan(row.get(self._measure.name)) if not self._measure.ratios else quotient(*self._sums(key, label))
 
     def _sums(self, key: tuple[Any, ...], label: str) -> _Sums:
         """Return the numerator and the denominator of a ratio; of a sum, the sum itself."""
         if label not in self._rows:
             return NAN, NAN
         row = self._rows[label].get(key, dict.fromkeys(self._pair, 0.0))
-        part, whole = (_number(row[name]) for name in self._pair)
+        part, whole = (or_nan(row[name]) for name in self._pair)
         return part, whole
 
     def _trailing(self, key: tuple[Any, ...], labels: Sequence[str]) -> float:
         if self._measure.ratios:
             sums = [self._sums(key, label) for label in labels]
-            return _divided((sum(part for part, _ in sums), sum(whole for _, whole in sums)))
+            return quotient(sum(part for part, _ in sums), sum(whole for _, whole in sums))
         return sum(self._value(key, label) for label in labels) if self._summable else NAN
 
 
@@ -217,15 +218,6 @@ def _side_by_side(rows: Sequence[dict[str, Any]], shown: Sequence[str], time: st
         rows[at + each - 1] | {f"{unit}_{row[time]}": row[f"now_{unit}"] for row in rows[at : at + each]}
         for at in range(0, len(rows), each)
     ]
-
-
-def _number(value: Any) -> float:
-    return NAN if value is None else float(value)
-
-
-def _divided(sums: _Sums) -> float:
-    part, whole = sums
-    return part / whole if abs(whole) > RESIDUE else NAN
 
 
 def _earlier(label: str, back: int) -> str:
@@ -253,19 +245,13 @@ def _measure_of(name: str, *, of_each_day: bool) -> Measure:
     found = measure_of(name)
     if found is None or found.unit not in _UNITS:
         raise ParameterError(f"measure={name!r} is not a figure of an analysis; name a column of the results.")
-    if not of_each_day and not _dated(name):
+    if not of_each_day and not analyses_of_period(name):
         raise ParameterError(
             f"measure={name!r} is that of one day, and the billing system keeps no history of it: frames loaded today "
             "give today's, whatever the period. A mirror keeps past versions: run the analysis on the version of each "
             "day (as_of=) and pass of_each_day=True."
         )
     return found
-
-
-def _dated(name: str) -> bool:
-    """Return whether an analysis of a period has the measure: those of one day take only `as_of`."""
-    having = [each for each in analyses().values() if any(column.name == name for column in each.columns)]
-    return any("start" in inspect.signature(each.function).parameters for each in having if each.name != "scorecard")
 
 
 def _pair_of(found: Measure, there: Sequence[str]) -> tuple[str, ...]:

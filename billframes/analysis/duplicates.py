@@ -13,10 +13,10 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._names import closest
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import ITEM_FILTERS, need_period
-from billframes.analysis.engine import collect
+from billframes.analysis.engine import to_arrow
 from billframes.analysis.expressions import in_period, map_values
 from billframes.analysis.frames import from_native, require, select_columns, to_native
-from billframes.analysis.keys import PEOPLE_AND_MATTERS
+from billframes.analysis.keys import PEOPLE_AND_MATTERS, names_in
 from billframes.analysis.metrics import Measure
 from billframes.analysis.spec import Analysis
 from billframes.errors import ParameterError
@@ -102,7 +102,7 @@ def duplicates(
 
 
 def _columns(by: str | Sequence[str], there: Sequence[str]) -> list[str]:
-    names = [by] if isinstance(by, str) else list(by)
+    names = names_in(by)
     columns = [PEOPLE_AND_MATTERS.get(name, (name,))[0] for name in names]
     for name in columns or [""]:
         if name not in there:
@@ -115,7 +115,7 @@ def _columns(by: str | Sequence[str], there: Sequence[str]) -> list[str]:
 
 def _suspects(entries: Frame, columns: Sequence[str]) -> list[dict[str, Any]]:
     """Collect the entries that agree with another in all but their description."""
-    table = cast("nw.DataFrame[Any]", collect(entries)).to_arrow()
+    table = to_arrow(entries)
     lists = {field.name for field in table.schema if pa.types.is_list(field.type)}
     compared = [name for name in columns if name != "description" and name not in lists]
     if compared:

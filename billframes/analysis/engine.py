@@ -19,7 +19,17 @@ import pyarrow.compute as pc
 
 from billframes.analysis.column_types import Frame
 
-__all__ = ["collect", "collect_counts", "from_arrow", "full_join_by_id", "join_by_id", "lazy", "sum_by", "to_dicts"]
+__all__ = [
+    "collect",
+    "collect_counts",
+    "from_arrow",
+    "full_join_by_id",
+    "join_by_id",
+    "lazy",
+    "sum_by",
+    "to_arrow",
+    "to_dicts",
+]
 
 C = nw.col
 
@@ -111,9 +121,13 @@ def sum_by(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
 
 def to_dicts(frame: Frame) -> list[dict[str, Any]]:
     """Collect a frame into one dict a row, missing as None."""
-    eager = cast("nw.DataFrame[Any]", collect(frame))
-    rows: list[dict[str, Any]] = eager.to_arrow().to_pylist()
+    rows: list[dict[str, Any]] = to_arrow(frame).to_pylist()
     return rows
+
+
+def to_arrow(frame: Frame) -> pa.Table:
+    """Collect a frame into an Arrow table."""
+    return cast("nw.DataFrame[Any]", collect(frame)).to_arrow()
 
 
 def from_arrow(frame: Frame, table: pa.Table) -> Frame:

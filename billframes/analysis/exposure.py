@@ -22,7 +22,7 @@ from billframes.analysis.expressions import day_number, midnight
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import already_checked
-from billframes.analysis.keys import TIMES, By
+from billframes.analysis.keys import TIMES, By, names_in
 from billframes.analysis.metrics import Measure, buckets as bucket_measures, shared, summed
 from billframes.analysis.open_balances import by_items, grouping_of, limits_of
 from billframes.analysis.partial_frames import warn_of_partial_frames
@@ -120,7 +120,10 @@ def exposure(
         As in `wip` and `aging`: among them, that `as_of` lies before the day of the load, so that later payments are
         already taken off; and rows were taken away from some of the frames after their load, or the invoices bill
         far more than the work passed.
-        On lazy frames this runs five small queries; the result stays lazy.
+
+    Notes
+    -----
+    On lazy frames this runs five small queries; the result stays lazy.
 
     Examples
     --------
@@ -178,7 +181,7 @@ def _of_both(natives: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_periods(by: By) -> None:
-    names = [by] if isinstance(by, str) else list(by or ())
+    names = names_in(by)
     for name in names:
         if name in TIMES:
             raise ParameterError(

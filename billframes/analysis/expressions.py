@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ __all__ = [
     "map_values",
     "midnight",
     "null_column",
+    "or_nan",
+    "quotient",
     "rate_at_step",
     "rate_days",
     "ratio",
@@ -116,6 +119,16 @@ def value_at_rates(time: Frame, rates: Rates) -> Frame:
 def ratio(numerator: str, denominator: str) -> nw.Expr:
     """Divide two columns; missing if the denominator is 0 or missing."""
     return nw.when(C(denominator).abs() > RESIDUE).then(C(numerator) / C(denominator))
+
+
+def quotient(part: float, whole: float) -> float:
+    """Divide two numbers; NaN if the whole is 0 or not known."""
+    return part / whole if abs(whole) > RESIDUE else math.nan
+
+
+def or_nan(value: float | None) -> float:
+    """Return NaN for a missing number, which every sum that it is part of becomes."""
+    return math.nan if value is None else float(value)
 
 
 def midnight(day: dt.date) -> dt.datetime:

@@ -8,7 +8,7 @@ which stay with the client. So fees add up to the invoices' amounts less their e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import narwhals.stable.v2 as nw
 
@@ -27,7 +27,7 @@ from billframes.analysis.allocation import (
 )
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_work_on_invoices
-from billframes.analysis.engine import collect, collect_counts, from_arrow, join_by_id, lazy, sum_by
+from billframes.analysis.engine import collect, collect_counts, from_arrow, join_by_id, lazy, sum_by, to_arrow
 from billframes.analysis.expressions import as_float, columns_or_null, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns
 from billframes.analysis.grouping import Grouping
@@ -84,7 +84,7 @@ def fees_of_periods(
     """
     frames, grouping, fees = _added_up(analysis, by, periods, settings, natives)
     if isinstance(fees, nw.LazyFrame):
-        fees = from_arrow(frames["time_entries"], cast("nw.DataFrame[Any]", collect(fees)).to_arrow())
+        fees = from_arrow(frames["time_entries"], to_arrow(fees))
     return [_over_keys(fees.filter(_of_period(n, periods)), grouping) for n in range(len(periods))], grouping
 
 

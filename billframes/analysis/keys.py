@@ -22,6 +22,7 @@ __all__ = [
     "Sources",
     "find_keys",
     "matter_type_key",
+    "names_in",
 ]
 
 UNASSIGNED = "Unassigned"
@@ -29,6 +30,19 @@ UNKNOWN = "Unknown"
 
 By = str | Sequence[str] | None
 """What `by=` takes."""
+
+
+def names_in(by: By) -> list[str]:
+    """
+    List the names in `by`.
+
+    Examples
+    --------
+    >>> names_in("user"), names_in(("user", "month")), names_in(None)
+    (['user'], ['user', 'month'], [])
+    """
+    return [by] if isinstance(by, str) else list(by or ())
+
 
 PEOPLE_AND_MATTERS = {
     "user": ("user_id", "user_name"),
@@ -110,7 +124,7 @@ def find_keys(by: By, sources: Sources) -> tuple[Key, ...]:
     MissingColumnError
         A short name needs a column or a frame that was not given.
     """
-    names = [by] if isinstance(by, str) else list(by or ())
+    names = names_in(by)
     return tuple(_find(name, sources) for name in dict.fromkeys(_ALIASES.get(name, name) for name in names))
 
 

@@ -15,7 +15,7 @@ from billframes.analysis.expressions import as_float, ratio, value_if
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import already_checked
-from billframes.analysis.keys import UNKNOWN, By
+from billframes.analysis.keys import UNKNOWN, By, names_in
 from billframes.analysis.metrics import Measure, divided, summed
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.utilization import utilization
@@ -100,7 +100,10 @@ def leverage(
     -----
     IncompleteDataWarning
         People with client hours have no known role, or entries are on matters that the matters frame lacks.
-        On lazy frames this runs three small queries; the result stays lazy.
+
+    Notes
+    -----
+    On lazy frames this runs three small queries; the result stays lazy.
 
     Examples
     --------
@@ -125,7 +128,7 @@ def leverage(
     need_period("leverage", {"time_entries": time_entries}, resolve(start, end), ("user_id",))
     grouping = Grouping.of(by, frames, settings)
     _check_roles(grouping)
-    names = [by] if isinstance(by, str) else list(by or ())
+    names = names_in(by)
     natives = {"time_entries": time_entries, "users": users, "clients": clients, "matters": matters}
     with already_checked(natives, frames):
         people = utilization(

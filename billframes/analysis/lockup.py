@@ -10,7 +10,7 @@ import pandas as pd
 
 from billframes.analysis.arguments import read_date
 from billframes.analysis.expressions import RESIDUE
-from billframes.analysis.keys import TIMES, By
+from billframes.analysis.keys import TIMES, By, names_in
 from billframes.analysis.metrics import Measure, shared, summed
 from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec, measure
 from billframes.errors import ParameterError
@@ -132,7 +132,7 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
 
 def _grouped(book: Any, by: By, first: pd.Timestamp, last: pd.Timestamp, days: int) -> pd.DataFrame:
     """Join the three amounts by the keys; a group that one of them lacks has 0 there."""
-    if times := set(TIMES).intersection([by] if isinstance(by, str) else by or ()):
+    if times := set(TIMES).intersection(names_in(by)):
         raise ParameterError(f"lockup is of one day and can't be by {min(times)}; give as_of= for each day.")
     work = book.wip(by, as_of=last)
     keys = [name for name in work.columns if measure(str(name)) is None]

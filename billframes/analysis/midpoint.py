@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from billframes.analysis.expressions import RESIDUE
+from billframes.analysis.expressions import RESIDUE, quotient
+from billframes.analysis.metrics import Measure, divided, summed
 from billframes.analysis.paired_results import ENDS, Group, Pair
 
-__all__ = ["BILLED", "PARTS", "FeeSplit", "RatioSplit", "Split"]
+__all__ = ["BILLED", "PARTS", "FeeSplit", "RatioSplit", "Split", "split_columns"]
 
 BILLED = "billed_amount"
 PARTS = ("part", "whole")
@@ -49,15 +50,15 @@ class RatioSplit:
     def rows(self, groups: Sequence[Group]) -> Iterator[dict[str, float]]:
         """Split the change by group."""
         parts, wholes = (_sums(groups, name) for name in self.columns)
-        of_all = (_divided(parts[0], wholes[0]), _divided(parts[1], wholes[1]))
+        of_all = (quotient(parts[0], wholes[0]), quotient(parts[1], wholes[1]))
         for each in groups:
             part, whole = each.figures[self.part], each.figures[self.whole]
-            told = (_divided(part[0], whole[0]), _divided(part[1], whole[1]))
+            told = (quotient(part[0], whole[0]), quotient(part[1], whole[1]))
             known = _filled(told, whole)
-            shares = (_divided(whole[0], wholes[0]), _divided(whole[1], wholes[1]))
+            shares = (quotient(whole[0], wholes[0]), quotient(whole[1], wholes[1]))
             above = (known[0] - of_all[0], known[1] - of_all[1])
             # A numerator without a denominator has no ratio; what it adds to the whole's is its own doing.
-            beside = [_divided(part[end] - known[end] * whole[end], wholes[end]) for end in (0, 1)]
+            beside = [quotient(part[end] - known[end] * whole[end], wholes[end]) for end in (0, 1)]
             own = _mean(shares) * _rise(known) + beside[1] - beside[0]
             mix = _mean(above) * _rise(shares)
             figures = (*told, own, mix, own + mix, part[0], whole[0], part[1], whole[1])
@@ -81,7 +82,7 @@ class FeeSplit:
     def rows(self, groups: Sequence[Group]) -> Iterator[dict[str, float]]:
         """Split the change by group."""
         billed, hours = (_sums(groups, name) for name in self.columns[:2])
-        average = _filled((_divided(billed[0], hours[0]), _divided(billed[1], hours[1])), hours)
+        average = _filled((quotient(billed[0], hours[0]), quotient(billed[1], hours[1])), hours)
         for each in groups:
             yield dict(zip(self.results, _fee_parts(each, average), strict=True))
 
@@ -94,8 +95,8 @@ def _fee_parts(group: Group, average: Pair) -> tuple[float, ...]:
     hidden = any(math.isnan(each) for each in worth)
     # Without worth, an hour's worth and its realization are unknown, but not their product.
     value = billed if hidden else worth
-    rates = _filled((_divided(value[0], hours[0]), _divided(value[1], hours[1])), hours)
-    realized = _filled((_divided(billed[0], value[0]), _divided(billed[1], value[1])), value)
+    rates = _filled((quotient(value[0], hours[0]), quotient(value[1], hours[1])), hours)
+    realized = _filled((quotient(billed[0], value[0]), quotient(billed[1], value[1])), value)
     effective = (rates[0] * realized[0], rates[1] * realized[1])
     # Fees on no hours, such as a credit note, change neither hours nor rates.
     beside = [billed[end] - hours[end] * effective[end] for end in (0, 1)]
@@ -105,10 +106,6 @@ def _fee_parts(group: Group, average: Pair) -> tuple[float, ...]:
     realization = _mean(hours) * _mean(rates) * _rise(realized) + beside[1] - beside[0]
     own = (NAN, NAN) if hidden else (rate, realization)
     return (*billed, by_hours, *own, mix, billed[1] - billed[0], hours[0], worth[0], hours[1], worth[1])
-
-
-def _divided(part: float, whole: float) -> float:
-    return part / whole if abs(whole) > RESIDUE or math.isnan(whole) else NAN
 
 
 def _filled(ratios: Pair, wholes: Pair) -> Pair:
@@ -131,3 +128,73 @@ def _rise(pair: Pair) -> float:
 def _sums(groups: Sequence[Group], name: str) -> Pair:
     first, second = (math.fsum(each.figures[name][end] for each in groups) for end in (0, 1))
     return first, second
+
+
+def _ratio_columns(unit: str, title: str) -> tuple[Measure, ...]:
+    shown: Any = {"ratio": ("ratio", "points"), "rate": ("rate", "rate")}[unit]
+    changes = (
+        ("own_change", "Own change", "The change due to the group’s own {0}."),
+        (
+            "mix_change",
+            "Mix",
+            "The change due to the group’s share of the whole, at its {0} above or below the whole’s.",
+        ),
+        ("change", "Change", "Own change and mix: what the group contributes to the change of the whole."),
+    )
+    of_rate = "" if unit == "ratio" else " of the rate"
+    return (
+        *(
+            divided(
+                f"{end}_{unit}", f"{title} {end}", f"{end}_part / {end}_whole", f"The group’s own {unit} {end}.",
+                unit=shown[0],
+            )
+            for end in ENDS
+        ),
+        *(
+            summed(f"{name}_{unit}", f"{heading}{of_rate}", shown[1], meaning.format(unit))
+            for name, heading, meaning in changes
+        ),
+    )  # fmt: skip
+
+
+def split_columns() -> tuple[Measure, ...]:
+    """Declare the columns of all splits."""
+    parts = dict(zip(PARTS, ("numerator", "denominator"), strict=True))
+    return (
+        *_ratio_columns("ratio", "Ratio"),
+        *_ratio_columns("rate", "Rate"),
+        *(
+            summed(f"{end}_{name}", f"{what.capitalize()} {end}", "count", f"The {what} {end}, in money or hours.")
+            for end in ENDS
+            for name, what in parts.items()
+        ),
+        *(summed(f"{end}_amount", f"Billed {end}", "money", f"Net billed time fees {end}.") for end in ENDS),
+        summed(
+            "hours_change_amount",
+            "Due to hours",
+            "money",
+            "The change due to more or fewer hours, at the effective rate of the whole.",
+        ),
+        summed("rate_change_amount", "Due to rate", "money", "The change due to the worth of an hour."),
+        summed(
+            "realization_change_amount",
+            "Due to realization",
+            "money",
+            "The change due to billed ÷ worth, and to fees on no hours such as credit notes.",
+        ),
+        summed(
+            "mix_change_amount",
+            "Due to mix",
+            "money",
+            "The change due to hours that moved to groups of a higher or lower effective rate.",
+        ),
+        summed("change_amount", "Change of fees", "money", "Billed after − billed before: all four together."),
+        *(
+            found
+            for end in ENDS
+            for found in (
+                summed(f"{end}_hours", f"Hours {end}", "hours", f"Billable hours on the invoices {end}."),
+                summed(f"{end}_worked_amount", f"Worth {end}", "money", f"Worth of these hours {end}."),
+            )
+        ),
+    )

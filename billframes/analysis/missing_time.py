@@ -15,7 +15,7 @@ from billframes.analysis.capacity import days_here, working_days
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_period
 from billframes.analysis.engine import from_arrow, to_dicts
-from billframes.analysis.expressions import in_period, midnight
+from billframes.analysis.expressions import RESIDUE, in_period, midnight
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
 from billframes.analysis.metrics import Measure, shared, summed
@@ -28,8 +28,6 @@ from billframes.periods import DateLike, Period, resolve
 __all__ = ["ANALYSIS", "missing_time"]
 
 
-# Doubles that should add up to the threshold may fall short of it by a residue.
-_RESIDUE = 1e-9
 _FIELDS: dict[str, pa.DataType] = {
     "date": pa.timestamp("us"),
     "user_id": pa.string(),
@@ -163,7 +161,7 @@ def _missing(
         for day in days_here(user, days, settings) if user is not None and available else ():
             hours = entered.get((user, day), 0.0)
             # Hours that are missing may be too few: the day is shown, with its hours missing.
-            if not hours >= limit - _RESIDUE:
+            if not hours >= limit - RESIDUE:
                 yield {
                     **person,
                     "date": midnight(day),

@@ -13,24 +13,28 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
-import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._user_lines import warn
-from billframes.analysis.client_days import ClientDays, Spans, days_of_clients, known_days, year_before
+from billframes.analysis.client_days import (
+    ClientDays,
+    Spans,
+    days_of_clients,
+    need_days_of_clients,
+    table_of_clients,
+    warn_of_no_past,
+)
 from billframes.analysis.column_types import Frame
-from billframes.analysis.coverage import need_period, need_whole_life, need_work_on_invoices, warn_of_cut
-from billframes.analysis.engine import collect, from_arrow, to_dicts
-from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, midnight, null_column, ratio, value_if
+from billframes.analysis.engine import from_arrow, to_arrow, to_dicts
+from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, null_column, ratio, value_if
 from billframes.analysis.fees import fees_of_periods
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import already_checked
-from billframes.analysis.keys import By
+from billframes.analysis.keys import By, names_in
 from billframes.analysis.metrics import Measure, divided, shared, summed
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "new_business"]
@@ -177,11 +181,11 @@ def new_business(
     frames = from_native(**natives)
     of_matters = Grouping.of(by, frames, settings, {*frames["matters"].collect_schema().names(), "user_id"})
     _refuse_people_and_periods(by, of_matters)
-    _need(natives, spans)
+    need_days_of_clients(natives, spans)
     with already_checked(natives, frames):
         fees = _fees(spans, by, of_matters.settings, natives)
     known = days_of_clients(frames, spans)
-    _warn_of_no_past(known, spans)
+    warn_of_no_past(known, spans)
     parts = [
         _opened(frames["matters"], of_matters, spans.period),
         _fees_of_period(*fees[0], known, spans, largest),
@@ -201,30 +205,17 @@ def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:
         )
 
 
-def _need(natives: Mapping[str, Any], spans: Spans) -> None:
-    """Refuse loads that lack the year before, or from which no client would look old; warn of rows taken away."""
-    work = {"time_entries": natives["time_entries"]}
-    both = Period(spans.before.start, spans.period.end)
-    need_period("new_business", work, Period(year_before(spans.year), spans.last))
-    need_work_on_invoices("new_business", natives, both)
-    need_whole_life("new_business", work | {"matters": natives["matters"]})
-    known_by = {name: natives[name] for name in ("time_entries", "invoices", "matters")}
-    warn_of_cut("new_business", known_by, "clients can look new, or without work, that are not")
-
-
 def _fees(
     spans: Spans, by: By, settings: FirmSettings, natives: Mapping[str, Any]
 ) -> list[tuple[Frame, dict[str, float]]]:
     """Return the fees by the keys and the client, and their sum of each client: of the period, and a year before."""
-    keys = [by] if isinstance(by, str) else list(by or ())
     periods = (spans.period, spans.before)
-    both, grouping = fees_of_periods("new_business", [*keys, "client"], periods, settings, **natives)
+    both, grouping = fees_of_periods("new_business", [*names_in(by), "client"], periods, settings, **natives)
     like = cast("Frame", nw.from_native(natives["time_entries"]))
     found = []
     for totals in both:
         rows = grouping.finish(totals, ("fees_amount",))
-        if isinstance(rows, nw.LazyFrame):
-            rows = from_arrow(like, cast("nw.DataFrame[Any]", collect(rows)).to_arrow())
+        rows = from_arrow(like, to_arrow(rows)) if isinstance(rows, nw.LazyFrame) else rows
         found.append((rows, _sums_of_clients(rows)))
     return found
 
@@ -273,31 +264,13 @@ def _opened(matters: Frame, grouping: Grouping, period: Period) -> Frame:
     return grouping.finish(grouping.add_up(counted, _OPENED), _OPENED)
 
 
-def _warn_of_no_past(known: Mapping[str, ClientDays], spans: Spans) -> None:
-    first = min(known_days(*(days.first for days in known.values())), default=None)
-    if first is not None and first >= midnight(spans.year):
-        warn(
-            f"new_business: the oldest matter, time entry or invoice passed is of {first.date()}, less than twelve "
-            f"months before {spans.last}, so every client counts as new. Load matters(), time_entries() and invoices() "
-            "without dates.",
-            IncompleteDataWarning,
-        )
-
-
 def _clients(
     frames: dict[str, Frame], by: By, grouping: Grouping, known: Mapping[str, ClientDays], spans: Spans
 ) -> Iterable[Frame]:
     """Count the clients that are new or without work, if each of them is in one row."""
     if not _are_of_clients(grouping):
         return
-    table = {
-        "client_id": pa.array(list(known), pa.string()),
-        "new_clients": pa.array([float(days.is_new(spans)) for days in known.values()], pa.float64()),
-        "dormant_clients": pa.array([float(days.is_dormant(spans)) for days in known.values()], pa.float64()),
-        "client_since": pa.array([days.first for days in known.values()], pa.timestamp("us")),
-        "last_work_date": pa.array([days.last_work for days in known.values()], pa.timestamp("us")),
-    }
-    rows = from_arrow(frames["time_entries"], pa.table(table))
+    rows = from_arrow(frames["time_entries"], table_of_clients(known, spans))
     own = Grouping.of(by, frames, grouping.settings, ("client_id",))
     dates = _DATES if "client_id" in grouping.columns else ()
     yield own.finish(own.add_up(rows, _COUNTS, greatest=dates), (*_COUNTS, *dates))

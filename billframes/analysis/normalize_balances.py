@@ -68,7 +68,10 @@ def normalize_balances(client_balances: IntoFrameT) -> IntoFrameT:
     -----
     IncompleteDataWarning
         Set B figures that do not fall from one to the next; names the clients.
-        On lazy frames this runs a small query; the result stays lazy.
+
+    Notes
+    -----
+    On lazy frames this runs a small query; the result stays lazy.
 
     Examples
     --------

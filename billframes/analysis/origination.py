@@ -8,7 +8,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.fees import FEES, fees_by
 from billframes.analysis.frames import to_native
-from billframes.analysis.keys import By
+from billframes.analysis.keys import By, names_in
 from billframes.analysis.metrics import shared
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
@@ -81,7 +81,10 @@ def origination(
         Billable entries have no amount.
     IncompleteDataWarning
         Entries name an invoice that was not passed, or expenses or fixed fees were not passed.
-        On lazy frames this runs three small queries; the result stays lazy.
+
+    Notes
+    -----
+    On lazy frames this runs three small queries; the result stays lazy.
 
     Examples
     --------
@@ -109,7 +112,7 @@ def origination(
     >>> origination(entries, invoices, none, none, matters=matters, settings=firm)["billed_amount"].tolist()
     [600.0, 200.0]
     """
-    more = [by] if isinstance(by, str) else list(by or ())
+    more = names_in(by)
     totals, grouping = fees_by(
         "origination",
         ["originator", *more],

@@ -11,12 +11,24 @@ from typing import Any
 import pyarrow as pa
 
 from billframes._names import closest
-from billframes.analysis.column_types import Frame
-from billframes.analysis.keys import PEOPLE_AND_MATTERS, TIMES, By
+from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.engine import from_arrow
+from billframes.analysis.keys import PEOPLE_AND_MATTERS, TIMES, By, names_in
 from billframes.analysis.spec import measure
 from billframes.errors import ParameterError
 
-__all__ = ["ENDS", "Group", "Pair", "common_keys", "identity", "key_types", "own_keys", "paired", "refuse_repeated"]
+__all__ = [
+    "ENDS",
+    "Group",
+    "Pair",
+    "common_keys",
+    "identity",
+    "key_types",
+    "own_keys",
+    "paired",
+    "refuse_repeated",
+    "result_frame",
+]
 
 ENDS = ("before", "after")
 
@@ -44,7 +56,7 @@ def common_keys(frames: Mapping[str, Frame], by: By) -> list[str]:
     if by is None:
         chosen = keys["after"]
     else:
-        names = [by] if isinstance(by, str) else list(by)
+        names = names_in(by)
         wanted = [column for name in names for column in PEOPLE_AND_MATTERS.get(name, (name,))]
         for column in wanted:
             if column not in keys["after"]:
@@ -104,6 +116,12 @@ def refuse_repeated(rows: Sequence[Mapping[str, Any]], name: str, ids: Sequence[
             what = ", ".join(f"{each}={value!r}" for each, value in zip(ids, key, strict=True)) or "one row of all"
             raise ParameterError(f"{name} has {what} twice; pass the result of one analysis, not several together.")
         seen.add(key)
+
+
+def result_frame(like: Frame, rows: Sequence[Mapping[str, Any]], types: Mapping[str, pa.DataType]) -> Frame:
+    """Make a frame of rows, of the engine of `like`, with these columns in this order."""
+    table = pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in types.items()})
+    return from_arrow(as_arrow(like), table)
 
 
 def key_types(tables: Mapping[str, pa.Table], keys: Sequence[str]) -> dict[str, pa.DataType]:

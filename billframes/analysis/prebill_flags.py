@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 from billframes.analysis.code_check import code_check
 from billframes.analysis.column_types import Frame
 from billframes.analysis.duplicates import duplicates
-from billframes.analysis.engine import collect, from_arrow, join_by_id, sum_by
+from billframes.analysis.engine import from_arrow, join_by_id, sum_by, to_arrow
 from billframes.analysis.frames import select_columns, to_native
 
-__all__ = ["Looked", "ids_frame"]
+__all__ = ["ReviewedItems", "ids_frame"]
 
 _TEXT = pa.string()
 # As in `timekeeping_lag`.
@@ -32,9 +32,9 @@ def ids_frame(frame: Frame, values: Iterable[str], column: str) -> Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class ReviewedItems:
     """
-    Items on prebills, looked at beside all time entries.
+    Items on prebills, and all time entries that they are compared with.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Looked:
         time = self._time.select(["item_id", *names[1:]]).rename_columns(names)
         found: dict[str, list[str]] = defaultdict(list)
         checked = code_check(to_native(from_arrow(self.entries, time), self.native), matters, **lists)
-        for row in _table(cast("Frame", nw.from_native(checked))).to_pylist():
+        for row in to_arrow(cast("Frame", nw.from_native(checked))).to_pylist():
             problem = {"unknown": "is unknown", "not selectable": "can't be selected"}
             said = problem.get(row["problem"], row["problem"])
             found[row["item_id"]].append(f"{row['field'].replace('_', ' ')} {said}")
@@ -113,22 +113,18 @@ class Looked:
         columns = ("time_entry_id", "user_id", "matter_id", "date", "hours", "description")
         near = to_native(self._near("matter_id", columns), self.native)
         found = cast("Frame", nw.from_native(duplicates(near))).select("time_entry_id")
-        return _table(found)["time_entry_id"].cast(_TEXT).combine_chunks()
+        return to_arrow(found)["time_entry_id"].cast(_TEXT).combine_chunks()
 
     def _long_days(self, most: float, time: pa.Array) -> pa.Array:
         """Name the hours of a person's day, on all matters, if they are more than most."""
         if not len(self._time):
             return pa.nulls(len(self.items), _TEXT)
         near = self._near("user_id", ("user_id", "date", "hours"))
-        days = _table(sum_by(near, ["user_id", "date"], ["hours"]))
+        days = to_arrow(sum_by(near, ["user_id", "date"], ["hours"]))
         hours = pc.round(days["hours"], 6)
         long = pc.fill_null(pc.greater(hours, most), False)
         texts = [f"{each:g} hours on that day" for each in hours.filter(long).to_pylist()]
         return pc.if_else(time, _at(_days(self.items), _days(days.filter(long)), pa.array(texts, _TEXT)), None)
-
-
-def _table(frame: Frame) -> pa.Table:
-    return cast("nw.DataFrame[Any]", collect(frame)).to_arrow()
 
 
 def _said(text: str, is_so: pa.Array) -> pa.Array:

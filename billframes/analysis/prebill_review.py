@@ -20,13 +20,14 @@ from billframes.analysis.aging import aging
 from billframes.analysis.allocation import PREBILL
 from billframes.analysis.arguments import read_date, time_zone_of
 from billframes.analysis.column_types import IDS, ITEMS, Frame, as_arrow
-from billframes.analysis.engine import collect, from_arrow, join_by_id, to_dicts
+from billframes.analysis.engine import from_arrow, join_by_id, to_arrow, to_dicts
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
 from billframes.analysis.metrics import Measure, shared
 from billframes.analysis.partial_frames import warn_of_partial_frames
-from billframes.analysis.prebill_flags import Looked, ids_frame
+from billframes.analysis.prebill_flags import ReviewedItems, ids_frame
 from billframes.analysis.reconcile import reconcile
+from billframes.analysis.responsible import responsible_of_matters
 from billframes.analysis.spec import Analysis, BookArgument, FromBook, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -190,9 +191,9 @@ def prebill_review(
     warn_of_partial_frames("prebill_review", given, frames, "items, flags or what clients owe can be missing")
     items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(kept), _TEXT))).combine_chunks()
     invoices_of_items = _heads_of(items, kept)
-    looked_at = Looked(items, frames["time_entries"], natives["time_entries"])
-    wrong = {} if codes is None else looked_at.wrong_codes(natives["matters"], codes=codes, code_sets=code_sets)
-    flags = looked_at.flags(invoices_of_items["invoice_date"], hours_a_day, wrong)
+    reviewed = ReviewedItems(items, frames["time_entries"], natives["time_entries"])
+    wrong = {} if codes is None else reviewed.wrong_codes(natives["matters"], codes=codes, code_sets=code_sets)
+    flags = reviewed.flags(invoices_of_items["invoice_date"], hours_a_day, wrong)
     table = _in_order(items.append_column("flags", flags), kept, people)
     return cast("IntoFrameT", to_native(from_arrow(frames["time_entries"], table), time_entries))
 
@@ -240,8 +241,7 @@ def _items(frame: Frame, name: str, heads: Mapping[str, Any], zone: str) -> pa.T
     id_ = IDS[name]
     needed = ("invoice_id", "matter_id", *(("hours", "billing_type") if name == "time_entries" else ()), "amount")
     rows = select_columns(frame, name, needed, (id_, *_SHOWN, *_OF_TIME))
-    on_these = collect(join_by_id(rows, ids_frame(rows, heads, "invoice_id"), "invoice_id", "inner"))
-    found = cast("nw.DataFrame[Any]", on_these).to_arrow()
+    found = to_arrow(join_by_id(rows, ids_frame(rows, heads, "invoice_id"), "invoice_id", "inner"))
     named = {"item_id": id_, "item_amount": "amount", "entered": "created_at"}
     if "created_at" in found.column_names and found["created_at"].type.tz is not None:
         entered = pc.local_timestamp(found["created_at"].cast(pa.timestamp("us", zone), safe=False))
@@ -289,9 +289,7 @@ def _people(matters: Frame | None, responsible: str | None) -> dict[str, dict[st
         if responsible is not None:
             raise ParameterError(f"responsible={responsible!r} needs matters= (the loader matters()).")
         return {}
-    columns = ("matter_id", "responsible_id", "responsible_name")
-    rows = to_dicts(select_columns(matters, "matters", columns))
-    return {row.pop("matter_id"): row for row in rows}
+    return responsible_of_matters(matters)
 
 
 def _of_responsible(

@@ -18,7 +18,7 @@ from billframes.analysis.expressions import RESIDUE, as_float, ratio
 from billframes.analysis.frames import from_native, nan_to_null, require, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import already_checked
-from billframes.analysis.keys import TIMES, By
+from billframes.analysis.keys import TIMES, By, names_in
 from billframes.analysis.metrics import Measure, shared
 from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
 from billframes.config.firm import FirmSettings
@@ -170,7 +170,7 @@ def rates(
 
 
 def _keys(by: By) -> list[str]:
-    names = [by] if isinstance(by, str) else list(by or ())
+    names = names_in(by)
     for name in names:
         if name in TIMES and name != "year":
             raise ParameterError(

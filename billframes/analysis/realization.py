@@ -131,7 +131,10 @@ def realization(
         Entries name an invoice that was not passed (by invoice date: unless the entry's own `invoice_date` says
         it is of another period), matter types are unknown, expenses or fixed fees were not passed, or, with `as_of`,
         final invoices have no due date (the invoice date is used).
-        On lazy frames this runs two small queries (by originator three); the result stays lazy.
+
+    Notes
+    -----
+    On lazy frames this runs two small queries (by originator three); the result stays lazy.
 
     Examples
     --------

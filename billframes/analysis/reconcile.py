@@ -21,7 +21,7 @@ from billframes.analysis.expressions import as_float, in_period, is_in_period, v
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import called_by_another
-from billframes.analysis.keys import PEOPLE_AND_MATTERS, By
+from billframes.analysis.keys import PEOPLE_AND_MATTERS, By, names_in
 from billframes.analysis.metrics import Measure, shared, summed
 from billframes.analysis.partial_frames import warn_of_missing_work
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
@@ -101,7 +101,10 @@ def reconcile(
         Billable entries on invoices have no amount.
     IncompleteDataWarning
         Items name an invoice that was not passed, or expenses or fixed fees were not passed.
-        On lazy frames this runs two small queries; the result stays lazy.
+
+    Notes
+    -----
+    On lazy frames this runs two small queries; the result stays lazy.
 
     Examples
     --------
@@ -144,7 +147,7 @@ def _grouping(by: By, frames: dict[str, Frame]) -> Grouping:
     whole = [name for name in frames["invoices"].collect_schema().names() if not name.startswith(("matter_", "user_"))]
     of_work = {*PEOPLE_AND_MATTERS, *(each for pair in PEOPLE_AND_MATTERS.values() for each in pair), *_WORK_KEYS}
     of_work -= {"client", *PEOPLE_AND_MATTERS["client"]}
-    for name in [by] if isinstance(by, str) else by or ():
+    for name in names_in(by):
         if name in of_work:
             raise ParameterError(
                 f"by={name!r} divides invoices, and reconcile shows whole ones: by='invoice', 'client', 'month', "

@@ -14,14 +14,14 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.aging import aging
-from billframes.analysis.arguments import choice, read_date
+from billframes.analysis.arguments import bounded_period, choice, read_date
 from billframes.analysis.column_types import Frame, as_arrow
 from billframes.analysis.engine import sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, nan_to_null, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import already_checked
-from billframes.analysis.keys import TIMES, By
+from billframes.analysis.keys import TIMES, By, names_in
 from billframes.analysis.metrics import Measure, shared, summed
 from billframes.analysis.missing_time import missing_time
 from billframes.analysis.realization import ANALYSIS as REALIZATION, realization
@@ -31,7 +31,7 @@ from billframes.analysis.utilization import ANALYSIS as UTILIZATION, utilization
 from billframes.analysis.wip import wip
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.periods import DateLike, resolve
+from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "scorecard"]
 
@@ -176,12 +176,8 @@ def scorecard(
     """
     choice(beside, "beside", ("firm", "role"))
     keys = _keys(by, beside)
-    period = resolve(start, end)
-    if period.start is None or period.end is None:
-        raise ParameterError(
-            f"start={start!r}, end={end!r} leaves an end open; name both, or a period such as '2026-10'."
-        )
-    day = period.end if as_of is None else read_date(as_of, "as_of")
+    first, last = bounded_period(start, end, "scorecard")
+    day = last if as_of is None else read_date(as_of, "as_of")
     natives: dict[str, Any] = {
         "time_entries": time_entries,
         "invoices": invoices,
@@ -193,7 +189,7 @@ def scorecard(
     }
     frames = from_native(**natives)
     grouping = Grouping.of(keys, frames, settings)
-    asked = _Asked(natives, {"by": keys, "settings": grouping.settings}, grouping, period.start, period.end, day)
+    asked = _Asked(natives, {"by": keys, "settings": grouping.settings}, grouping, first, last, day)
     with already_checked(natives, frames):
         parts = asked.parts()
         peers_lag = asked.lag("role" if beside == "role" else None)
@@ -206,7 +202,7 @@ def scorecard(
 
 
 def _keys(by: By, beside: str) -> list[str]:
-    names = [by] if isinstance(by, str) else list(by or ())
+    names = names_in(by)
     for name in names:
         if name in TIMES:
             raise ParameterError(
@@ -377,11 +373,7 @@ ANALYSIS = Analysis(
         words=["{utilization}"],
         shows="utilization and, beside it, that of the firm or of the person's role.",
         more="A row's words are its own utilization.",
-        example={
-            "user_name": ["Ada", "Ben"],
-            "utilization": [0.5, 0.0],
-            "peer_utilization": [0.25, 0.25],
-        },
+        example={"user_name": ["Ada", "Ben"], "utilization": [0.5, 0.0], "peer_utilization": [0.25, 0.25]},
         gives=(["50.0%", "0.0%"], "Utilization and that of peers by timekeeper"),
     ),
     book=FromBook(

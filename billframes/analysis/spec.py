@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ __all__ = [
     "TabSpec",
     "TableSpec",
     "analyses",
+    "analyses_of_period",
     "measure",
     "measures",
 ]
@@ -291,6 +293,11 @@ class Analysis(Explanation):
         function: Callable[..., Any] = getattr(importlib.import_module(f"{__package__}.{self.name}"), self.name)
         return function
 
+    @property
+    def takes(self) -> frozenset[str]:
+        """The names of the function's arguments."""
+        return frozenset(inspect.signature(self.function).parameters)
+
 
 @functools.cache
 def analyses() -> dict[str, Analysis]:
@@ -299,6 +306,22 @@ def analyses() -> dict[str, Analysis]:
     names = sorted(each.name for each in pkgutil.iter_modules(package.__path__) if not each.name.startswith("_"))
     modules = [importlib.import_module(f"{__package__}.{name}") for name in names]
     return {each.ANALYSIS.name: each.ANALYSIS for each in modules if hasattr(each, "ANALYSIS")}
+
+
+@functools.cache
+def analyses_of_period(name: str) -> tuple[str, ...]:
+    """
+    Name the analyses of a period that have a measure, the most usual first; others are those of one day.
+
+    Examples
+    --------
+    >>> analyses_of_period("billed_amount")[0], analyses_of_period("overdue")
+    ('realization', ())
+    """
+    # A scorecard has open amounts too, which are of one day.
+    dated = [each for each in analyses().values() if each.name != "scorecard" and "start" in each.takes]
+    found = [each.name for each in dated if any(column.name == name for column in each.columns)]
+    return tuple(sorted(found, key=lambda each: (each not in ("realization", "utilization"), each)))
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date, resolve_users
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import from_arrow, join_by_id, sum_by, to_dicts
-from billframes.analysis.expressions import RESIDUE, midnight, value_at_rates
+from billframes.analysis.expressions import RESIDUE, midnight, or_nan, value_at_rates
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
 from billframes.analysis.keys import UNASSIGNED
@@ -203,9 +203,9 @@ class _Open:
 
     def add(self, row: Mapping[str, Any], old: str) -> None:
         """Add a row of `wip`."""
-        self.total += _number(row["total"])
-        self.old += _number(row[old])
-        self.hours += _number(row["hours"])
+        self.total += or_nan(row["total"])
+        self.old += or_nan(row[old])
+        self.hours += or_nan(row["hours"])
         self.oldest = min([each for each in (self.oldest, row["oldest_date"]) if each is not None], default=None)
 
 
@@ -296,7 +296,7 @@ def _asked(natives: Mapping[str, Any], frames: Mapping[str, Frame], day: dt.date
         day=day,
         matters=_matters(frames["matters"]),
         work=work,
-        debts={row["matter_id"]: _number(row["total"]) for row in debts},
+        debts={row["matter_id"]: or_nan(row["total"]) for row in debts},
         activity=activity_of_matters(frames, day),
     )
     return firm, list(_fees(frames, parts, day, settings))
@@ -311,7 +311,7 @@ def _fees(
     frames: Mapping[str, Frame], parts: Iterable[Mapping[str, Any]], day: dt.date, settings: FirmSettings
 ) -> Iterator[_Fee]:
     """List the open fees with the time linked to each; their amounts are those in `wip`."""
-    open_ = {row["fixed_fee_id"]: row for row in parts if _is_open(_number(row["fixed_fee_amount"]))}
+    open_ = {row["fixed_fee_id"]: row for row in parts if _is_open(or_nan(row["fixed_fee_amount"]))}
     if not open_ or "fixed_fees" not in frames:
         return
     ids = from_arrow(frames["fixed_fees"], pa.table({"fixed_fee_id": pa.array(list(open_), pa.string())}))
@@ -325,11 +325,7 @@ def _fees(
         done = efforts.get(fee["fixed_fee_id"], {"hours": 0.0, "_value": 0.0, "_unrated": 0.0})
         worth = done["_value"] if settings.standard_rates and not done["_unrated"] else None
         effort = {"hours": _known(done["hours"]), "effort_amount": worth}
-        yield _Fee(fee["fixed_fee_id"], row["matter_id"], _number(row["fixed_fee_amount"]), fee["date"], effort)
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
+        yield _Fee(fee["fixed_fee_id"], row["matter_id"], or_nan(row["fixed_fee_amount"]), fee["date"], effort)
 
 
 def _known(value: float | None) -> float | None:

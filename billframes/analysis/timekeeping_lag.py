@@ -17,7 +17,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._user_lines import warn
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import ITEM_FILTERS, need_period
-from billframes.analysis.engine import collect, from_arrow, sum_by
+from billframes.analysis.engine import collect, from_arrow, sum_by, to_arrow
 from billframes.analysis.expressions import day_number, in_period, null_column
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
@@ -203,7 +203,7 @@ def _histogram(entries: Frame, grouping: Grouping, period: Period) -> pa.Table:
         sum_by(wider.with_periods(part, "date").with_columns(_entries=nw.lit(1.0)), wider.base, _ROW)
         for part in (lagged, unknown)
     ]
-    return cast("nw.DataFrame[Any]", wider.add_up(nw.concat(counts), _ROW)).to_arrow()
+    return to_arrow(wider.add_up(nw.concat(counts), _ROW))
 
 
 def _groups(histogram: pa.Table, grouping: Grouping) -> tuple[list[_Lags], dict[str, pa.DataType]]:

@@ -10,7 +10,7 @@ import math
 
 import pandas as pd
 
-from billframes.analysis.expressions import RESIDUE
+from billframes.analysis.expressions import quotient
 from billframes.analysis.metrics import Measure
 from billframes.analysis.spec import measure, measures
 
@@ -47,13 +47,9 @@ def _total(each: Measure, rows: pd.DataFrame) -> float:
         return float(rows[each.name].sum(skipna=each.missing_is_none, min_count=least))
     for pair in each.ratios:
         if set(pair) <= set(rows.columns):
-            return _divided(*(_total(measures()[name], rows) for name in pair))
+            return quotient(*(_total(measures()[name], rows) for name in pair))
     if each.weight in rows.columns:
         weighted = rows[[each.name, each.weight]].dropna(subset=[each.weight]).astype("float64")
         products = weighted[each.name] * weighted[each.weight]
-        return _divided(float(products.sum(skipna=False)), float(weighted[each.weight].sum()))
+        return quotient(float(products.sum(skipna=False)), float(weighted[each.weight].sum()))
     return math.nan
-
-
-def _divided(part: float, whole: float) -> float:
-    return part / whole if abs(whole) > RESIDUE else math.nan

@@ -14,7 +14,7 @@ import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._user_lines import warn
-from billframes.analysis.arguments import choice, read_date
+from billframes.analysis.arguments import bounded_period, choice, read_date
 from billframes.analysis.capacity import warn_of_no_holidays
 from billframes.analysis.client_hours import Options, client_hours
 from billframes.analysis.coverage import ITEM_FILTERS, need_period, people_loaded, was_cut
@@ -24,8 +24,8 @@ from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure, divided, shared, summed
 from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning, ParameterError
-from billframes.periods import DateLike, Period, resolve
+from billframes.errors import IncompleteDataWarning
+from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "utilization"]
 
@@ -91,9 +91,9 @@ def utilization(
         Of the kind passed in, sorted by label, with the keys and, as float64 hours, `billable_hours`,
         `fixed_fee_hours`, `non_billable_hours`, `unknown_hours` (by billing type, internal matters included; unknown
         is any other type, and a missing one), `total_hours` (all of them), `client_hours`, `capacity_hours`, and
-        `utilization` (client ÷ capacity; missing without
-        capacity). With targets in the settings also `target_hours` (of the people who have one, prorated by
-        working days; missing if nobody has) and `pace` (client hours of these people ÷ target). Last,
+        `utilization` (client ÷ capacity; missing without capacity). With targets in the settings also `target_hours`
+        (of the people who have one, prorated by working days; missing if nobody has) and `pace` (client hours of
+        these people ÷ target). Last,
         `idle_capacity_hours`: the part of `capacity_hours` of people on the roster without any entry in the period;
         missing if `capacity_hours` is.
 
@@ -107,8 +107,13 @@ def utilization(
     Warns
     -----
     IncompleteDataWarning
-        Entries are on matters that the matters frame lacks: their matter type is unknown, and they count.
-        On lazy frames this runs two small queries; the result stays lazy.
+        Entries are on matters that the matters frame lacks: their matter type is unknown, and they count. Or there are
+        more hours than the days of the period have, fewer than a third of the timekeepers have entries, or the settings
+        have no holidays of the year, but of others.
+
+    Notes
+    -----
+    On lazy frames this runs two small queries; the result stays lazy.
 
     Examples
     --------
@@ -131,7 +136,7 @@ def utilization(
     0       Ada        138.0         132.0           176.0         0.75
     1       Ben          0.0           0.0           176.0         0.00
     """
-    first, last = _bounded(start, end)
+    first, last = bounded_period(start, end, "utilization")
     last = last if as_of is None else min(last, read_date(as_of, "as_of"))
     choice(roster, "roster", ("timekeepers", "active"))
     frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
@@ -144,16 +149,6 @@ def utilization(
     options = Options(Period(first, last), include_fixed_fee, include_probono, roster == "active")
     rows = client_hours(frames["time_entries"], frames.get("users"), grouping, options)
     return cast("IntoFrameT", to_native(rows, time_entries))
-
-
-def _bounded(start: DateLike, end: DateLike | None) -> tuple[dt.date, dt.date]:
-    period = resolve(start, end)
-    if period.start is None or period.end is None:
-        raise ParameterError(
-            f"start={start!r}, end={end!r} leaves an end open; available hours need both, or a period "
-            "such as start='2026-10'."
-        )
-    return period.start, period.end
 
 
 def _check_load(time_entries: Any, users: Any, grouping: Grouping, period: Period) -> None:

@@ -113,7 +113,10 @@ def wip(
         Some billable entries have no amount while others show theirs (names them), items name an invoice that was not
         passed, matter types are unknown although `matter_types` chooses among them, or no expenses or fixed fees were
         passed.
-        On lazy frames this runs two small queries (by originator three); the result stays lazy.
+
+    Notes
+    -----
+    On lazy frames this runs two small queries (by originator three); the result stays lazy.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from billframes.analysis.expressions import as_float, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import already_checked
-from billframes.analysis.keys import UNKNOWN, By, Key
+from billframes.analysis.keys import UNKNOWN, By, Key, names_in
 from billframes.analysis.metrics import Measure, divided, shared, summed
 from billframes.analysis.realization import realization
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
@@ -180,7 +180,7 @@ def write_downs(
         "clients": clients,
     }
     frames = from_native(**natives)
-    names = [by] if isinstance(by, str) else list(by or ())
+    names = names_in(by)
     keys = [name for name in names if name not in _SIZE_NAMES]
     grouping = Grouping.of(keys, frames, settings)
     with already_checked(natives, frames):
