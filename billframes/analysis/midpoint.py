@@ -168,6 +168,12 @@ def split_columns() -> tuple[Measure, ...]:
             for end in ENDS
             for name, what in parts.items()
         ),
+        *_fee_columns(),
+    )
+
+
+def _fee_columns() -> tuple[Measure, ...]:
+    return (
         *(summed(f"{end}_amount", f"Billed {end}", "money", f"Net billed time fees {end}.") for end in ENDS),
         summed(
             "hours_change_amount",

@@ -149,16 +149,9 @@ def rates(
     frames = from_native(**natives)
     require(frames["time_entries"], "time_entries", ("rate",))
     grouping = Grouping.of(keys, frames, settings)
+    asked: dict[str, Any] = {"start": start, "end": end, "matter_types": matter_types, "settings": settings}
     with already_checked(natives, frames):
-        of_each_rate = effective_rates(
-            **natives,
-            by=[*keys, "rate"],
-            basis=basis,
-            start=start,
-            end=end,
-            settings=settings,
-            matter_types=matter_types,
-        )
+        of_each_rate = effective_rates(**natives, **asked, by=[*keys, "rate"], basis=basis)
     standard = bool(grouping.settings.standard_rates)
     sums = (*_SUMS, "standard_amount") if standard else _SUMS
     rows = nan_to_null(as_arrow(nw.from_native(of_each_rate))).select(

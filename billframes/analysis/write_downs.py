@@ -183,16 +183,9 @@ def write_downs(
     names = names_in(by)
     keys = [name for name in names if name not in _SIZE_NAMES]
     grouping = Grouping.of(keys, frames, settings)
+    asked: dict[str, Any] = {"start": start, "end": end, "matter_types": matter_types, "settings": settings}
     with already_checked(natives, frames):
-        of_invoices = realization(
-            **natives,
-            by=[*keys, "invoice_id"],
-            start=start,
-            end=end,
-            matter_types=matter_types,
-            discounts=discounts,
-            settings=settings,
-        )
+        of_invoices = realization(**natives, **asked, by=[*keys, "invoice_id"], discounts=discounts)
     rows = as_arrow(nw.from_native(of_invoices)).select(*dict.fromkeys([*grouping.columns, "invoice_id"]), *_OF_INVOICE)
     if len(keys) < len(names):
         rows = _with_sizes(rows, frames["invoices"], bounds)

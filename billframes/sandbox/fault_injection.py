@@ -105,6 +105,8 @@ class Trouble:
         --------
         >>> Trouble.read("faults=0.1,fault_kinds=503+drop,shuffled_ties").fault_kinds
         ('503', 'drop')
+        >>> [Trouble.read(f"shuffled_ties={word}").shuffled_ties for word in ("yes", "no", "False")]
+        [True, False, False]
         """
         known = {each.name: each.default for each in fields(cls)}
         settings: dict[str, Any] = {}
