@@ -14,8 +14,10 @@ import billframes as bf
 from billframes.loading.convert import to_pandas
 from billframes.paging import ListSchema
 from billframes.paging.page import Page, PageRequest, check_page
+from billframes.schema.custom_fields import columns_from
 from billframes.schema.decode import decode_page
-from billframes.schema.resources import TIME_ENTRIES
+from billframes.schema.records import CustomFieldList
+from billframes.schema.resources import MATTERS, TIME_ENTRIES
 from tests.benchmarks._decoding import bodies, table_of
 from tests.benchmarks._shapes import SHAPES, Firm
 
@@ -26,11 +28,22 @@ ROWS = 1000
 @pytest.fixture(scope="module")
 def pages():
     """Pages of time entries in every shape of the benchmarks."""
-    made = {}
-    for shape in SHAPES:
-        firm = Firm(replace(shape, matters=min(shape.matters, 3000)))
-        made[shape.name] = bodies(firm.entry, PAGES, ROWS)
-    return made
+    return {firm.shape.name: bodies(firm.entry, PAGES, ROWS) for firm in firms()}
+
+
+def firms():
+    return [Firm(replace(shape, matters=min(shape.matters, 3000))) for shape in SHAPES]
+
+
+def test_decoding_matters_to_arrow_takes_little_longer_than_parsing_the_bytes_alone_in_the_worst_shape():
+    def worst_of(firm):
+        matters = bodies(firm.matter, PAGES, ROWS)
+        custom = columns_from(msgspec.convert(firm.definitions(), list[CustomFieldList]))
+        return ratio(
+            lambda: table_of(MATTERS, matters, custom), lambda: [msgspec.json.decode(page) for page in matters], 7
+        )
+
+    assert max(map(worst_of, firms())) < 2.2
 
 
 def test_decoding_to_arrow_takes_about_as_long_as_parsing_the_bytes_alone_in_the_worst_shape(pages):
