@@ -221,3 +221,11 @@ def test_balances_of_both_field_sets_are_one_and_the_receivables(book, client):
     owed = bf.aging(book.invoices, as_of="2026-10-31").iloc[0]
     for name in ("current", "91+", "total", "overdue"):
         assert first[name].sum() == pytest.approx(owed[name]), name
+
+
+def test_before_all_data_nobody_is_financed(client):
+    with pytest.warns(bf.IncompleteDataWarning, match="balances are as loaded"):
+        none = bf.book("2019-03", client=client).lockup(by="client")
+    some = bf.book("2026-10", client=client).lockup(by="client")
+    assert none.empty
+    assert none.dtypes.equals(some.dtypes)

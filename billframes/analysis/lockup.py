@@ -139,8 +139,7 @@ def _grouped(book: Any, by: By, first: pd.Timestamp, last: pd.Timestamp, days: i
     work = work[[*keys, "total", "contingent_amount"]]
     owed = book.aging(by, as_of=last)[[*keys, "total"]].rename(columns={"total": "owed"})
     fees = book.contribution(by, start=first, end=last)[[*keys, "fees_amount"]]
-    rows = work.assign(_work=1.0).merge(owed.assign(_owed=1.0), on=keys, how="outer")
-    rows = rows.merge(fees.assign(_fees=1.0), on=keys, how="outer")
+    rows = _joined(_joined(work.assign(_work=1.0), owed.assign(_owed=1.0), keys), fees.assign(_fees=1.0), keys)
     for name, there in (
         ("total", "_work"),
         ("contingent_amount", "_work"),
@@ -152,6 +151,13 @@ def _grouped(book: Any, by: By, first: pd.Timestamp, last: pd.Timestamp, days: i
     made = [lockup(*amounts, days=days, contingent_amount=left) for *amounts, left in zip(*columns, strict=True)]
     told = pd.concat(made, ignore_index=True) if made else lockup(0, 0, 0, days=days).iloc[:0]
     return _with_days(pd.concat([rows[keys], told], axis=1), len(keys), first, last)
+
+
+def _joined(left: pd.DataFrame, right: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Join all rows of both; pandas can't merge texts that have no row on either side."""
+    if left.empty and right.empty:
+        return left.reindex(columns=[*left.columns, *right.columns.difference(keys)])
+    return left.merge(right, on=keys, how="outer")
 
 
 def _with_days(result: pd.DataFrame, place: int, first: pd.Timestamp, last: pd.Timestamp) -> pd.DataFrame:
