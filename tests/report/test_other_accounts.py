@@ -124,7 +124,8 @@ def test_without_private_sockets_a_report_says_so_in_one_sentence(monkeypatch, e
     for module in (kernel, building):
         monkeypatch.setattr(module, "transport_in", lambda _folder: "tcp")
     said = []
-    build({"month": "2026-10"}, out, environment=environment, step=said.append)
+    # A month before all data: the kernel says the same, and has less to do.
+    build({"month": "2019-03"}, out, environment=environment, step=said.append)
     assert said.count(OPEN_KERNEL) == 1
     assert out.exists()
 
