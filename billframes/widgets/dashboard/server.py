@@ -9,6 +9,7 @@ visitor loads the records again, the kernel that is ready is replaced, because i
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sys
@@ -47,13 +48,18 @@ class Connection(ZMQChannelsWebsocketConnection):
     A page's connection to its kernel, which counts only while it is open.
 
     A page that is reloaded at once closes its connection while Jupyter still asks the kernel about itself. Jupyter
-    then counts -1 connections, and it ends a kernel only if it has 0.
+    then counts -1 connections, or opens the closed connection and counts it for ever; it ends a kernel only if it has 0.
     """
 
     _counted = False
+    _closed = False
 
     def connect(self) -> Any:
-        """Count the connection, and open it."""
+        """Count the connection, and open it, unless it was closed meanwhile."""
+        if self._closed:
+            nothing: asyncio.Future[None] = asyncio.Future()
+            nothing.set_result(None)
+            return nothing
         self._counted = True
         return super().connect()
 
@@ -61,7 +67,7 @@ class Connection(ZMQChannelsWebsocketConnection):
         """Close the connection; one that was not opened was not counted."""
         if not self._counted:
             self.multi_kernel_manager.notify_connect(self.kernel_id)
-        self._counted = False
+        self._counted, self._closed = False, True
         return super().disconnect()  # type: ignore[no-untyped-call]
 
 
