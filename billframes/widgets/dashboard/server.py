@@ -48,7 +48,7 @@ class Connection(ZMQChannelsWebsocketConnection):
     A page's connection to its kernel, which counts only while it is open.
 
     A page that is reloaded at once closes its connection while Jupyter still asks the kernel about itself. Jupyter
-    then counts -1 connections, or opens the closed connection and counts it for ever; it ends a kernel only if it has 0.
+    then counts -1 connections, or opens what is closed and counts it for ever. It ends a kernel only if it has 0.
     """
 
     _counted = False
