@@ -28,6 +28,11 @@ def test_a_quiet_list_is_a_snapshot_whatever_was_changed_just_before(resource):
     assert {simulate(seed, changed_lately).proof for seed in range(4)} == {"snapshot"}
 
 
+def test_more_changes_than_a_page_are_all_read():
+    busy = [simulate(seed, Setting(changes=2, overlap=30.0)) for seed in range(4)]
+    assert [(load.proof, load.broken) for load in busy] == [("complete", "")] * 4
+
+
 def test_the_search_for_deletions_costs_what_changed(monkeypatch):
     read, value = [], Block.value
     monkeypatch.setattr(Block, "value", lambda self, *place: (read.append(place), value(self, *place))[1])
