@@ -19,7 +19,7 @@ from billframes.mirror.catalogue import Version
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import POSITION, TABLES, Table
 
-__all__ = ["changed_rows", "changes", "history"]
+__all__ = ["changed_rows", "changes", "history", "summary"]
 
 _CHANGES = {
     "resource": "str",
@@ -55,6 +55,12 @@ def history(versions: Sequence[Version]) -> pd.DataFrame:
         for each in versions
     ]
     return _frame(rows, _HISTORY)
+
+
+def summary(version: Version) -> pd.DataFrame:
+    """Return what the refresh that made a version did, a row a resource."""
+    columns = ["resource", "added", "updated", "removed", "requests", "seconds"]
+    return pd.DataFrame(list(version.summary), columns=columns)
 
 
 def changes(storage: Storage, versions: Sequence[Version], resources: Sequence[str]) -> pd.DataFrame:

@@ -17,13 +17,13 @@ from billframes.loading.progress import Progress, checked_progress
 from billframes.mirror.catalogue import Catalogue, Version, find
 from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import MEMORY_LIMIT, scan
-from billframes.mirror.history import changes, history
+from billframes.mirror.history import changes, history, summary
 from billframes.mirror.item_codes import MirrorCodes
 from billframes.mirror.lock import locked
 from billframes.mirror.refresh import Refresh, checked_full
 from billframes.mirror.server import Server
 from billframes.mirror.snapshot import Snapshot
-from billframes.mirror.storage import Storage
+from billframes.mirror.storage import Storage, check_installed
 from billframes.mirror.tables import TABLES
 from billframes.periods import DateLike
 
@@ -124,7 +124,7 @@ class Mirror(MirrorConnection, LoaderSet):
         with locked(self._storage.local, WAIT):
             version = Refresh(self._storage, Server(client, progress), names).run()
         self._snapshot = Snapshot(self._storage, version)
-        return _summary(version)
+        return summary(version)
 
     def as_of(self, when: str | dt.date | int) -> Mirror:
         """
@@ -285,13 +285,7 @@ class Mirror(MirrorConnection, LoaderSet):
         DataFrame
             One row a table: `resource`, `rows`, `bytes` of the files that the version needs.
         """
-        snapshot = self._open()
-        rows = []
-        for name in TABLES:
-            parts = self._storage.parts(name, snapshot.version.tables[name])
-            total = sum(part.rows for part in parts), sum(part.size for part in parts)
-            rows.append({"resource": name, "rows": total[0], "bytes": total[1]})
-        return pd.DataFrame(rows)
+        return self._open().sizes()
 
     def _versions(self) -> list[Version]:
         """Return the versions up to the one that is read."""
@@ -372,17 +366,8 @@ def mirror(
     >>> m.refresh()  # doctest: +SKIP
     >>> m.time_entries("2026-10")  # doctest: +SKIP
     """
-    _check_installed()
+    check_installed()
     return Mirror(Storage(path, storage_options), client=client, max_age=_timedelta("max_age", max_age))
-
-
-def _check_installed() -> None:
-    try:
-        import deltalake  # noqa: F401
-    except ImportError as error:
-        raise MirrorError(
-            "A mirror needs deltalake, which is not installed: pip install 'billframes[mirror]'."
-        ) from error
 
 
 def _server() -> Client:
@@ -411,11 +396,6 @@ def _timedelta(name: str, given: str | dt.timedelta | None) -> dt.timedelta | No
 def _span(span: dt.timedelta) -> str:
     hours = span / dt.timedelta(hours=1)
     return f"{hours / 24:.1f} days" if hours >= 48 else f"{hours:.1f} hours"
-
-
-def _summary(version: Version) -> pd.DataFrame:
-    columns = ["resource", "added", "updated", "removed", "requests", "seconds"]
-    return pd.DataFrame(list(version.summary), columns=columns)
 
 
 def _reopen(place: str, options: Mapping[str, str], max_age: dt.timedelta | None, version: Version | None) -> Mirror:

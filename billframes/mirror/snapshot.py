@@ -7,6 +7,7 @@ import functools
 from collections.abc import Collection, Sequence
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -51,6 +52,17 @@ class Snapshot:
     def files(self, name: str) -> list[str]:
         """Return the addresses of a table's files, without empty ones."""
         return [part.uri for part in self.storage.parts(name, self.version.tables[name]) if part.rows]
+
+    def sizes(self) -> pd.DataFrame:
+        """Return the rows and bytes of each table."""
+        parts = {name: self.storage.parts(name, self.version.tables[name]) for name in TABLES}
+        return pd.DataFrame(
+            {
+                "resource": list(parts),
+                "rows": [sum(part.rows for part in each) for each in parts.values()],
+                "bytes": [sum(part.size for part in each) for each in parts.values()],
+            }
+        )
 
     def empty(self, name: str) -> pa.Table:
         """Return a table's stored columns without rows."""

@@ -25,7 +25,7 @@ from pyarrow import fs
 from billframes.errors import MirrorError
 from billframes.mirror.tables import PARTITION
 
-__all__ = ["Part", "Storage"]
+__all__ = ["Part", "Storage", "check_installed"]
 
 # History is kept until it is vacuumed, so the log is, too. Checkpoints keep a table quick to open.
 _CONFIGURATION = {
@@ -278,6 +278,16 @@ class Storage:
             yield
         except (DeltaError, OSError) as error:
             raise _refused(self.place, error) from error
+
+
+def check_installed() -> None:
+    """Raise MirrorError if deltalake is not installed."""
+    try:
+        import deltalake  # noqa: F401
+    except ImportError as error:
+        raise MirrorError(
+            "A mirror needs deltalake, which is not installed: pip install 'billframes[mirror]'."
+        ) from error
 
 
 def _size(rows: pa.Table) -> int:

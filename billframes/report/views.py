@@ -168,8 +168,8 @@ def collections(month: Month) -> View:
     """Return the firm's overdue invoices, the largest balance first."""
     rows = month.named(month.collections())
     rows = rows.sort_values("balance", ascending=False, kind="stable", ignore_index=True)
-    label = rows["client_name"].astype("str").fillna("No client") + ", " + rows["invoice_number"].astype("str").fillna("")
-    rows = rows.assign(invoice=label)
+    client = rows["client_name"].astype("str").fillna("No client")
+    rows = rows.assign(invoice=client + ", " + rows["invoice_number"].astype("str").fillna(""))
     none = rows.iloc[:0]
     return View(
         title="Overdue invoices", analysis="collections", label="invoice", rows=rows, total=none, order="balance"
