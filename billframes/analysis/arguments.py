@@ -136,9 +136,9 @@ def warn_of_strangers(settings: FirmSettings, frames: Mapping[str, Frame]) -> No
 def _warn_of_absent(name: str, named: Mapping[str, Sequence[str]], present: set[str]) -> None:
     absent = sorted(set(named) - present)
     few = first_few([f"{each} ({', '.join(named[each])})" for each in absent], most=10)
+    which = f"1 {name.removesuffix('s')} that is" if len(absent) == 1 else f"{len(absent)} {name} that are"
     warn(
-        f"settings name {len(absent)} {name} that are not among those passed: {few}. "
-        f"Load all {name}, archived ones too, or correct the ids.",
+        f"settings name {which} not among those passed: {few}. Load all {name}, archived ones too, or correct the ids.",
         IncompleteDataWarning,
     )
 

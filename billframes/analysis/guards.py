@@ -75,14 +75,14 @@ def check_values(
         return {name: before[1][name] for name in frames}
     memory = checked_frames()
     known = memory.known(natives, ids_only=as_they_are)
-    looks = {
-        name: _Look.at(name, frame, natives[name], ids_only=as_they_are)
+    checks_of = {
+        name: _Checks.at(name, frame, natives[name], ids_only=as_they_are)
         for name, frame in frames.items()
         if name not in known
     }
-    counts = _counts({name: look for name, look in looks.items() if look.counted})
-    for name, look in looks.items():
-        known[name] = look.mended(counts.get(name, {}))
+    counts = _counts({name: checks for name, checks in checks_of.items() if checks.counted})
+    for name, checks in checks_of.items():
+        known[name] = checks.mended(counts.get(name, {}))
         # That rows are repeated is said at once, and each time.
         if not counts.get(name, {}).get("repeated"):
             memory.keep(name, natives[name], known[name], ids_only=as_they_are)
@@ -120,7 +120,7 @@ def unknown_values(name: str, column: str) -> list[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _Checks:
     """What to check in one frame, each as an expression that counts rows."""
 
     name: str
@@ -129,7 +129,7 @@ class _Look:
     counted: dict[str, nw.Expr]
 
     @classmethod
-    def at(cls, name: str, frame: Frame, native: Any, *, ids_only: bool) -> _Look:
+    def at(cls, name: str, frame: Frame, native: Any, *, ids_only: bool) -> _Checks:
         """Find out what to check."""
         schema = frame.collect_schema()
         id_ = IDS.get(name)
@@ -227,45 +227,52 @@ def _is_arrow(frame: Frame, column: str) -> bool:
     return isinstance(native, pd.DataFrame) and isinstance(native.dtypes[column], pd.ArrowDtype)
 
 
-def _counts(looks: Mapping[str, _Look]) -> dict[str, dict[str, int]]:
-    """Count what each frame's look asks for, of all lazy frames in one query."""
-    names = {(name, check): f"_{name}_{nth}" for name, look in looks.items() for nth, check in enumerate(look.counted)}
+def _counts(checks_of: Mapping[str, _Checks]) -> dict[str, dict[str, int]]:
+    """Count what is asked of each frame, of all lazy frames in one query."""
+    names = {
+        (name, check): f"_{name}_{nth}"
+        for name, checks in checks_of.items()
+        for nth, check in enumerate(checks.counted)
+    }
     queries = [
-        (look.frame, {names[name, check]: each for check, each in look.counted.items()}) for name, look in looks.items()
+        (checks.frame, {names[name, check]: each for check, each in checks.counted.items()})
+        for name, checks in checks_of.items()
     ]
     found = collect_counts(*queries)
-    return {name: {check: int(found[names[name, check]]) for check in look.counted} for name, look in looks.items()}
+    return {
+        name: {check: int(found[names[name, check]]) for check in checks.counted} for name, checks in checks_of.items()
+    }
 
 
-def _of_missing(look: _Look, rows: Frame, column: str, count: int) -> str:
+def _of_missing(checks: _Checks, rows: Frame, column: str, count: int) -> str:
     return (
-        f"{look.name}: {column} is missing in {row_count(count)}{_examples(look, rows)}. A missing number is not "
+        f"{checks.name}: {column} is missing in {row_count(count)}{_examples(checks, rows)}. A missing number is not "
         "counted as 0: every figure that it is part of is missing. Fill in the numbers, or leave these rows out."
     )
 
 
-def _of_billed(look: _Look, rows: Frame, count: int) -> str:
+def _of_billed(checks: _Checks, rows: Frame, count: int) -> str:
     return (
-        f"{look.name}: billed is true but invoice_id is missing in {row_count(count)}{_examples(look, rows)}. Their "
-        "invoice is unknown: they are not counted as unbilled."
+        f"{checks.name}: billed is true but invoice_id is missing in {row_count(count)}{_examples(checks, rows)}. "
+        "Their invoice is unknown: they are not counted as unbilled."
     )
 
 
-def _examples(look: _Look, rows: Frame) -> str:
+def _examples(checks: _Checks, rows: Frame) -> str:
     """Name one or two rows by their id."""
-    if look.id is None:
+    if checks.id is None:
         return ""
-    ends = to_dicts(rows.select(first=C(look.id).min(), last=C(look.id).max()))[0]
+    ends = to_dicts(rows.select(first=C(checks.id).min(), last=C(checks.id).max()))[0]
     ids = sorted({str(each) for each in ends.values() if each is not None})
-    return f" (for example {look.id} {' and '.join(ids)})" if ids else ""
+    return f" (for example {checks.id} {' and '.join(ids)})" if ids else ""
 
 
-def _meant(look: _Look, frame: Frame, column: str, found: Found) -> Frame:
+def _meant(checks: _Checks, frame: Frame, column: str, found: Found) -> Frame:
     """Replace an enum's values in another case by those declared, and keep a warning of unknown ones."""
     other = _WEIGHED.get(column, "")
     dtype = frame.collect_schema().get(other)
     weighed = other if dtype is not None and dtype.is_numeric() else None
-    rows = look.few(frame, column, *([weighed] if weighed else []))
+    rows = checks.few(frame, column, *([weighed] if weighed else []))
     odd = rows.filter(_odd(column, rows.collect_schema()[column])).with_columns(
         _value=C(column).cast(nw.String), _rows=nw.lit(1.0)
     )
@@ -274,8 +281,8 @@ def _meant(look: _Look, frame: Frame, column: str, found: Found) -> Frame:
     meant = {row["_value"]: _MEANT[column].get(str(row["_value"]).casefold()) for row in values}
     unknown = sorted((row for row in values if meant[row["_value"]] is None), key=lambda row: str(row["_value"]))
     if unknown:
-        found.unknown[look.name, column] = [row["_value"] for row in unknown]
-        found.messages[look.name, column] = _of_unknown(look.name, column, unknown, weighed)
+        found.unknown[checks.name, column] = [row["_value"] for row in unknown]
+        found.messages[checks.name, column] = _of_unknown(checks.name, column, unknown, weighed)
     renamed = {value: name for value, name in meant.items() if name is not None}
     if not renamed:
         return frame

@@ -50,7 +50,7 @@ def test_people_of_unknown_role_are_counted_beside(firm):
         (row,) = asked(firm, GUEST)
     assert (row["unknown_role_hours"], row["unknown_role_people"]) == (7.0, 1.0)
     assert (row["hours_leverage"], row["heads_leverage"]) == (3.5, 2.0)
-    with pytest.warns(IncompleteDataWarning, match=r"settings name 1 users .*: u9 \(roles\)"):
+    with pytest.warns(IncompleteDataWarning, match=r"settings name 1 user .*: u9 \(roles\)"):
         (row,) = asked(firm, GUEST, settings=FirmSettings(roles={"u9": "principal"}))
     assert (row["principal_hours"], row["principals"]) == (17.0, 2.0)
 

@@ -23,7 +23,7 @@ from tests.examples import examples
 
 # The settings name a guest who is in no list of users.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:settings name 1 users:billframes.errors.IncompleteDataWarning"),
+    pytest.mark.filterwarnings("ignore:settings name 1 user:billframes.errors.IncompleteDataWarning"),
     # Made-up invoices bill whatever they like.
     pytest.mark.filterwarnings("ignore:.*can carry:billframes.errors.IncompleteDataWarning"),
 ]

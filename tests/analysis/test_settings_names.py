@@ -34,7 +34,7 @@ def asked(firm, settings, function=utilization, names=("time_entries", *PEOPLE),
 @pytest.mark.parametrize("key", KEYS)
 def test_every_table_of_users_is_looked_at(pandas_firm, key):
     (message,) = asked(pandas_firm, FirmSettings(**{key: KEYS[key]}), start="2026-10")
-    assert message.startswith(f"settings name 1 users that are not among those passed: u7 ({key}).")
+    assert message.startswith(f"settings name 1 user that is not among those passed: u7 ({key}).")
 
 
 def test_users_and_matters_are_named_with_their_tables(firm):
@@ -42,8 +42,8 @@ def test_users_and_matters_are_named_with_their_tables(firm):
         budgets={"m1": 10, "m7": 10}, originator_weights={"m7": {"u1": 0.5, "u7": 0.5}}, roles={"u7": "attorney"}
     )
     assert [message.partition(". Load")[0] for message in asked(firm, settings, start="2026-10")] == [
-        "settings name 1 users that are not among those passed: u7 (roles, originator_weights)",
-        "settings name 1 matters that are not among those passed: m7 (budgets, originator_weights)",
+        "settings name 1 user that is not among those passed: u7 (roles, originator_weights)",
+        "settings name 1 matter that is not among those passed: m7 (budgets, originator_weights)",
     ]
     assert asked(firm, FirmSettings(budgets={"m1": 10}, roles={"u1": "attorney"}), start="2026-10") == []
 
@@ -60,6 +60,6 @@ def test_an_analysis_built_on_others_says_it_once(pandas_firm, function, names):
 
 def test_the_warning_is_of_incomplete_data(pandas_firm):
     frames = rich(pandas_firm)
-    with pytest.warns(IncompleteDataWarning, match="settings name 1 users"):
+    with pytest.warns(IncompleteDataWarning, match="settings name 1 user"):
         utilization(frames["time_entries"].iloc[:0], start="2026-10", users=frames["users"], matters=frames["matters"],
                     settings=FirmSettings(roles={"u7": "attorney"}))  # fmt: skip

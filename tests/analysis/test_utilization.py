@@ -162,7 +162,7 @@ def test_the_calendar_of_the_settings(firm):
         user_end={"u9": "2026-10-02"},
         leave={"u2": ["2026-10-19", ("2026-10-24", "2026-10-27")]},
     )
-    with pytest.warns(IncompleteDataWarning, match=r"settings name 1 users .*: u9 \(user_end\)"):
+    with pytest.warns(IncompleteDataWarning, match=r"settings name 1 user .*: u9 \(user_end\)"):
         rows = by_user(firm, settings=settings)
     assert rows["Ada"]["capacity_hours"] == 21 * 4.0
     assert rows["Ben"]["capacity_hours"] == (10 - 1 - 2) * 8.0
