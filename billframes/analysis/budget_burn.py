@@ -104,7 +104,7 @@ def budget_burn(
         spread over hours.
     IncompleteDataWarning
         The settings name a matter that the matters frame lacks, items name an invoice that was not passed, or
-        expenses or fixed fees were not passed; or no item names a matter that has a budget.
+        expenses or fixed fees were not passed; or, without `matters`, no item is of a matter that has a budget.
 
     Notes
     -----
@@ -144,7 +144,7 @@ def budget_burn(
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
     _warn(used)
     rows, unnamed = _with_all_budgets(_named(used, frames.get("matters")), budgets)
-    if "matters" not in frames:
+    if "matters" not in frames and len(unnamed) == len(budgets):
         _warn_of_unnamed(unnamed)
     return cast("IntoFrameT", to_native(_result(rows, budgets, _unbudgeted(used, budgets)), time_entries))
 
@@ -236,11 +236,11 @@ def _with_all_budgets(rows: Frame, budgets: dict[str, float]) -> tuple[Frame, li
 
 
 def _warn_of_unnamed(budgeted: list[str]) -> None:
-    """Warn of budgets of matters that nothing names: without a list of matters, an id may be wrong."""
+    """Warn that no budget is of a matter with work: without a list of matters, the ids may be wrong."""
     if budgeted:
         warn(
-            f"No item names {len(budgeted)} of the matters that have a budget ({first_few(budgeted)}), so nothing of "
-            "it counts as used. Budgets are by matter_id; pass matters= to have the ids checked.",
+            f"No item is of a matter that has a budget ({first_few(budgeted)}), so nothing counts as used. Budgets are "
+            "by matter_id; pass matters= to have the ids checked.",
             IncompleteDataWarning,
         )
 

@@ -141,8 +141,8 @@ def _warn_of_idle(counts: Mapping[str, float], days: int) -> None:
     if days >= _A_WEEK and listed >= _SEVERAL and 0 < people * 3 < listed:
         warn(
             f"Only {int(people)} of {int(listed)} timekeepers have entries in the period, so most of capacity_hours is "
-            "that of people without any (idle_capacity_hours). Pass everyone's entries, or as users= only the people "
-            "you ask about; for people who left, give user_end in the settings.",
+            "that of people without any (idle_capacity_hours). Take everyone's entries, or only the users you ask "
+            "about; for people who left, give user_end in the settings.",
             IncompleteDataWarning,
         )
 
