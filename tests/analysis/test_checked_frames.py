@@ -16,9 +16,9 @@ from billframes.analysis.checked_frames import CheckedFrames, remembered
 def looked(monkeypatch) -> list[str]:
     """The names of the frames that were looked through, in order."""
     names: list[str] = []
-    at = guards._Look.at
+    at = guards._Checks.at
     monkeypatch.setattr(
-        guards._Look, "at", lambda name, *given, **how: (names.append(name), at(name, *given, **how))[1]
+        guards._Checks, "at", lambda name, *given, **how: (names.append(name), at(name, *given, **how))[1]
     )
     return names
 

@@ -187,7 +187,7 @@ def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
 def test_a_change_of_the_period_looks_through_no_frame_again(client, monkeypatch):
     explorer = bf.explore(bf.book("2026-08", client=client))
     looked = []
-    monkeypatch.setattr(guards._Look, "at", lambda name, *_given, **_how: looked.append(name))
+    monkeypatch.setattr(guards._Checks, "at", lambda name, *_given, **_how: looked.append(name))
     asked, call = [], ways.call
     monkeypatch.setattr(ways, "call", lambda *given: (asked.append(given[0].name), call(*given))[1])
     explorer.panel.state = {"date": "2026-09"}
