@@ -43,7 +43,7 @@ __all__ = ["ChangeReader", "Stream", "walk"]
 
 # The most rounds of one catch-up, counts of one load, and counts that exceed the records received.
 ROUNDS = 8
-COUNTS = 6
+COUNTS = 4
 SMALLER = 3
 
 
@@ -121,6 +121,7 @@ class ChangeReader:
         store, agreed, smaller = self._streams[0].store, 0, 0
         if not busy and counted == len(store):
             return "snapshot"
+        removed = False
         for _ in range(COUNTS):
             total = self._scheduler.count(self._streams[0].query)
             if self._catch_up():
@@ -134,9 +135,13 @@ class ChangeReader:
                 smaller += total > len(store)
                 if smaller == SMALLER:
                     raise self._too_few(len(store), total)
-                if total < len(store) and not self._remove_deleted(len(store) - total):
-                    break
-        self._catch_up()
+                if total < len(store):
+                    removed = True
+                    if not self._remove_deleted(len(store) - total):
+                        break
+        # Otherwise the last round has caught up.
+        if removed:
+            self._catch_up()
         return "complete"
 
     def _remove_deleted(self, missing: int) -> bool:

