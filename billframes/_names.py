@@ -7,9 +7,10 @@ import inspect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from difflib import get_close_matches
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from billframes.errors import CallError, UnknownNameError
 
@@ -22,9 +23,12 @@ __all__ = [
     "names_apart",
     "snake_case",
     "suggesting",
+    "suggesting_fields",
     "unknown_name",
     "with_article",
 ]
+
+T = TypeVar("T")
 
 _HUMP = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -148,6 +152,19 @@ def suggesting(function: FunctionType) -> Callable[..., Any]:
     # As it is found there, it can be pickled.
     call.__module__, call.__qualname__ = "billframes", function.__name__
     return call
+
+
+def suggesting_fields(cls: type[T]) -> type[T]:
+    """Let a dataclass answer a wrong argument with the nearest field."""
+    init = cls.__init__
+
+    @functools.wraps(init)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> None:
+        check_names(cls.__name__, kwargs, [each.name for each in fields(cls)])  # type: ignore[arg-type]
+        init(self, *args, **kwargs)
+
+    cls.__init__ = checked  # type: ignore[method-assign]
+    return cls
 
 
 def unknown_name(owner: str, name: str, known: Iterable[str]) -> UnknownNameError:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
+from billframes._names import suggesting_fields
 from billframes.config.firm_values import READERS, WEEKDAYS, Target
 from billframes.config.toml_file import read_keys
 from billframes.errors import ConfigError, ParameterError
@@ -29,6 +30,7 @@ _BY_USER = (
 )
 
 
+@suggesting_fields
 @dataclass(frozen=True, kw_only=True)
 class FirmSettings:
     """

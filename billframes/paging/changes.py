@@ -121,7 +121,6 @@ class ChangeReader:
         store, agreed, smaller = self._streams[0].store, 0, 0
         if not busy and counted == len(store):
             return "snapshot"
-        removed = False
         for _ in range(COUNTS):
             total = self._scheduler.count(self._streams[0].query)
             if self._catch_up():
@@ -135,20 +134,18 @@ class ChangeReader:
                 smaller += total > len(store)
                 if smaller == SMALLER:
                     raise self._too_few(len(store), total)
-                if total < len(store):
-                    removed = True
-                    if not self._remove_deleted(len(store) - total):
-                        break
-        # Otherwise the last round has caught up.
-        if removed:
-            self._catch_up()
+                if total < len(store) and not self._remove_deleted(len(store) - total):
+                    break
         return "complete"
 
     def _remove_deleted(self, missing: int) -> bool:
+        """Remove what was deleted, and catch up with what changed meanwhile; return whether all was found."""
         stream = self._streams[0]
         # A search that costs more than a reload is of no use.
         budget = len(stream.store) // self._scheduler.page_size + 10
-        return remove_deleted(self._scheduler, stream.query, stream.store, missing, budget, self._overlap)
+        removed = remove_deleted(self._scheduler, stream.query, stream.store, missing, budget, self._overlap)
+        self._catch_up()
+        return removed
 
     def _catch_up(self) -> bool:
         """Add what changed since the last mark; return whether anything did."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
+from dataclasses import replace
+from functools import partial
+from inspect import signature
 
 import pytest
 
 from billframes.config.firm import FirmSettings
-from billframes.errors import ConfigError, ParameterError
+from billframes.errors import CallError, ConfigError, ParameterError
 
 TOML = """
 time_zone = "Europe/Berlin"
@@ -96,6 +99,13 @@ def test_users_may_be_named_by_address():
 def test_a_wrong_value_names_its_key(values, message):
     with pytest.raises(ParameterError, match=message):
         FirmSettings(**values)
+
+
+def test_an_unknown_setting_is_answered_with_the_nearest():
+    for change in (FirmSettings, partial(replace, FirmSettings(hours_per_day=7))):
+        with pytest.raises(CallError, match=r"FirmSettings\(\) .* 'holiday'. Did you mean 'holidays'\?"):
+            change(holiday=[])
+    assert next(iter(signature(FirmSettings).parameters)) == "currency"
 
 
 @pytest.mark.parametrize(
