@@ -167,7 +167,7 @@ def book(
 
     Parameters
     ----------
-    start : str, date, datetime or Timestamp
+    start : str, date, datetime, Timestamp or Period
         A period such as "2026-Q3", or the first day, inclusive.
     end : str, date, datetime or Timestamp, optional
         Last day, inclusive.

@@ -14,14 +14,24 @@ import re
 import zoneinfo
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 from billframes.errors import ParameterError
 
 __all__ = ["MONTHS", "DateLike", "Period", "local_day", "month_end", "parse_period", "period_before", "resolve"]
 
-DateLike = str | dt.date
-"""What a date argument takes: ISO text, a date, a datetime or a pandas Timestamp."""
+
+class PandasPeriod(Protocol):
+    """What is read of a `pandas.Period`: its first and its last instant."""
+
+    @property
+    def start_time(self) -> dt.datetime: ...
+    @property
+    def end_time(self) -> dt.datetime: ...
+
+
+DateLike = str | dt.date | PandasPeriod
+"""What a date argument takes: ISO text, a date, a datetime or a pandas Timestamp; as a period also a pandas Period."""
 
 ACCEPTED = (
     "a date such as '2026-10-01', or a period such as '2026', '2026-Q3', '2026-10', 'October 2026', 'this month', "
@@ -194,7 +204,7 @@ def resolve(
 
     Parameters
     ----------
-    start : str, date, datetime or Timestamp, optional
+    start : str, date, datetime, Timestamp or Period, optional
         First day, inclusive; or, with no `end`, a whole period. None is open.
     end : str, date, datetime or Timestamp, optional
         Last day, inclusive. None is open.
@@ -221,11 +231,15 @@ def resolve(
     >>> resolve("2026-10-05", "2026-10-06")
     Period(start=datetime.date(2026, 10, 5), end=datetime.date(2026, 10, 6))
     """
+    whole = _whole_period(start, names[0], today)
+    if whole is not None:
+        if end is not None:
+            raise ParameterError(
+                f"{names[0]}={_shown(start)!r} is a whole period, so {names[1]}={_shown(end)!r} has no place beside "
+                "it; give two dates, or the period alone."
+            )
+        return whole
     first = _read(start, names[0])
-    if first is None and isinstance(start, str):
-        period = _period_alone(start, end, names, today)
-        if period is not None:
-            return period
     last = _read(end, names[1])
     if last is None and isinstance(end, str):
         raise ParameterError(f"{names[1]}={end!r} is not a date; it takes a date such as '2026-10-31'.")
@@ -234,17 +248,27 @@ def resolve(
     return Period(first, last)
 
 
-def _period_alone(start: str, end: DateLike | None, names: tuple[str, str], today: dt.date | None) -> Period | None:
-    text = start.strip().lower()
-    period = _calendar(text) or _relative(text, today)
-    if period is None:
-        raise _not_a_period(start, names[0])
-    if end is not None:
-        raise ParameterError(
-            f"{names[0]}={start!r} is a whole period, so {names[1]}={end!r} has no place beside it; "
-            f"give two dates, or the period alone."
-        )
-    return period
+def _whole_period(value: DateLike | None, name: str, today: dt.date | None) -> Period | None:
+    """Return the period that `value` is; None for a date and for None."""
+    if isinstance(value, str):
+        if _iso_date(value.strip()) is not None:
+            return None
+        text = value.strip().lower()
+        period = _calendar(text) or _relative(text, today)
+        if period is None:
+            raise _not_a_period(value, name)
+        return period
+    if value is None or not _is_pandas_period(value):
+        return None
+    return Period(value.start_time.date(), value.end_time.date())
+
+
+def _is_pandas_period(value: DateLike) -> TypeGuard[PandasPeriod]:
+    return hasattr(value, "start_time") and hasattr(value, "end_time")
+
+
+def _shown(value: DateLike | None) -> DateLike | str | None:
+    return str(value) if value is not None and _is_pandas_period(value) else value
 
 
 def _read(value: Any, name: str) -> dt.date | None:
@@ -261,7 +285,7 @@ def _read(value: Any, name: str) -> dt.date | None:
         return _iso_date(value.strip())
     if hasattr(value, "astype") and str(getattr(value, "dtype", "")).startswith("datetime64"):
         return _read(value.astype("datetime64[us]").item(), name)
-    raise ParameterError(f"{name}={value!r} is not a date; it takes {ACCEPTED}.")
+    raise ParameterError(f"{name}={_shown(value)!r} is not a date; it takes {ACCEPTED}.")
 
 
 def _iso_date(text: str) -> dt.date | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
@@ -103,3 +104,24 @@ def test_open_ends_stay_open():
 
 def test_one_day_is_a_period_of_one_day():
     assert resolve("2026-10-05", "2026-10-05") == Period(dt.date(2026, 10, 5), dt.date(2026, 10, 5))
+
+
+@pytest.mark.parametrize(
+    ("period", "start", "end"),
+    [
+        (pd.Period("2026-10"), "2026-10-01", "2026-10-31"),
+        (pd.Period("2026Q3"), "2026-07-01", "2026-09-30"),
+        (pd.Period("2026Q3", freq="Q-MAR"), "2025-10-01", "2025-12-31"),
+        (pd.Period("2024-02-29", freq="D"), "2024-02-29", "2024-02-29"),
+        (pd.Period("2026", freq="Y"), "2026-01-01", "2026-12-31"),
+    ],
+)
+def test_a_period_of_pandas_is_its_days(period, start, end):
+    assert resolve(period) == Period(dt.date.fromisoformat(start), dt.date.fromisoformat(end))
+
+
+def test_a_period_of_pandas_has_no_end_beside_it_and_is_no_end():
+    with pytest.raises(ParameterError, match="start='2026-10' is a whole period, so end='2026-12-31' has no place"):
+        resolve(pd.Period("2026-10"), "2026-12-31")
+    with pytest.raises(ParameterError, match="end='2026-10' is not a date"):
+        resolve("2026-01-01", pd.Period("2026-10"))

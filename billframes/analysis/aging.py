@@ -31,6 +31,8 @@ from billframes.periods import DateLike, Period, local_day
 __all__ = ["ANALYSIS", "aging"]
 
 C = nw.col
+# An age measured further ahead of the load than this is a slip of the year rather than the end of a month.
+_DAYS_AHEAD = 31
 
 
 def aging(
@@ -100,7 +102,8 @@ def aging(
     -----
     IncompleteDataWarning
         The state of an invoice is missing or unknown, a final invoice has no due date (its invoice date is used),
-        `as_of` lies before the day the frame was loaded, or only some kinds of items were passed.
+        `as_of` lies before the day the frame was loaded or more than 31 days after it, or only some kinds of items
+        were passed.
     RatesHiddenWarning
         By matter or user, time on open invoices has no amount: their balances are spread over its hours.
 
@@ -144,7 +147,7 @@ def aging(
         _check_items(frames, by)
         items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
         need_work_on_invoices("aging", {"invoices": invoices, **items}, Period(None, day))
-    _warn_of_past(invoices, frames["invoices"], day, grouping.settings)
+    _warn_of_another_day(invoices, frames["invoices"], day, grouping.settings)
     return cast("IntoFrameT", to_native(open_balances(frames, grouping, limits, basis, day), invoices))
 
 
@@ -158,8 +161,8 @@ def _check_items(frames: dict[str, Frame], by: By) -> None:
     warn_of_absent_items(**given)
 
 
-def _warn_of_past(invoices: Any, frame: Frame, day: dt.date, settings: FirmSettings) -> None:
-    """Warn if the frame says that it was loaded after the day asked for, or has records that changed after it."""
+def _warn_of_another_day(invoices: Any, frame: Frame, day: dt.date, settings: FirmSettings) -> None:
+    """Warn if the frame was loaded, or one of its records changed, after `day`; or if `day` is long after the load."""
     info = load_info(invoices)
     if info is not None and info.time is not None:
         since, instant = "the day the invoices were loaded", info.time
@@ -172,6 +175,12 @@ def _warn_of_past(invoices: Any, frame: Frame, day: dt.date, settings: FirmSetti
         warn(
             f"as_of={day} lies before {since} ({local}): balances are as loaded, "
             "later payments already taken off. History needs the mirror.",
+            IncompleteDataWarning,
+        )
+    elif info is not None and (day - local).days > _DAYS_AHEAD:
+        warn(
+            f"as_of={day} lies {(day - local).days:,} days after {since} ({local}): what is invoiced and paid until "
+            "then is not in the frame.",
             IncompleteDataWarning,
         )
 

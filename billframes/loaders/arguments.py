@@ -169,7 +169,7 @@ def _narrowing(resource: Resource) -> Iterator[Argument]:
         yield Argument(
             "start",
             "DateLike | None",
-            "str, date, datetime or Timestamp",
+            "str, date, datetime, Timestamp or Period",
             f'First day, inclusive, by `{snake_case(resource.date)}`. Without `end`, a whole period: "2026", '
             '"2026-Q3", "2026-10", "last month", "this month", "last quarter" or "ytd". A single date without `end` '
             "means from that date on. None is open.",

@@ -202,6 +202,14 @@ def test_a_day_before_the_load_needs_history(pandas_firm):
         aging(bills, as_of="2026-10-30")
 
 
+def test_a_day_long_after_the_load_is_told(pandas_firm):
+    bills = pandas_firm.invoices(*OPEN)
+    bills.attrs["load"] = {"time": "2026-10-31T12:00:00Z"}
+    aging(bills, as_of="2026-12-01")
+    with pytest.warns(IncompleteDataWarning, match=r"lies 32 days after the day the invoices were loaded"):
+        aging(bills, as_of="2026-12-02")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
