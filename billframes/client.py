@@ -205,8 +205,8 @@ class Client(LoaderSet):
         """
         Find out what this server really does, with fourteen small requests that write nothing to it.
 
-        Loads are proved by what the API's description says of lists. This tells beforehand whether the server keeps to
-        it, and what billframes does where it does not; loads hold every answer against what was asked for either way.
+        Loads are proved complete by rules that the API's description gives for lists. This says beforehand whether the
+        server follows them, and what billframes does if it does not. Loads check every answer either way.
         Ten requests read time entries; four find out the `select` names of details that servers name differently. A
         server with other names, or without these details, takes one or two requests more for each.
 
@@ -232,16 +232,16 @@ class Client(LoaderSet):
 
         Examples
         --------
-        >>> contact = bf.connect("sandbox").check()
-        >>> contact.requests, contact.failing
+        >>> check = bf.connect("sandbox").check()
+        >>> check.requests, check.failing
         (14, ())
-        >>> contact["strictness"].found
+        >>> check["strictness"].found
         'strict: a record is not changed since its own modified date'
         """
-        contact = check_server(self, self.base_url)
+        found = check_server(self, self.base_url)
         if remember:
             keep_select_names(config_file(), self.profile, dict(self.select_names))
-        return contact
+        return found
 
     def close(self) -> None:
         """Close the connections. Safe to call twice."""

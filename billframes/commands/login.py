@@ -12,7 +12,6 @@ import getpass
 import importlib
 import json
 import sys
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from typing import Any
 from billframes._terminal import say
 from billframes.client import Client
 from billframes.config.credentials import KEYRING_SERVICE, check_address
-from billframes.config.profiles import config_file, write_privately
+from billframes.config.profiles import config_file, read_config, write_privately
 from billframes.config.secret import Secret, hidden
 from billframes.errors import ConfigError
 
@@ -97,15 +96,15 @@ def _keep_token(keyring: Any, name: str, token: Secret) -> tuple[Secret | None, 
         keyring.set_password(KEYRING_SERVICE, name, token.reveal())
         # Some keyrings accept a token but don't store it.
         kept = keyring.get_password(KEYRING_SERVICE, name) == token.reveal()
-        said = "it has no token afterwards"
+        reason = "it has no token afterwards"
     except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which raise what they like
-        kept, said = False, token.masked(f"{type(error).__name__}: {error}")
+        kept, reason = False, token.masked(f"{type(error).__name__}: {error}")
     if kept:
         return before, None
     _restore_token(keyring, name, before)
     return before, (
-        f"The system's keyring did not save the token ({said.rstrip(': .')}), so nothing was saved. Unlock or install "
-        "one, or set BILLFRAMES_BASE_URL and BILLFRAMES_TOKEN."
+        f"The system's keyring did not save the token ({reason.rstrip(': .')}), so nothing was saved. Unlock it or "
+        "install one, or set BILLFRAMES_BASE_URL and BILLFRAMES_TOKEN."
     )
 
 
@@ -120,8 +119,8 @@ def _restore_token(keyring: Any, name: str, before: Secret | None) -> None:
 
 def _with_profile(path: Path, name: str, base_url: str) -> str | None:
     """Return the file's text with the profile added, or None if it already has the profile."""
+    config = read_config(path)
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    config = tomllib.loads(text)
     there = config.get("profiles", {}).get(name)
     if there is not None:
         if there.get("base_url") != base_url:

@@ -86,49 +86,49 @@ def find_api(
     # The default profile's credential is only for its own address.
     elsewhere = bool(base_url or os.environ.get("BILLFRAMES_BASE_URL"))
     name, chosen = read_profile(profile, known_options, default=not elsewhere)
-    url, url_source = _first(
+    url, url_source = _address(base_url, name, chosen)
+    is_of_profile = not chosen.get("base_url") or _same_address(url, chosen["base_url"])
+    options = {key: value for key, value in chosen.items() if key not in {"base_url", "token"}}
+    if not is_of_profile and options.pop("headers", None) and not own_headers:
+        raise ConfigError(_kept_back(f"profile {name!r}", url_source))
+    is_of_environment = url_source != "argument" or any(
+        _same_address(url, each) for each in (os.environ.get("BILLFRAMES_BASE_URL"), chosen.get("base_url"))
+    )
+    tokens = (
+        _Token("argument", token, may_go=True),
+        _Token("BILLFRAMES_TOKEN", hidden(os.environ.get("BILLFRAMES_TOKEN")), may_go=is_of_environment),
+        _Token(f"profile {name!r}", chosen.get("token"), may_go=is_of_profile),
+    )
+    secret, token_source = _first(*((each.source, each.text) for each in tokens if each.may_go))
+    if secret is None and wants_token:
+        secret, token_source = _from_keyring(name if name and is_of_profile else url), "keyring"
+        kept_back = next((each.source for each in tokens if each.text and not each.may_go), None)
+        if secret is None and kept_back and not own_headers:
+            raise ConfigError(_kept_back(kept_back, url_source))
+    if secret is not None:
+        check_token(secret, token_source)
+    sources = {"base_url": url_source, "token": token_source if secret else "none"}
+    return FoundApi(url, secret, name, options, sources)
+
+
+def _address(base_url: str | None, name: str | None, profile: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the API's address and its source; `ConfigError` if there is none, or it can't be used."""
+    url, source = _first(
         ("argument", _filled(base_url)),
         ("BILLFRAMES_BASE_URL", _filled(os.environ.get("BILLFRAMES_BASE_URL"))),
-        (f"profile {name!r}", _filled(chosen.get("base_url"))),
+        (f"profile {name!r}", _filled(profile.get("base_url"))),
     )
     if url is None:
         raise ConfigError("No billing API is configured. " + HOW_TO_CONNECT.format(file=config_file()))
-    url = check_address(url, url_source)
-    home = not chosen.get("base_url") or _same_address(url, chosen["base_url"])
-    options = {key: value for key, value in chosen.items() if key not in {"base_url", "token"}}
-    if not home and options.pop("headers", None) and not own_headers:
-        raise ConfigError(_kept_back(f"profile {name!r}", url_source))
-    in_code = url_source == "argument" and not any(
-        _same_address(url, each) for each in (os.environ.get("BILLFRAMES_BASE_URL"), chosen.get("base_url"))
-    )
-    held = (
-        _Held("argument", token, may_go=True),
-        _Held("BILLFRAMES_TOKEN", hidden(os.environ.get("BILLFRAMES_TOKEN")), may_go=not in_code),
-        _Held(f"profile {name!r}", chosen.get("token"), may_go=home),
-    )
-    secret, token_source = _first(*((each.source, each.token) for each in held if each.may_go))
-    if secret is None and wants_token:
-        secret, token_source = _from_keyring(name if name and home else url), "keyring"
-    kept_back = next((each.source for each in held if each.token and not each.may_go), None)
-    if secret is None and wants_token and kept_back and not own_headers:
-        raise ConfigError(_kept_back(kept_back, url_source))
-    if secret is not None:
-        check_token(secret, token_source)
-    return FoundApi(
-        base_url=url,
-        token=secret,
-        profile=name,
-        options=options,
-        sources={"base_url": url_source, "token": token_source if secret else "none"},
-    )
+    return check_address(url, source), source
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """A token that a source has, and whether it may be sent to the address."""
+class _Token:
+    """A source's token, and whether it may be sent to the address."""
 
     source: str
-    token: Secret | None
+    text: Secret | None
     may_go: bool
 
 

@@ -31,7 +31,7 @@ from billframes._user_lines import warn
 from billframes.config.secret import hidden, hidden_headers
 from billframes.errors import BillframesWarning, ConfigError
 
-__all__ = ["LIMITS", "Limits", "config_file", "keep_select_names", "read_profile", "write_privately"]
+__all__ = ["LIMITS", "Limits", "config_file", "keep_select_names", "read_config", "read_profile", "write_privately"]
 
 
 @dataclass(slots=True)
@@ -108,7 +108,7 @@ def read_profile(
     name = asked or os.environ.get("BILLFRAMES_PROFILE")
     if name is None and not default:
         return None, {}
-    config = _read_config(config_file())
+    config = read_config(config_file())
     profiles = config.get("profiles", {})
     name = name or config.get("default_profile")
     if name is None:
@@ -128,8 +128,15 @@ def read_profile(
     return name, chosen
 
 
-def _read_config(path: Path) -> dict[str, Any]:
-    """Return the file's settings with its credentials hidden."""
+def read_config(path: Path) -> dict[str, Any]:
+    """
+    Return the file's settings with its credentials hidden; none if there is no file.
+
+    Raises
+    ------
+    ConfigError
+        The file can't be read, is not TOML, or a profile in it is not a table.
+    """
     try:
         config = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

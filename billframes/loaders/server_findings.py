@@ -87,7 +87,7 @@ class ServerCheck:
         return found
 
     def __repr__(self) -> str:
-        lines = [f"First contact with {self.base_url}, {self.requests} requests:"]
+        lines = [f"Check of {self.base_url}, {self.requests} requests:"]
         for finding in self.findings:
             lines.append(f"  {finding.name:<14} {finding.mark:<2} {finding.found}")
             lines += [f"  {'':<14}    → {finding.instead}"] if finding.instead else []
@@ -100,7 +100,7 @@ class ServerCheck:
             for finding in self.findings
         )
         return (
-            f"<table><caption>First contact with {escape(self.base_url)}, {self.requests} requests</caption><thead><tr>"
+            f"<table><caption>Check of {escape(self.base_url)}, {self.requests} requests</caption><thead><tr>"
             '<th scope="col">what</th><th scope="col">as assumed</th><th scope="col">found</th>'
             f'<th scope="col">what billframes does</th></tr></thead><tbody>{rows}</tbody></table>'
         )

@@ -164,6 +164,18 @@ def test_an_address_that_can_not_be_used_is_refused_before_the_token_is_asked_fo
     assert ring.kept == {}
 
 
+@pytest.mark.parametrize("text", ["default_profile = ", "[profiles]\ndefault = 3", "token = t0ken"])
+def test_login_says_in_a_sentence_that_the_settings_file_is_broken_and_keeps_it(ring, typed, capsys, text):
+    typed("unused")
+    config_file().parent.mkdir(parents=True, exist_ok=True)
+    config_file().write_text(text)
+    assert main(["login", "--base-url", "https://x.test"]) == 2
+    (shown,) = capsys.readouterr().err.splitlines()
+    assert str(config_file()) in shown
+    assert "t0ken" not in shown
+    assert config_file().read_text() == text
+
+
 def test_ending_the_input_ends_login_in_a_sentence(ring, typed, capsys):
     typed("unused")
     assert main(["login"]) == 2

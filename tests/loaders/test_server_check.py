@@ -1,4 +1,4 @@
-"""First contact: fourteen small requests tell what a server does, and loads then do what was said."""
+"""The check of a server: fourteen small requests tell what a server does, and loads then do what was said."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ def test_it_shows_itself(meet):
     client, _ = meet(ignoring("billed"))
     contact = client.check()
     lines = repr(contact).splitlines()
-    assert lines[0] == f"First contact with {client.base_url}, 14 requests:"
+    assert lines[0] == f"Check of {client.base_url}, 14 requests:"
     assert "  other filters  NO billed or billingType is ignored: others came" in lines
     assert any(line.lstrip().startswith("→ a load in which") for line in lines)
     shown = contact._repr_html_()
