@@ -62,6 +62,8 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 _LINK = re.compile(r"\]\((?!https?:|#)([^()#\s]+)")
+# Doctest ends an output at an empty line, which readers need not see.
+_END_OF_EXAMPLE = re.compile(r"^(```pycon\n.*?)\n\n```$", re.DOTALL | re.MULTILINE)
 _COPIES = {"notebooks/": "generated/notebooks/"} | {name: f"generated/{name.lower()}" for name in site_pages.COPIED}
 
 
@@ -73,7 +75,7 @@ def setup(app: Any) -> None:
 
 
 def _source(app: Any, page: str, source: list[str]) -> None:
-    """Show the pictures of a page, and point links that leave the folder to the copies in the site."""
+    """Show a page's pictures, end its examples, and point links that leave the folder to the copies in the site."""
     folder = Path(app.srcdir, page).parent
     if f"{page}.md" in _COPIES.values():
         folder = Path(app.srcdir).parent  # its links start at the top
@@ -87,7 +89,8 @@ def _source(app: Any, page: str, source: list[str]) -> None:
         start = Path(page).parent
         return f"]({os.path.relpath(target.removeprefix('docs/'), start)}"
 
-    source[0] = _LINK.sub(inside, site_pages.with_pictures(page, source[0]))
+    text = _END_OF_EXAMPLE.sub(r"\1\n```", source[0])
+    source[0] = _LINK.sub(inside, site_pages.with_pictures(page, text))
 
 
 def _call_docstring(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:

@@ -1,0 +1,39 @@
+"""The diffs in CONTRIBUTING.md apply to the present code, and what they add works."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+USE = """
+import sys
+import billframes as bf
+
+with bf.Client(*sys.argv[1:]) as client:
+    entries = client.time_entries("2026-10")
+    coded = client.time_entries("2026-10", task_code="L110")
+    assert 0 < len(coded) == (entries["task_code"] == "L110").sum()
+    assert str(client.practice_areas().dtypes["color"]) == "str"
+    row = bf.book("2026-10", client=client).weekend_work(by=None).iloc[0]
+    hours = entries.loc[entries["date"].dt.day_of_week >= 5, "hours"].sum()
+    assert hours > 0 and abs(hours - row["weekend_hours"]) < 1e-6, (hours, row)
+    assert bf.explain("weekend_work").question == "Who works at weekends?"
+"""
+
+
+@pytest.mark.slow
+def test_what_the_diffs_add_can_be_used(sandbox, tmp_path):
+    shutil.copytree(ROOT / "billframes", tmp_path / "billframes", ignore=shutil.ignore_patterns("__pycache__"))
+    diffs = re.findall(r"^```diff\n(.*?)^```$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    assert len(diffs) == 3
+    subprocess.run(["git", "apply"], cwd=tmp_path, input="".join(diffs), text=True, check=True)
+    env = os.environ | {"PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", USE, sandbox.base_url, sandbox.tokens["full"]]
+    subprocess.run(command, env=env, cwd=tmp_path, check=True)
