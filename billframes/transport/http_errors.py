@@ -77,9 +77,12 @@ def _advice(failure: Exception, reason: str) -> str:
     if isinstance(failure, httpx.TimeoutException):
         return "The server was silent for too long: try again, or raise timeout=."
     if "certificate" in reason.lower():
-        return "Its TLS certificate is not trusted on this machine: ask your IT for the right address or authority."
+        return (
+            "Its TLS certificate is not trusted on this machine: check the address, or ask your IT for the file of its "
+            "certificate authority, and give the path as verify=."
+        )
     if isinstance(failure, httpx.ConnectError):
-        return "Check the address and your network connection."
+        return "Check the address, your network connection and, if there is one, the proxy (HTTPS_PROXY)."
     return _INCOMPLETE
 
 
