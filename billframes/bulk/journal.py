@@ -41,6 +41,8 @@ CREATE TABLE change (
 CREATE INDEX change_state ON change (state, number);
 CREATE INDEX change_planned ON change (lower(id)) WHERE state = 'planned';
 """
+# Without reading the values.
+_CELLS = msgspec.json.Decoder(list[tuple[str, msgspec.Raw, msgspec.Raw]])
 _COLUMNS = "number, action, place, id, body, cells, base, twins, state, reason, sent_at, tries"
 
 
@@ -214,6 +216,18 @@ class Journal:
         sql = f"SELECT {_COLUMNS} FROM change {where} ORDER BY number"  # noqa: S608
         for row in self._database.execute(sql, [] if state is None else [state]):
             yield _entry(row)
+
+    def creates_without_id(self) -> list[Entry]:
+        """Return the creates that were made, and whose ids are not known."""
+        sql = f"SELECT {_COLUMNS} FROM change WHERE state = 'done' AND action = 'create' AND id IS NULL ORDER BY number"  # noqa: S608
+        return [_entry(row) for row in self._database.execute(sql)]
+
+    def outcomes(self) -> Iterator[tuple[str | None, str, str, str, str | None, int | None]]:
+        """Yield of each change its id, action, columns, state, reason and place."""
+        for id_, action, cells, state, reason, place in self._database.execute(
+            "SELECT id, action, cells, state, reason, place FROM change ORDER BY number"
+        ):
+            yield id_, action, ", ".join(name for name, *_ in _CELLS.decode(cells)), state, reason or None, place
 
     def count(self, state: str | None = None) -> int:
         """Return how many changes there are, or how many in a state."""

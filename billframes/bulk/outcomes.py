@@ -166,11 +166,7 @@ def written_columns(connection: WritingConnection, resource: Resource, names: It
 
 def outcomes_of(connection: WritingConnection, resource: Resource, journal: Journal) -> Outcomes:
     """Return what a journal says became of each change."""
-    rows = (
-        (each.id, each.action, ", ".join(name for name, *_ in each.cells), each.state, each.reason or None, each.place)
-        for each in journal.entries()
-    )
     types = {"id": TEXT, "action": ACTIONS, "columns": TEXT, "outcome": FINISHED, "reason": TEXT, "row": "Int64"}
-    frame = Outcomes(series_of(rows, types))
+    frame = Outcomes(series_of(journal.outcomes(), types))
     frame._told = _Told(connection, resource, journal.path)
     return frame

@@ -37,7 +37,7 @@ _DOWN = 50
 # So many updates of a run are read one by one: small plans whole, and lists are held against what these wrote.
 STRICT = 20
 # Writes of a wave: at least and at most so many a connection, in between as many as take so many seconds.
-_LEAST, _MOST, _WAVE_SECONDS = 2, 8, 0.1
+_LEAST, _MOST, _WAVE_SECONDS = 2, 16, 0.1
 # Seconds after which the last minute of changes is looked at again.
 _LOOK_AGAIN = 10.0
 # Lists in a row that can't be relied on, after which no more are asked for.
@@ -104,6 +104,7 @@ class Sending:
             The server does not answer.
         """
         self._looked = time.monotonic()
+        self._begun = self._begun or self._looked
         try:
             while True:
                 self._fill(actions)
@@ -145,7 +146,6 @@ class Sending:
         """Ask which records have moved, if some wait to be written."""
         if "update" not in actions or not self._journal.waiting("planned", actions, 1):
             return
-        self._begun = self._begun or time.monotonic()
         written, self._written = self._written, []
         self._reading = self._pool.submit(changed.recent, written, self._pages)
         self._reading.add_done_callback(self._ready.put)

@@ -65,7 +65,7 @@ class LostCreates:
 
     def find_ids(self) -> None:
         """Find the ids of created records that the server answered without."""
-        entries = [entry for entry in self._journal.entries("done") if entry.action == "create" and not entry.id]
+        entries = self._journal.creates_without_id()
         if not entries:
             return
         try:
