@@ -11,6 +11,7 @@ answered, so that `bf.resume(journal)` finishes an apply that was killed without
 `records`       records as the server has them, in little memory
 `creations`     find the records on the server that are the same as new rows
 `rules`         the API's refusals, and the matter's LEDES requirements, before anything is sent
+`mistakes`      note edits that are allowed and look like a mistake
 `comparison`    compare an edited frame with the server
 `plan`          `Plan`: every cell that differs, with its status
 `journal`       the file that remembers each change and its outcome

@@ -27,12 +27,25 @@ from billframes.schema.json_text import parse_day
 from billframes.schema.resources import ALL_ZERO_ID, Resource
 from billframes.schema.sources import Source, fields_of, sources_of
 
-__all__ = ["EditColumn", "UnreadableError", "columns_of", "raw_value", "read_cell", "same", "text_of_cell", "values_of"]
+__all__ = [
+    "Digits",
+    "EditColumn",
+    "UnreadableError",
+    "columns_of",
+    "raw_value",
+    "read_cell",
+    "same",
+    "text_of_cell",
+    "values_of",
+]
 
 # Two amounts or hours that differ by less are equal: Excel and the server round differently.
 CENT = 0.005
+# Spreadsheets keep 15 digits of a number.
+_ROUNDED = 10**15
 # Excel keeps milliseconds of a time, LibreOffice hundredths of a second.
 _INSTANT = dt.timedelta(milliseconds=20)
+_AS_NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})?")
 _NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
 # Fields that null leaves as they are; the all-zero UUID takes their value away.
 _REMOVED_BY_ZERO = frozenset({"fixed_fee_id", "practice_area_id"})
@@ -40,6 +53,12 @@ _REMOVED_BY_ZERO = frozenset({"fixed_fee_id", "practice_area_id"})
 
 class UnreadableError(ValueError):
     """A cell that can't be read as a value of its column; the text says what is expected."""
+
+
+class Digits(str):
+    """A text that came as a number, as when a spreadsheet takes the reference `00042` for 42."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,10 +230,12 @@ def _text(_column: EditColumn, value: Any) -> str:
     if isinstance(value, str):
         return value
     # A code typed into a spreadsheet can become a number.
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        return str(value)
     if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
+        value = int(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        if abs(value) >= _ROUNDED:
+            raise UnreadableError("is a number of more than 15 digits, which spreadsheets round; give it as text")
+        return Digits(value)
     raise UnreadableError("is not a text")
 
 
@@ -314,7 +335,7 @@ def same(column: EditColumn, before: Any, after: Any) -> bool:
     Tell whether two cells hold the same value.
 
     Money, hours and rates are compared at the cent; a text with the apostrophe that marks it in a spreadsheet is the
-    text without it; missing text and empty text are one.
+    text without it; missing text and empty text are one; a text that became a number is the number.
 
     Examples
     --------
@@ -334,9 +355,23 @@ def same(column: EditColumn, before: Any, after: Any) -> bool:
     if column.kind == "instant":
         return bool(abs(before - after) < _INSTANT)
     if column.kind == "text":
+        if isinstance(after, Digits) and _is_number(before):
+            return float(before) == float(after)
         one, other = _lines(before), _lines(after)
         return one == other or neutral(one) == other or neutral(other) == one
     return bool(before == after)
+
+
+def _is_number(text: str) -> bool:
+    """
+    Tell whether a spreadsheet takes a text for a number.
+
+    Examples
+    --------
+    >>> _is_number("00042"), _is_number("1E5"), _is_number("A1")
+    (True, True, False)
+    """
+    return _AS_NUMBER.fullmatch(text.strip()) is not None
 
 
 def _lines(text: str) -> str:

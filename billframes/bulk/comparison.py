@@ -8,9 +8,11 @@ from typing import Any
 
 from billframes._names import closest, snake_case
 from billframes.bulk.changes import Cell, Change, body_for
-from billframes.bulk.columns import EditColumn, same
+from billframes.bulk.columns import Digits, EditColumn, same, text_of_cell
 from billframes.bulk.creations import find_same, identity_of
 from billframes.bulk.edited import EditedRow, EditedRows, Unreadable
+from billframes.bulk.journal import same_server
+from billframes.bulk.mistakes import Mistakes
 from billframes.bulk.present import ListHint, Server
 from billframes.bulk.records import Record
 from billframes.bulk.rules import check_changes, check_deletions
@@ -22,6 +24,10 @@ __all__ = ["Comparison", "deletions"]
 _ALWAYS = ("billed", "modified_at")
 # What the checks of codes and of a fixed fee read of the record itself, and what people know a record by.
 _CHECKED = ("matter_id", "fixed_fee_id", "billing_type", "activity_code", "task_code", "expense_code", "date", "name")
+# Nobody edits this column, so another record's time of creation shows that the ids stayed while the rows were sorted.
+_MOVED_ROW = (
+    "created_at is another record's, so this row was moved against its id, as by a sort without the id's column"
+)
 # Loader arguments by which the same records can be listed again.
 _REPEATABLE = frozenset({"user_id", "matter_id", "client_id", "billing_type", "fixed_fee_id", "billed"})
 
@@ -67,6 +73,10 @@ class Comparison:
         self._check_bodies(changes)
         if not duplicates:
             self._mark_twins(changes)
+        mistakes = Mistakes(self._columns, self._resource)
+        for change in changes:
+            mistakes.look(change)
+        self._notes += mistakes.notes()
         return changes, self._notes
 
     def _present(self) -> dict[str, Record]:
@@ -98,6 +108,12 @@ class Comparison:
     def _note_columns(self, present: Mapping[str, Record]) -> None:
         """Note columns that are not compared."""
         nouns = self._resource.name.replace("_", " ")
+        loaded, here = (
+            self._rows.info.server if self._rows.info else None,
+            getattr(self._server.connection, "base_url", ""),
+        )
+        if loaded and not same_server(loaded, here):
+            self._notes.append(f"The frame was loaded from {loaded}, and this plan changes {here}.")
         for name in self._rows.unknown:
             hint = closest(name, [each for each, column in self._columns.items() if column.update])
             self._notes.append(f"{nouns} have no column {name!r}, so nothing of it is sent.{hint}")
@@ -134,6 +150,8 @@ class Comparison:
                 change.cells.append(cell)
         if not change.cells:
             change.status = "no change"
+        elif any(cell.column == "created_at" for cell in change.cells):
+            change.mark("invalid", _MOVED_ROW)
         elif record.get("billed") is True:
             change.mark("billed", "the record is on an invoice")
         elif reason := self._moved(row, record):
@@ -147,11 +165,15 @@ class Comparison:
             return None
         path = column.create if creating else column.update
         if isinstance(after, Unreadable):
+            if after.shown.strip() == text_of_cell(before):
+                return None
             if path is None:
                 return Cell(name, before, after.shown, "read-only column", "the API does not let callers write it")
             return Cell(name, before, after.shown, "invalid", after.expected)
         if same(column, before, after):
             return None
+        if isinstance(after, Digits):
+            after = str(after)
         if path is None:
             only_new = not creating and column.create is not None
             reason = "only a new record takes it" if only_new else "the API does not let callers write it"

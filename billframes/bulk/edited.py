@@ -6,6 +6,7 @@ frame of another resource.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,11 +22,22 @@ from billframes.loading.ids import identifier, segment
 from billframes.loading.load_info import LoadInfo, load_info, told_of
 from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, INVOICES, MATTERS, TIME_ENTRIES, Resource
 
-__all__ = ["EditedRow", "EditedRows", "Unreadable", "ids_given", "read_edited"]
+__all__ = ["EditedRow", "EditedRows", "Percentage", "Unreadable", "ids_given", "read_edited"]
 
+# What `astype(str)` makes of missing values.
+_MISSING_AS_TEXT = frozenset({"nan", "NaN", "NaT", "<NA>", "None"})
+# A point before three digits groups thousands in some countries.
+_AMBIGUOUS = re.compile(r"[+-]?[1-9][0-9]{0,2}[.][0-9]{3}")
 # Rows converted to Python values at once.
 _CHUNK = 5_000
 _NAMED = 3
+
+
+class Percentage(float):
+    """A number that its sheet shows as a percentage."""
+
+    def __str__(self) -> str:
+        return f"{float(self):.10g} (shown as a percentage)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +181,35 @@ _NAMED_BY = {
 
 def _cell(column: EditColumn, value: Any) -> Any:
     try:
+        _check_typed(column, value)
         return read_cell(column, value)
     except UnreadableError as error:
         return Unreadable(str(value), str(error))
+
+
+def _check_typed(column: EditColumn, value: Any) -> None:
+    """
+    Refuse what a person or a program means otherwise than it would be read.
+
+    Raises
+    ------
+    UnreadableError
+        It is a percentage of hours or money, a text such as "1.250" that is another number elsewhere, or "nan".
+
+    Examples
+    --------
+    >>> _check_typed(EditColumn("amount", "money"), "1.250")
+    Traceback (most recent call last):
+    billframes.bulk.columns.UnreadableError: is 1250 in some countries and 1.25 in others; give a number
+    """
+    if column.kind == "text" and isinstance(value, str) and value in _MISSING_AS_TEXT:
+        raise UnreadableError("is how Python writes a missing value; leave the cell empty, or give another text")
+    if column.kind in {"money", "hours", "rate"}:
+        if isinstance(value, Percentage):
+            raise UnreadableError("is a percentage; give the number itself")
+        if isinstance(value, str) and _AMBIGUOUS.fullmatch(value.strip()):
+            plain = value.strip().replace(".", "")
+            raise UnreadableError(f"is {plain} in some countries and {float(value):g} in others; give a number")
 
 
 def _id_of(value: Any, resource: Resource) -> str | None:

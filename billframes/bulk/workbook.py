@@ -13,6 +13,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import pandas as pd
 from billframes._export import neutral
 from billframes._names import snake_case
 from billframes.bulk.columns import columns_of
+from billframes.bulk.edited import Percentage
 from billframes.errors import ConfigError, ParameterError
 from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, MATTERS, TIME_ENTRIES, Resource
 
@@ -30,6 +32,10 @@ __all__ = ["CellError", "read_workbook"]
 _RESOURCES = (TIME_ENTRIES, EXPENSES, FIXED_FEES, MATTERS, CLIENTS)
 # The heading is among the first rows.
 _HEADING_WITHIN = 20
+# In the sheet's part of the file.
+_MERGED = re.compile(rb'<mergeCell [^>]*ref="([A-Z]+[0-9]+:[A-Z]+([0-9]+))"')
+_HIDDEN = re.compile(rb'<row [^>]*hidden="(?:1|true)"[^>]*>')
+_ROW_NUMBER = re.compile(rb' r="([0-9]+)"')
 _SPELLED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 
@@ -65,13 +71,13 @@ def read_workbook(path: Path) -> tuple[Resource, pd.DataFrame]:
         Whose records they are, by the id column.
     frame : DataFrame
         The cells as the file has them, by heading; missing ones are None. `attrs["first_row"]` is the sheet's row of
-        the first record.
+        the first record, `attrs["hidden"]` are the places of rows that are hidden, from 0.
 
     Raises
     ------
     ParameterError
-        The file can't be read, no sheet or more than one has records, a heading stands twice, or the id's column is
-        missing.
+        The file can't be read, no sheet or more than one has records, a heading stands twice, cells are merged, or
+        the id's column is missing.
     ConfigError
         The Excel reader is not installed.
     """
@@ -85,7 +91,8 @@ def read_workbook(path: Path) -> tuple[Resource, pd.DataFrame]:
         # Read-only workbooks keep the file open.
         with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
             found = [each for sheet in book.worksheets if (each := _records(sheet)) is not None]
-        formulas = _formulas(path, found[0][0]) if len(found) == 1 and _has_formulas(path) else {}
+        content = _content(path, found[0].part) if len(found) == 1 else b""
+        formulas = _formulas(path, found[0].name) if b"<f>" in content or b"<f " in content else {}
     except ParameterError:
         raise
     except Exception as error:
@@ -98,23 +105,38 @@ def read_workbook(path: Path) -> tuple[Resource, pd.DataFrame]:
         ids = ", ".join(snake_case(each.id) for each in _RESOURCES)
         raise ParameterError(f"{path.name} has no sheet with records: none has one of the columns {ids}.")
     if len(found) > 1:
-        named = ", ".join(repr(each[0]) for each in found)
+        named = ", ".join(repr(each.name) for each in found)
         raise ParameterError(f"{path.name} has several sheets with records ({named}); keep one of them.")
-    sheet, resource, heading, names, rows = found[0]
-    _check_headings(names, path.name)
-    _check_resource(resource, names, sheet)
-    places = {name: place for place, name in enumerate(names) if name}
+    (sheet,) = found
+    _check_headings(sheet.names, path.name)
+    _check_resource(sheet)
+    _check_merged(content, sheet)
+    places = {name: place for place, name in enumerate(sheet.names) if name}
+    first = sheet.heading + 1
     lists = {
-        name: [_value(row, place, formulas.get((at, place))) for at, row in enumerate(rows, start=heading + 1)]
+        name: [_value(row, place, formulas.get((at, place))) for at, row in enumerate(sheet.rows, start=first)]
         for name, place in places.items()
     }
     frame = pd.DataFrame({name: pd.Series(each, dtype=object) for name, each in lists.items()})
-    frame.attrs["first_row"] = heading + 1
-    return resource, frame
+    frame.attrs["first_row"] = first
+    frame.attrs["hidden"] = [row - first for row in _hidden(content) if row >= first]
+    return sheet.resource, frame
 
 
-def _records(sheet: Any) -> tuple[str, Resource, int, list[str], list[Sequence[Any]]] | None:
-    """Return a sheet's name, resource, the number and texts of its heading, and its rows; None without records."""
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """A sheet with records: its name, its part of the file, and the number and texts of its heading."""
+
+    name: str
+    part: str
+    resource: Resource
+    heading: int
+    names: list[str]
+    rows: list[Sequence[Any]]
+
+
+def _records(sheet: Any) -> _Sheet | None:
+    """Return a sheet's records; None if it has none."""
     # Some programs write a wrong size of the sheet.
     sheet.reset_dimensions()
     rows: Iterator[Sequence[Any]] = iter(sheet.iter_rows())
@@ -122,7 +144,8 @@ def _records(sheet: Any) -> tuple[str, Resource, int, list[str], list[Sequence[A
         names = [_heading(cell.value) for cell in row]
         resource = next((each for each in _RESOURCES if snake_case(each.id) in names), None)
         if resource is not None:
-            return sheet.title, resource, number, names, list(rows)
+            # openpyxl does not say otherwise what it reads.
+            return _Sheet(sheet.title, sheet._worksheet_path, resource, number, names, list(rows))
     return None
 
 
@@ -136,13 +159,13 @@ def _check_headings(names: Iterable[str], file: str) -> None:
         raise ParameterError(f"{file} has the heading {twice[0]!r} more than once; rename or delete one column.")
 
 
-def _check_resource(resource: Resource, names: Sequence[str], sheet: str) -> None:
+def _check_resource(sheet: _Sheet) -> None:
     """Refuse a sheet whose own id was deleted: its rows would be taken for the records that they name."""
-    headings = set(names)
-    like = max((resource, *_RESOURCES), key=lambda each: len(headings & columns_of(each).keys()))
-    if like is not resource:
+    headings = set(sheet.names)
+    like = max((sheet.resource, *_RESOURCES), key=lambda each: len(headings & columns_of(each).keys()))
+    if like is not sheet.resource:
         raise ParameterError(
-            f"The rows of the sheet {sheet!r} look like {like.name.replace('_', ' ')}, but it has no column "
+            f"The rows of the sheet {sheet.name!r} look like {like.name.replace('_', ' ')}, but it has no column "
             f"{snake_case(like.id)!r}. Add it; it is empty in rows that are to be created."
         )
 
@@ -155,6 +178,8 @@ def _value(row: Sequence[Any], place: int, formula: str | None) -> Any:
     value = cell.value if cell is not None else None
     if value is None and formula:
         return CellError(f"{formula} (without its result; calculate it, and save the file again)")
+    if isinstance(value, float | int) and "%" in str(cell.number_format):
+        return Percentage(value)
     return _plain(value)
 
 
@@ -166,10 +191,25 @@ def _plain(value: Any) -> Any:
     return text[1:] if text.startswith("'") and neutral(text[1:]) == text else text
 
 
-def _has_formulas(path: Path) -> bool:
+def _check_merged(content: bytes, sheet: _Sheet) -> None:
+    """Refuse merged cells: all but one of them are empty in the file, although the sheet shows one value for all."""
+    for place, last in _MERGED.findall(content):
+        if int(last) > sheet.heading:
+            raise ParameterError(
+                f"The sheet {sheet.name!r} has merged cells ({place.decode()}). Only the first of them has the value, "
+                "and the others would be emptied: unmerge them, and fill every cell."
+            )
+
+
+def _hidden(content: bytes) -> list[int]:
+    """Return the numbers of the rows that a filter or a person has hidden."""
+    numbers = (_ROW_NUMBER.search(row) for row in _HIDDEN.findall(content))
+    return [int(number[1]) for number in numbers if number]
+
+
+def _content(path: Path, part: str) -> bytes:
     with zipfile.ZipFile(path) as archive:
-        sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/") and name.endswith(".xml")]
-        return any(b"<f>" in content or b"<f " in content for content in map(archive.read, sheets))
+        return archive.read(part.lstrip("/"))
 
 
 def _formulas(path: Path, sheet: str) -> dict[tuple[int, int], str]:

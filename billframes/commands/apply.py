@@ -64,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
         if journal is not None and journal.exists() and not args.dry_run:
             return _go_on(client, journal, yes=args.yes)
         plan = make_plan(client, resource, frame, args.delete_missing, duplicates=args.duplicates)
+        _note_hidden(plan, frame.attrs["hidden"])
         say(as_text(plan, frame.attrs["first_row"]))
         if args.dry_run:
             return 0
@@ -76,6 +77,14 @@ def run(args: argparse.Namespace) -> int:
             say(f"Journal: {journal}")
             return _told(plan.apply(journal), plan)
         return INCOMPLETE if _held(plan) else 0
+
+
+def _note_hidden(plan: Plan, places: list[int]) -> None:
+    """Note changes that nobody sees in the sheet: text pasted over a filtered column can land in hidden rows, too."""
+    hidden = set(places)
+    number = sum(change.place in hidden for change in plan.changes if change.is_sent) if hidden else 0
+    if number:
+        plan.notes += (f"Changed rows that the sheet hides, as by a filter: {number:,}. They are sent, too.",)
 
 
 def _go_on(client: Client, journal: Path, *, yes: bool) -> int:

@@ -84,7 +84,7 @@ def load(client: ApiConnection, request: ListRequest, *, to: str, progress: bool
     check_rates(table, resource.name)
     if request.limit is not None:
         table = table.slice(0, request.limit)
-    return finish(table, request, loaded, when, custom, to)
+    return finish(table, request, loaded, when, custom, to, getattr(client, "base_url", None))
 
 
 def definitions_of(client: ApiConnection, entity: str) -> tuple[CustomColumn, ...]:
@@ -212,6 +212,7 @@ def finish(
     when: dt.datetime | None,
     custom: Sequence[CustomColumn],
     to: str,
+    server: str | None = None,
 ) -> Any:
     """Turn a table into the kind of frame asked for, with what is told of its load."""
     frame = convert(table, to)
@@ -226,5 +227,6 @@ def finish(
         "requests": loaded.requests,
         "proof": loaded.proof,
         "time": when.isoformat() if when else None,
+        "server": server,
     }
     return attach_load_info(frame, told)

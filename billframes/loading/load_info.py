@@ -37,6 +37,8 @@ class LoadInfo:
         The loader's other arguments that decide which records are in the frame, such as `user_id` or `limit`.
     time : datetime, optional
         The server's time when the load began.
+    server : str, optional
+        The address of the server that it came from.
     """
 
     rows: int | None = None
@@ -44,6 +46,7 @@ class LoadInfo:
     end: dt.date | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
     time: dt.datetime | None = None
+    server: str | None = None
 
 
 def attach_load_info(frame: Any, told: Mapping[str, Any]) -> Any:
@@ -79,6 +82,7 @@ def load_info(frame: Any) -> LoadInfo | None:
         _date(period.get("end")),
         dict(told.get("arguments") or {}),
         dt.datetime.fromisoformat(str(time)) if time else None,
+        told.get("server"),
     )
 
 

@@ -1,0 +1,107 @@
+"""Note edits that are allowed and look like a mistake: the plan says them in a sentence above its cells.
+
+| note | the mistake behind it |
+|---|---|
+| cells lose their value | merged cells, a failed lookup, a merge of frames that found nothing |
+| new values are those of other rows | rows that were sorted without the id's column |
+| more than 24 hours | minutes typed as hours, a missing decimal point |
+| a date moves by more than a year | a year mistyped, a number taken for a date |
+| new rows are equal | rows pasted twice |
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from billframes.bulk.changes import Cell, Change
+from billframes.bulk.columns import EditColumn, text_of_cell
+from billframes.bulk.creations import identity_of
+from billframes.schema.resources import Resource
+
+__all__ = ["Mistakes"]
+
+_DAY_HOURS = 24.0
+_YEAR = dt.timedelta(days=366)
+# So many rows tell whether values were moved between rows.
+_SAMPLE = 2_000
+_LEAST_MOVED = 3
+
+
+class Mistakes:
+    """
+    What looks like a mistake in the changes of a plan.
+
+    Parameters
+    ----------
+    columns : mapping of str to EditColumn
+    resource : Resource
+    """
+
+    def __init__(self, columns: Mapping[str, EditColumn], resource: Resource) -> None:
+        self._columns, self._resource = columns, resource
+        self._emptied: Counter[str] = Counter()
+        # Texts before and after, by column, of the first rows.
+        self._texts: dict[str, tuple[list[str], list[str]]] = {}
+        self._long: list[float] = []
+        self._far: list[tuple[dt.date, dt.date]] = []
+        self._new: Counter[int] = Counter()
+
+    def look(self, change: Change) -> None:
+        """Look at one change; what is not sent is passed over."""
+        if change.action == "create" and change.is_sent:
+            identity = identity_of(self._resource, {cell.column: cell.after for cell in change.cells})
+            self._new[hash(repr(sorted(identity.items())))] += 1
+        for cell in change.sent_cells():
+            if change.action == "update":
+                self._look_at_update(cell)
+            if self._columns[cell.column].kind == "hours" and abs(cell.after or 0.0) > _DAY_HOURS:
+                self._long.append(cell.after)
+
+    def _look_at_update(self, cell: Cell) -> None:
+        column, before, after = self._columns[cell.column], cell.before, cell.after
+        if after is None or after == "":
+            self._emptied[cell.column] += 1
+        elif column.kind == "text" and before:
+            texts = self._texts.setdefault(cell.column, ([], []))
+            if len(texts[0]) < _SAMPLE:
+                texts[0].append(before)
+                texts[1].append(after)
+        elif column.kind == "date" and before is not None and abs(after - before) > _YEAR:
+            self._far.append((before, after))
+
+    def notes(self) -> list[str]:
+        """Return a sentence for each kind of mistake that was seen."""
+        return [*self._emptied_cells(), *self._moved_rows(), *self._numbers(), *self._equal_rows()]
+
+    def _emptied_cells(self) -> Iterator[str]:
+        if self._emptied:
+            named = ", ".join(f"{name} {number:,}" for name, number in self._emptied.items())
+            yield f"Cells that have a value on the server and will be empty: {named}."
+
+    def _moved_rows(self) -> Iterator[str]:
+        for name, (before, after) in self._texts.items():
+            others, different = set(before), len(set(after))
+            moved = sum(text in others for text in after)
+            # A code or a phrase that many rows have says nothing.
+            if moved >= _LEAST_MOVED and 2 * moved > len(after) and 2 * different > len(after):
+                yield (
+                    f"{moved:,} of the new values in {name} are those of other rows that change too. If rows were "
+                    "sorted without the id's column, every value is at a wrong record: check `before`."
+                )
+
+    def _numbers(self) -> Iterator[str]:
+        if self._long:
+            yield f"Rows with more than 24 hours: {len(self._long):,}, such as {text_of_cell(self._long[0])}."
+        if self._far:
+            before, after = self._far[0]
+            yield f"Dates that move by more than a year: {len(self._far):,}, such as {before} to {after}."
+
+    def _equal_rows(self) -> Iterator[str]:
+        equal = sum(number - 1 for number in self._new.values())
+        if equal:
+            yield (
+                f"{equal:,} new {self._resource.noun if equal == 1 else self._resource.name.replace('_', ' ')} "
+                f"{'is' if equal == 1 else 'are'} the same as another new row, and each will be created."
+            )

@@ -1,0 +1,209 @@
+"""Natural mistakes with an edited frame or workbook are held back or said: none changes records without a word."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import re
+from typing import Any
+
+import openpyxl
+import pandas as pd
+import pytest
+
+import billframes as bf
+from billframes import cli
+from billframes._export import to_excel
+from billframes.bulk.workbook import read_workbook
+from billframes.sandbox import Sandbox
+
+
+@pytest.fixture
+def sheet(entries, tmp_path) -> Any:
+    """An exported sheet, the column numbers by heading, and a function that saves it."""
+    book = openpyxl.load_workbook(io.BytesIO(to_excel(entries.head(12), sheet="time_entries")))
+
+    def saved() -> Any:
+        book.save(tmp_path / "edited.xlsx")
+        return tmp_path / "edited.xlsx"
+
+    return book.active, {cell.value: cell.column for cell in book.active[1]}, saved
+
+
+def invalid(plan: bf.Plan, column: str) -> list[str]:
+    rows = plan.frame[(plan.frame["column"] == column) & (plan.frame["status"] == "invalid")]
+    return [str(each) for each in rows["reason"]]
+
+
+def moved(entries: pd.DataFrame) -> pd.DataFrame:
+    """Entries whose values were sorted while the ids stayed."""
+    rest = [name for name in entries.columns if name != "time_entry_id"]
+    edited = entries.copy()
+    edited[rest] = entries[rest].iloc[::-1].to_numpy()
+    return edited
+
+
+def test_rows_that_were_moved_against_their_ids_are_not_sent(firm, entries):
+    edited = moved(entries.head(12)).drop(columns="modified_at")
+    plan = firm.client.time_entries.plan(edited)
+    assert plan.sent == []
+    assert set(invalid(plan, "description")) == {
+        "created_at is another record's, so this row was moved against its id, as by a sort without the id's column"
+    }
+
+
+def test_texts_of_other_rows_are_noted_where_nothing_else_shows_that_rows_moved(firm, entries):
+    edited = moved(entries.head(12))[["time_entry_id", "description"]]
+    plan = firm.client.time_entries.plan(edited)
+    assert [note for note in plan.notes if note.startswith("12 of the new values in description are those of other")]
+    # One text for all, and texts of their own, are what they look like.
+    for texts in ("Call", [f"Call {row}" for row in range(12)]):
+        assert firm.client.time_entries.plan(edited.assign(description=texts)).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("12,50", "is not a number"),
+        ("1.250", "is 1250 in some countries and 1.25 in others"),
+        (dt.time(1, 30), "is not a number"),
+        ("1:30", "is not a number"),
+    ],
+)
+def test_hours_that_can_be_read_in_two_ways_are_invalid(firm, sheet, value, said):
+    page, columns, saved = sheet
+    page.cell(2, columns["hours"]).value = value
+    (reason,) = invalid(firm.client.time_entries.plan(read_workbook(saved())[1]), "hours")
+    assert said in reason
+
+
+def test_hours_shown_as_a_percentage_are_invalid(firm, sheet):
+    page, columns, saved = sheet
+    cell = page.cell(2, columns["hours"])
+    cell.value, cell.number_format = 0.5, "0%"
+    plan = firm.client.time_entries.plan(read_workbook(saved())[1])
+    assert invalid(plan, "hours") == ["is a percentage; give the number itself"]
+
+
+def test_a_text_that_shows_what_the_server_has_is_no_change(firm, entries):
+    one = entries.iloc[[0]]
+    id_ = one["time_entry_id"].item()
+    firm.client.time_entries.update(id_, hours=1.125)
+    frame = pd.DataFrame({"time_entry_id": [id_], "hours": ["1.125"]})
+    assert firm.client.time_entries.plan(frame).frame["status"].tolist() == ["no change"]
+    firm.client.time_entries.update(id_, hours=one["hours"].item())
+
+
+@pytest.mark.parametrize("text", ["31/10/2026", "03/10/2026", "3.10.2026", "2026/10/03", 46000])
+def test_dates_in_another_order_are_invalid(firm, entries, text):
+    frame = pd.DataFrame({"time_entry_id": entries["time_entry_id"].iloc[:1], "date": pd.Series([text], dtype=object)})
+    assert len(invalid(firm.client.time_entries.plan(frame), "date")) == 1
+
+
+def test_a_date_of_another_year_and_a_day_of_90_hours_are_noted(firm, entries):
+    rows = entries[["time_entry_id", "date", "hours"]].iloc[200:203]
+    plan = firm.client.time_entries.plan(rows.assign(date=dt.date(2062, 10, 3), hours=90))
+    assert "Rows with more than 24 hours: 3, such as 90." in plan.notes
+    assert any(
+        re.match(r"Dates that move by more than a year: 3, such as 2026-10-\d\d to 2062-10-03", n) for n in plan.notes
+    )
+    assert not any("24 hours" in n for n in firm.client.time_entries.plan(rows.assign(hours=24)).notes)
+
+
+def test_merged_cells_are_refused(sheet):
+    page, columns, saved = sheet
+    page.merge_cells(start_row=2, end_row=5, start_column=columns["task_code"], end_column=columns["task_code"])
+    with pytest.raises(bf.ParameterError, match=r"has merged cells \([A-Z]+2:[A-Z]+5\).*unmerge them"):
+        read_workbook(saved())
+
+
+def test_merged_cells_above_the_heading_do_no_harm(firm, sheet):
+    page, _, saved = sheet
+    page.insert_rows(1)
+    page.cell(1, 1).value = "October, to be corrected"
+    page.merge_cells("A1:D1")
+    assert set(firm.client.time_entries.plan(read_workbook(saved())[1]).frame["status"]) == {"no change"}
+
+
+def test_changed_rows_that_a_filter_hides_are_noted(firm, sheet, monkeypatch, capsys):
+    page, columns, saved = sheet
+    for row in (2, 3, 4):
+        page.cell(row, columns["description"]).value = f"Pasted over a filtered column {row}"
+    for row in (3, 4, 5):
+        page.row_dimensions[row].hidden = True
+    monkeypatch.setenv("BILLFRAMES_BASE_URL", firm.sandbox.base_url)
+    monkeypatch.setenv("BILLFRAMES_TOKEN", firm.sandbox.tokens["full"])
+    assert cli.main(["apply", str(saved()), "--dry-run"]) == 0
+    assert "Changed rows that the sheet hides, as by a filter: 2." in capsys.readouterr().out
+
+
+def test_cells_that_lose_their_value_are_counted(firm, entries):
+    matters = firm.client.matters()
+    free = matters[matters["ledes_enabled"] == False]["matter_id"]  # noqa: E712
+    rows = entries[entries["time"].notna() & entries["matter_id"].isin(free)].head(2)
+    plan = firm.client.time_entries.plan(rows.assign(time=None))
+    assert f"Cells that have a value on the server and will be empty: time {len(rows)}." in plan.notes
+    assert len(rows) > 0
+
+
+@pytest.mark.parametrize("text", ["nan", "None", "NaT", "<NA>"])
+def test_missing_values_that_became_text_are_invalid(firm, text):
+    clients = firm.client.clients(limit=1)
+    (reason,) = invalid(firm.client.clients.plan(clients.assign(reference=text)), "reference")
+    assert "is how Python writes a missing value" in reason
+
+
+def test_references_that_a_spreadsheet_took_for_numbers_are_no_change(firm):
+    client = firm.client
+    ids, texts = client.clients(limit=3)["client_id"].tolist(), ["00042", "1E5", "7"]
+    for id_, text in zip(ids, texts, strict=True):
+        client.clients.update(id_, reference=text)
+    frame = pd.DataFrame({"client_id": ids, "reference": pd.Series([42, 100000.0, 8], dtype=object)})
+    plan = client.clients.plan(frame)
+    assert plan.frame["after"].fillna("").tolist() == ["", "", "8"]
+    assert plan.counts["update"] == 1
+    frame["reference"] = pd.Series([1234567890123456789, 1.5, "42"], dtype=object)
+    plan = client.clients.plan(frame)
+    assert "more than 15 digits" in invalid(plan, "reference")[0]
+    # A text is what it says.
+    assert plan.frame["after"].tolist()[2] == "42"
+    assert plan.frame["status"].tolist() == ["invalid", "invalid", "will change"]
+
+
+def test_an_id_in_scientific_notation_changes_nothing(firm, sheet):
+    page, columns, saved = sheet
+    page.cell(2, columns["time_entry_id"]).value = 1.2e35
+    page.cell(2, columns["description"]).value = "Whose?"
+    plan = firm.client.time_entries.plan(read_workbook(saved())[1])
+    assert (plan.sent, plan.counts["gone"]) == ([], 1)
+
+
+def test_equal_new_rows_are_noted(firm, entries):
+    new = entries.head(1)[["matter_id", "user_id", "date", "hours"]].assign(time_entry_id=None, description="Pasted")
+    plan = firm.client.time_entries.plan(pd.concat([new, new, new]))
+    assert "2 new time entries are the same as another new row, and each will be created." in plan.notes
+    assert plan.counts["create"] == 3
+
+
+def test_a_frame_of_another_server_is_noted(firm, entries):
+    with Sandbox() as other, bf.Client(other.base_url, other.tokens["full"], progress=False) as client:
+        plan = client.time_entries.plan(entries.head(1).assign(description="From elsewhere"))
+        said = f"The frame was loaded from {firm.sandbox.base_url}, and this plan changes {other.base_url}."
+    assert said in plan.notes
+
+
+def test_narratives_of_every_script_arrive_as_they_were_typed(firm):
+    texts = ["  two spaces  ", "line\nbreak", "שלום \u202eRTL", "🙂 👩🏽‍⚖️", "tab\tand “quotes”"]
+    rows = firm.client.time_entries("2026-10", billed=False).tail(len(texts))
+    assert firm.client.time_entries.plan(rows.assign(description=texts)).apply()["outcome"].tolist() == ["done"] * 5
+    ids = rows["time_entry_id"].tolist()
+    assert [firm.client.time_entries.get(id_).description for id_ in ids] == texts
+    again = firm.client.time_entries("2026-10", billed=False).set_index("time_entry_id").loc[ids].reset_index()
+    assert set(firm.client.time_entries.plan(again).frame["status"]) == {"no change"}
+
+
+def test_a_matter_that_was_renamed_since_changes_nothing(firm, entries):
+    one = entries.head(1)
+    firm.client.matters.update(one["matter_id"].item(), name="Renamed since")
+    plan = firm.client.time_entries.plan(one)
+    assert (plan.sent, set(plan.frame["status"])) == ([], {"read-only column"})
