@@ -233,7 +233,7 @@ def _text(_column: EditColumn, value: Any) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        if abs(value) >= _ROUNDED:
+        if abs(int(value)) >= _ROUNDED:
             raise UnreadableError("is a number of more than 15 digits, which spreadsheets round; give it as text")
         return Digits(value)
     raise UnreadableError("is not a text")

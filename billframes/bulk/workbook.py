@@ -178,7 +178,7 @@ def _value(row: Sequence[Any], place: int, formula: str | None) -> Any:
     value = cell.value if cell is not None else None
     if value is None and formula:
         return CellError(f"{formula} (without its result; calculate it, and save the file again)")
-    if isinstance(value, float | int) and "%" in str(cell.number_format):
+    if cell is not None and isinstance(value, float | int) and "%" in str(cell.number_format):
         return Percentage(value)
     return _plain(value)
 
