@@ -91,8 +91,8 @@ def utilization(month: Month) -> list[str]:
     """Say what utilization means."""
     return [
         "Utilization is client hours ÷ available hours. Client hours are billable and fixed-fee time; time on internal "
-        "matters is never client time, and pro bono time isn’t either. The table lists everyone whose role is "
-        "principal, attorney, paralegal or timekeeper, and others with client hours.",
+        "matters is never client time, and pro bono time isn’t either. Available hours are those of everyone whose "
+        "role is principal, attorney, paralegal or timekeeper, and of others with client hours.",
         capacity(month),
     ]
 

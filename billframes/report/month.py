@@ -32,10 +32,12 @@ from billframes.report.history import Balances, balances_then
 from billframes.report.scope import Scope, read_scope
 from billframes.report.tables import named_apart
 
-__all__ = ["LOOK_BACK", "Month"]
+__all__ = ["LEAST_HOURS", "LOOK_BACK", "Month"]
 
 # The same month a year ago.
 LOOK_BACK = 12
+# Fewer hours are shown as 0.0.
+LEAST_HOURS = 0.05
 
 
 @dataclass

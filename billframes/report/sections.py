@@ -106,15 +106,13 @@ def changes(month: Month, *, top: int = 10) -> Section:
 
 def utilization(month: Month) -> Section:
     """Show client hours, available hours and utilization by timekeeper; of a part of the firm, hours."""
-    view, gone = views.timekeepers(month)
+    view, without_hours = views.timekeepers(month)
     words = "Client hours" if month.scope else "Client hours on available hours"
     chart = _chart(side_by_side, plots.utilization, view.rows, f"{words} of each timekeeper", month)
     notes = [footnotes.PART_HOURS] if month.scope else footnotes.utilization(month)
     if "pace" in view.rows and not month.scope:
         notes.append("Pace is the client hours of those who have a target ÷ their target, prorated by working days.")
-    if gone:
-        notes.append(f"Not listed, with neither hours nor available hours in the month: {', '.join(gone)}.")
-    return _section(month, view, [chart], notes, f"No time is recorded in {month.name}.")
+    return _section(month, view, [chart], [*without_hours, *notes], f"No time is recorded in {month.name}.")
 
 
 def realization(month: Month, by: str = "practice_area", *, top: int = 10, chart: bool = True) -> Section:
@@ -176,7 +174,8 @@ def question_of(view: View) -> str:
 
 def targets(month: Month) -> Section | None:
     """Show targets of hours and fees with the year to date, and budgets; None if the settings have none."""
-    made = [each for what in ("hours", "fees") if len((each := month_targets(month, what)).rows)]
+    asked = [month_targets(month, what) for what in ("hours", "fees")]
+    made = [each for each in asked if len(each.rows)]
     blocks = [
         table(
             "timekeeper",
@@ -189,14 +188,15 @@ def targets(month: Month) -> Section | None:
         )
         for each in made
     ]
-    notes = [footnotes.TARGETS]
+    idle = [each.note for each in asked if each.note]
+    notes = [*idle, footnotes.TARGETS]
     if month.scope is None and month.settings.budgets and len((view := views.budgets(month)).rows):
         rows = _top(view, 10)
         blocks.append(_table(month, view, rows, "Budgets"))
         notes += _strange(view.columns(brief=True), rows, view.label)
-    if month.scope or not blocks:
+    if month.scope or not (blocks or idle):
         return None
-    return Section("section.html", title="Targets and budgets", blocks=blocks, notes=notes, empty="")
+    return Section("section.html", title="Targets and budgets", blocks=blocks, notes=notes, empty=" ".join(idle))
 
 
 def work_in_progress(month: Month, by: str = "responsible", *, top: int = 10) -> Section:

@@ -7,7 +7,7 @@ Nothing here depends on Excel.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -75,7 +75,7 @@ def sheets(month: Month, *, narratives: bool = False) -> list[Sheet]:
 
 
 def _figures(month: Month, *, narratives: bool) -> Iterator[Sheet]:
-    hours = _of(views.timekeepers(month)[0])
+    hours = _noted(*views.timekeepers(month))
     yield replace(hours, meaning=(_PART_HOURS,)) if month.scope else hours
     for key in _keys(month, "practice_area", "client", "user", "responsible"):
         yield _of(views.realization(month, key))
@@ -83,7 +83,7 @@ def _figures(month: Month, *, narratives: bool) -> Iterator[Sheet]:
     if month.scope is None:
         yield from map(_of, (views.write_downs(month), views.collections(month), views.stale(month)))
         yield _of(views.exposure(month))
-        yield _of(views.scorecard(month))
+        yield _noted(*views.scorecard(month))
         yield replace(_of(views.rates(month)), note=f"{month.last.year} counts up to {long_date(month.last)}.")
         yield _of(views.new_business(month))
         yield _prebills(month, narratives=narratives)
@@ -117,6 +117,10 @@ def _of(view: View) -> Sheet:
     (name,) = views.shortened([view.title])
     labels = view.declared.keys or tuple(column for column in map(str, view.rows.columns) if _is_label(column))
     return Sheet(name, (said.question, *_parts(said)), labels, tuple(measures), view.rows, view.total)
+
+
+def _noted(view: View, notes: Sequence[str]) -> Sheet:
+    return replace(_of(view), note=" ".join(notes))
 
 
 def _parts(said: Analysis) -> Iterator[str]:

@@ -8,21 +8,23 @@ from typing import Literal
 
 import pandas as pd
 
+from billframes._show import format_number
 from billframes.analysis.capacity import prorated
 from billframes.analysis.metrics import Measure, divided, summed
 from billframes.report.collected_warnings import collect_warnings
-from billframes.report.month import Month
+from billframes.report.month import LEAST_HOURS, Month
 
 __all__ = ["Targets", "month_targets"]
 
 
 @dataclass(frozen=True)
 class Targets:
-    """People with a target: a row each, with the columns that are shown."""
+    """People with a target: a row each, with the columns that are shown, and a note of people who are left out."""
 
     title: str
     columns: tuple[Measure, ...]
     rows: pd.DataFrame
+    note: str = ""
 
 
 def month_targets(month: Month, what: Literal["hours", "fees"]) -> Targets:
@@ -57,7 +59,20 @@ def month_targets(month: Month, what: Literal["hours", "fees"]) -> Targets:
             divided(f"pace{end}", f"Pace{later}", f"reached{end} / target{end}", "Reached ÷ target."),
         ]
     rows = rows.sort_values("pace", ascending=False, kind="stable", ignore_index=True)
-    return Targets(title, tuple(columns), rows)
+    if what == "fees":
+        return Targets(title, tuple(columns), rows)
+    idle = rows["reached"].abs() < LEAST_HOURS
+    return Targets(title, tuple(columns), rows[~idle].reset_index(drop=True), _without_hours(rows[idle], month))
+
+
+def _without_hours(idle: pd.DataFrame, month: Month) -> str:
+    """Name the people who have a target and no client hours in the month, with the year to date."""
+    year = ("reached_to_date", "target_to_date")
+    people = [
+        f"{row['user_name']} (year to date: {' of '.join(format_number(row[name], 'hours') for name in year)})"
+        for row in idle.to_dict("records")
+    ]
+    return f"With a target and without client hours in {month.name}: {', '.join(people)}." if people else ""
 
 
 def _reached(month: Month, what: str, first: dt.date) -> dict[str, float]:

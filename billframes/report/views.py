@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from billframes import tables
+from billframes._show import format_number
 from billframes.analysis.metrics import Measure, title_of_key
-from billframes.report.month import Month
+from billframes.report.month import LEAST_HOURS, Month
 from billframes.tables import TableOf
 
 __all__ = [
@@ -38,8 +39,6 @@ __all__ = [
     "write_downs",
 ]
 
-# Fewer hours are shown as 0.0.
-_LEAST_HOURS = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,13 +94,12 @@ class View:
 
 
 def timekeepers(month: Month) -> tuple[View, list[str]]:
-    """Return utilization by timekeeper, and the names of people with neither hours nor available hours."""
+    """Return utilization by timekeeper, and a note of those without hours: they are only in the total."""
     rows, total = month.utilization, month.utilization_total
-    idle = rows["total_hours"] < _LEAST_HOURS
-    left = idle if month.scope else idle & ~(rows["capacity_hours"] > 0)
-    gone = [] if month.scope else rows.loc[left, "user_name"].tolist()
+    idle = rows["total_hours"].abs() < LEAST_HOURS
+    note = [] if month.scope or month.is_empty else _without_hours(rows[idle])
     order = "client_hours" if month.scope else "utilization"
-    rows = rows[~left].sort_values(order, ascending=False, kind="stable", ignore_index=True)
+    rows = rows[~idle].sort_values(order, ascending=False, kind="stable", ignore_index=True)
     view = View(
         title="Utilization by timekeeper",
         analysis="utilization",
@@ -111,10 +109,21 @@ def timekeepers(month: Month) -> tuple[View, list[str]]:
         order="client_hours",
     )
     if not month.scope:
-        return view, gone
+        return view, note
     # Available hours are not divided by matter.
     unknown = ("capacity_hours", "idle_capacity_hours", "target_hours")
-    return replace(view, title="Hours by timekeeper", units=("hours",), without=unknown), gone
+    return replace(view, title="Hours by timekeeper", units=("hours",), without=unknown), note
+
+
+def _without_hours(idle: pd.DataFrame) -> list[str]:
+    """Name the people without hours, and what the total has of them, so that a reader can add it up."""
+    if idle.empty:
+        return []
+    parts = (("capacity_hours", "{} available hours"), ("target_hours", "target of {} hours"))
+    sums = [(float(idle[name].sum()), words) for name, words in parts if name in idle]
+    told = " and ".join(words.format(format_number(found, "hours")) for found, words in sums if found)
+    names = ", ".join(idle["user_name"].astype("str"))
+    return [f"No hours recorded: {names}." + (f" The total includes their {told}." if told else "")]
 
 
 def realization(month: Month, by: str) -> View:
@@ -183,10 +192,17 @@ def exposure(month: Month) -> View:
     )
 
 
-def scorecard(month: Month) -> View:
-    """Return the firm's scorecard by timekeeper, in the order of the result."""
+def scorecard(month: Month) -> tuple[View, list[str]]:
+    """Return the firm's scorecard by timekeeper, without hours of 0.0, and a note of those who have no figures."""
     rows = month.scorecard()
-    return _by("scorecard", "Scorecard by timekeeper", month, rows, rows.iloc[:0], "")
+    idle = rows["client_hours"].abs() < LEAST_HOURS
+    amounts = rows[["billed_amount", "wip_amount", "receivable_amount"]].fillna(0)
+    gone = idle & (amounts == 0).all(axis=1)
+    rows = rows.assign(**{name: rows[name].mask(idle) for name in ("client_hours", "utilization")})
+    view = _by("scorecard", "Scorecard by timekeeper", month, rows[~gone], rows.iloc[:0], "")
+    names = ", ".join(rows.loc[gone, "user_name"].astype("str"))
+    said = f"Not listed, with neither client hours nor amounts: {names}. Figures of peers are of all with available hours."
+    return view, [said] if names else []
 
 
 def rates(month: Month) -> View:

@@ -7,6 +7,7 @@ import datetime as dt
 
 import pandas as pd
 import pytest
+from bs4 import BeautifulSoup
 
 from billframes import report
 from billframes.config.firm import FirmSettings
@@ -159,6 +160,40 @@ def test_a_year_to_date_is_the_sum_of_its_months(october):
     before = october.book.realization(None, start="2025-01-01", end="2025-10-31").iloc[0]
     assert october.to_date(1)["billed_amount"] == pytest.approx(before["billed_amount"])
     assert fees["billed_amount"].iloc[0] == october.by_month["billed_amount"].iloc[-1]
+
+
+def cells(section: report.Section, name: str = "") -> dict[str, list[str]]:
+    """Return the cells of the table's rows by their first column; of the table with that caption, or the first."""
+    tables = BeautifulSoup(section._repr_html_(), "html.parser").find_all("table")
+    table = next(each for each in tables if not name or each.caption.get_text() == name)
+    found = table.select("tbody tr")
+    return {row.th.get_text(): [each.get_text() for each in row.find_all("td")] for row in found}
+
+
+def test_people_without_hours_are_named_below_the_table_with_what_the_total_has_of_them(october):
+    section = report.utilization(october)
+    *people, total = cells(section).values()
+    idle = october.utilization[october.utilization["total_hours"] == 0]
+    assert len(idle) == 2
+    assert len(people) == len(october.utilization) - 2
+    assert not [row for row in people if "0.0" in (row[0], row[2])]
+    said = f"No hours recorded: {', '.join(idle['user_name'])}. The total includes their 352.0 available hours."
+    assert f"<p>{said}</p>" in section._repr_html_()
+    # The hours of the rows and those of the sentence are the total's.
+    for place, more in ((0, 0), (2, 0), (3, 352)):
+        assert sum(float(row[place]) for row in people) + more == pytest.approx(float(total[place].replace(",", "")))
+
+
+def test_a_target_without_hours_is_a_sentence_with_the_year_to_date(october):
+    names = ("thomas.whitfield", "daniel.orourke")
+    targets = {f"{name}@harrowlindqvist.example.com": {"hours": 1700, "period": "year"} for name in names}
+    month = other(october, october.first, october.as_of)
+    month.book = copy.copy(october.book)
+    month.book.settings = FirmSettings(targets=targets)
+    section = report.targets(month)
+    assert list(cells(section, "Client hours and targets")) == ["Thomas Whitfield"]
+    assert "hours in October 2026: Daniel O’Rourke (year to date: 0.0 of 1,4" in section._repr_html_()
+    assert " available hours and target of 1" in report.utilization(month)._repr_html_()
 
 
 def test_currency_floor_and_targets_come_from_the_settings_and_are_never_invented(october):

@@ -101,6 +101,19 @@ def test_a_sheet_holds_the_analysis_with_its_total_apart_from_the_filters(book, 
     assert sheet.freeze_panes == "B2"
 
 
+def test_no_row_of_a_person_has_no_hours_and_a_sentence_above_names_these_people(book):
+    hours = {"Client hours", "Total hours"}
+    for name in ("Utilization by timekeeper", "Scorecard by timekeeper"):
+        note, headings, *rows = book[name].iter_rows(values_only=True)
+        assert "Conrad Lindqvist" in note[0]
+        places = [place for place, heading in enumerate(headings) if heading in hours]
+        assert places
+        assert len(rows) > 10
+        assert not [row for row in rows for place in places if row[place] == 0]
+        assert "Conrad Lindqvist" not in {row[0] for row in rows}
+    assert "The total includes their 352.0 available hours." in book["Utilization by timekeeper"]["A1"].value
+
+
 def test_units_are_number_formats_days_are_dates_and_what_is_missing_is_empty(book):
     forms = {
         cell.value: below.number_format for cell, below in zip(*book["Realization by client"]["A1:I2"], strict=True)
