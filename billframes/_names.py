@@ -24,6 +24,7 @@ __all__ = [
     "snake_case",
     "suggesting",
     "suggesting_fields",
+    "suggesting_method",
     "unknown_name",
     "with_article",
 ]
@@ -133,9 +134,9 @@ def bound_arguments(
     raise CallError(f"{call}(): {reason}.")
 
 
-def suggesting(function: FunctionType) -> Callable[..., Any]:
+def suggesting(function: FunctionType, module: str = "billframes") -> Callable[..., Any]:
     """
-    Return a public function that answers a wrong argument with the nearest right one; it belongs to `billframes`.
+    Return a public function that answers a wrong argument with the nearest right one; it belongs to `module`.
 
     A function with `**kwargs` checks its names itself and stays as it is: `connect` takes a token, which a traceback
     would show among the arguments of the function around it.
@@ -150,7 +151,7 @@ def suggesting(function: FunctionType) -> Callable[..., Any]:
         return function(*args, **kwargs)
 
     # As it is found there, it can be pickled.
-    call.__module__, call.__qualname__ = "billframes", function.__name__
+    call.__module__, call.__qualname__ = module, function.__name__
     return call
 
 
@@ -182,8 +183,32 @@ def unknown_name(owner: str, name: str, known: Iterable[str]) -> UnknownNameErro
     return error
 
 
+def suggesting_method(method: FunctionType) -> Callable[..., Any]:
+    """Return a method that answers a wrong argument with the nearest right one, and a missing one with its name."""
+    signature = inspect.signature(method)
+
+    @functools.wraps(method)
+    def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        spoken = [self._spoken_name, *([] if method.__name__ == "__call__" else [method.__name__])]
+        bound_arguments(".".join(spoken), signature, (self, *args), kwargs)
+        return method(self, *args, **kwargs)
+
+    return call
+
+
 class SuggestsNames:
-    """A base class: an attribute that an object does not have is answered with the nearest one."""
+    """A base class: a wrong attribute, or a wrong argument of a method, is answered with the nearest right one."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name, each in list(vars(cls).items()):
+            if isinstance(each, FunctionType) and (name == "__call__" or not name.startswith("_")):
+                setattr(cls, name, suggesting_method(each))
+
+    @property
+    def _spoken_name(self) -> str:
+        """What messages call the object."""
+        return type(self).__name__
 
     # Hidden from type checkers, which would accept any name.
     if not TYPE_CHECKING:

@@ -29,7 +29,7 @@ BillframesWarning(UserWarning)
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from billframes._terminal import plain, shortened
 from billframes._user_lines import in_ipython
@@ -60,6 +60,18 @@ __all__ = [
     "UnknownNameError",
     "UnknownValueWarning",
 ]
+
+
+# Hidden from type checkers, which would accept any name.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        # Python asks for names with underscores by itself, also while this module is imported.
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from billframes._names import unknown_name
+
+        raise unknown_name("billframes.errors", name, __all__)
 
 
 def __dir__() -> list[str]:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from billframes._names import SuggestsNames
 from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Change, series_of
 from billframes.bulk.columns import EditColumn, columns_of, text_of_cell
 from billframes.bulk.comparison import Comparison, deletions
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "make_plan"]
 
 
-class Plan:
+class Plan(SuggestsNames):
     """
     What an edited frame would change; made by the loaders' `plan`. Nothing is written until `apply`.
 

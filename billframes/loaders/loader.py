@@ -60,6 +60,11 @@ class Loader(SuggestsNames):
     def __init__(self, client: Callable[[], ApiConnection]) -> None:
         self._client = client
 
+    @property
+    def _spoken_name(self) -> str:
+        """What messages call the loader."""
+        return self.resource.name
+
     def decode(self, body: bytes) -> ListBody[Any]:
         """Decode one answer of the list; raises `DecodeError` if it breaks the API's description."""
         return decode_page(body, self.resource)

@@ -1,7 +1,8 @@
 """Check ids before anything is sent, and say where to find one.
 
 The API's ids are UUIDs. Ids of another form are accepted if they could be one, because other servers may use them: one
-word with a digit in it. Names, e-mail addresses and lists written as one text are refused.
+word with a digit and another character in it. Names, e-mail addresses and lists written as one text are refused, and so
+are numbers: a firm's numbers are those of invoices and the references of clients and matters.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from billframes.errors import ParameterError
 __all__ = ["identifier", "segment"]
 
 EXAMPLE = "c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11"
-_COULD_BE_ID = re.compile(r"(?=.*\d)[^\s@,;:/\\%'\"]+")
+_COULD_BE_ID = re.compile(r"(?=.*\d)(?!\d+$)[^\s@,;:/\\%'\"]+")
 # The loader that lists the records an id belongs to, by the argument's name without "_id".
 _LOADERS = {
     "client": "clients",
@@ -92,6 +93,8 @@ def _where(value: Any, column: str) -> str:
     loader = _LOADERS.get(record)
     if loader is None:
         return ""
+    if loader == "invoices" and str(value).strip().isdigit():
+        return f" Find it in the column invoice_id of bf.invoices(), where invoice_number is {str(value).strip()!r}."
     word = value.strip() if isinstance(value, str) and loader in _BY_NAME else ""
     asked = ""
     if 0 < len(word) <= _LONGEST_NAME:

@@ -8,11 +8,13 @@ import re
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from types import FunctionType
+from typing import Any, Protocol, cast
 
 import pandas as pd
 from matplotlib.axes import Axes
 
+from billframes._names import suggesting
 from billframes._show import MISSING, format_number
 from billframes.analysis.metrics import BUCKET
 from billframes.analysis.result_rows import Rows, rows_of, there_or_first
@@ -117,7 +119,7 @@ class Chart(ChartSpec):
 
         plot.__name__ = plot.__qualname__ = self.analysis
         plot.__module__, plot.__doc__ = "billframes.plots", self.doc
-        return plot
+        return suggesting(cast("FunctionType", plot), plot.__module__)
 
     def draw(self, result: Any, ax: Axes | None, currency: str = "") -> Axes:
         """Draw a result."""

@@ -40,7 +40,6 @@ __all__ = [
 ]
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class View:
     """
@@ -201,7 +200,7 @@ def scorecard(month: Month) -> tuple[View, list[str]]:
     rows = rows.assign(**{name: rows[name].mask(idle) for name in ("client_hours", "utilization")})
     view = _by("scorecard", "Scorecard by timekeeper", month, rows[~gone], rows.iloc[:0], "")
     names = ", ".join(rows.loc[gone, "user_name"].astype("str"))
-    said = f"Not listed, with neither client hours nor amounts: {names}. Figures of peers are of all with available hours."
+    said = f"Not listed, with neither client hours nor amounts: {names}. Peers are all with available hours."
     return view, [said] if names else []
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from billframes._names import suggesting_method
 from billframes._show import short_date
 from billframes.analysis.metrics import BUCKET, PERIOD, PRICED, Measure, title_of_key
 from billframes.analysis.result_rows import Rows, rows_of, there_or_first
@@ -33,6 +34,11 @@ class TableOf(TableSpec):
     """
 
     analysis: str
+
+    @property
+    def _spoken_name(self) -> str:
+        """What messages call the table."""
+        return self.analysis
 
     def __call__(self, result: Any, *, total: Any = None, title: str | None = None, currency: str = "") -> GT:
         """
@@ -132,6 +138,11 @@ class TableOf(TableSpec):
                 f"total has {len(given)} rows; it takes the one row of billframes.{self.analysis}() with by=None."
             )
         return {str(name): value for name, value in given.iloc[0].items()}
+
+
+# Type checkers keep the signature.
+if not TYPE_CHECKING:
+    TableOf.__call__ = suggesting_method(TableOf.__call__)
 
 
 def _cells(rows: Rows, keys: list[str], shown: list[Measure], below: dict[str, Any] | None) -> pd.DataFrame:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from IPython.core.completer import provisionalcompleter
@@ -11,6 +13,7 @@ from msgspec import UNSET
 
 import billframes as bf
 from billframes._names import SuggestsNames, snake_case
+from billframes.loaders.loader import Loader
 from billframes.loading.record import Record
 from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import fields_of
@@ -93,6 +96,7 @@ def test_tab_shows_what_people_use_and_errors_have_a_place_of_their_own(shell):
         ("book.realisation", "Book has no 'realisation'. Did you mean 'realization'?"),
         ("book.time_entires", "Book has no 'time_entires'. Did you mean 'time_entries'?"),
         ("bf.plots.realisation", "billframes.plots has no 'realisation'. Did you mean 'realization'?"),
+        ("bf.errors.ParamError", "billframes.errors has no 'ParamError'. Did you mean 'ParameterError'?"),
         ("bf.tables.agin", "billframes.tables has no 'agin'. Did you mean 'aging'?"),
         ("record.labl", "A practice area has no 'labl'. Did you mean 'label'?"),
     ],
@@ -166,3 +170,31 @@ def test_a_wrong_name_is_answered_with_the_nearest_right_one(call, arguments, sa
     with pytest.raises(bf.CallError) as raised:
         getattr(getattr(bf, loader), method or "__call__")(**arguments)
     assert said in str(raised.value)
+
+
+def verbs() -> Iterator[Any]:
+    """Yield every public method of every loader, and what `bf.<TAB>` shows in modules of its own."""
+    for name in bf.__all__:
+        loader = getattr(bf, name)
+        if not isinstance(loader, Loader):
+            continue
+        found = [each for each in dir(loader) if not each.startswith("_") and callable(getattr(loader, each))]
+        yield from (pytest.param(getattr(loader, each), id=f"{name}.{each}") for each in found if each != "resource")
+        yield pytest.param(loader, id=name)
+    for module in (bf.plots, bf.tables):
+        yield from (pytest.param(getattr(module, name), id=f"{module.__name__}.{name}") for name in module.__all__)
+
+
+@pytest.mark.parametrize("call", [each for each in verbs() if each.id != "billframes.tables.TableOf"])
+def test_every_method_and_function_answers_a_wrong_argument(call):
+    """The last letter of its first argument is doubled."""
+    first = next(iter(inspect.signature(call).parameters))
+    with pytest.raises(bf.CallError, match=rf"'{first}{first[-1]}'\. Did you mean '{first}'\?"):
+        call(**{f"{first}{first[-1]}": None})
+
+
+@pytest.mark.parametrize("call", ["time_entries.get", "matters.archive", "expenses.delete"])
+def test_a_missing_argument_is_named(call):
+    loader, _, method = call.partition(".")
+    with pytest.raises(bf.CallError, match=rf"{call}\(\): missing a required argument: 'id'"):
+        getattr(getattr(bf, loader), method)()

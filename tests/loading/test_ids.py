@@ -26,7 +26,23 @@ def test_what_could_be_an_id_is_accepted(given):
         (lambda c: c.time_entries(user_id=["Ada Lovelace", ID]), "user_id='Ada Lovelace' is not an id"),
         (lambda c: c.time_entries(matter_id=f"{ID}, {ID}"), "Give several ids as a list."),
         (lambda c: c.matters(practice_area_id="Tax"), "column practice_area_id of bf.practice_areas()."),
-        (lambda c: c.expenses(invoice_id=11861), "column invoice_id of bf.invoices()."),
+        (
+            lambda c: c.expenses(invoice_id=11861),
+            "of bf.invoices(), where invoice_number is '11861'.",
+        ),
+        (lambda c: c.expenses(invoice_id="11861"), "invoice_id of bf.invoices(), where invoice_number is '11861'."),
+        (lambda c: c.time_entries.get("4711"), "id='4711' is not an id; an id looks like"),
+        (lambda c: c.matters.get("4711"), "Find it in the column matter_id of bf.matters('4711')."),
+        (lambda c: c.clients.get(""), "Find it in the column client_id of bf.clients()."),
+        (lambda c: c.clients.get("  "), "Find it in the column client_id of bf.clients()."),
+        (lambda c: c.clients.get(None), "Find it in the column client_id of bf.clients()."),
+        (lambda c: c.matters.get("../users/1"), "Find it in the column matter_id of bf.matters('../users/1')."),
+        (lambda c: c.matters.archive(f"{ID}/2"), "Find it in the column matter_id of bf.matters("),
+        (lambda c: c.expenses(matter_id=[ID, float("nan")]), "Find it in the column matter_id of bf.matters()."),
+        (
+            lambda c: c.expenses.create(matter_id="4711", date="2026-10-01", description="x", amount=1),
+            "bf.matters('4711')",
+        ),
         (lambda c: c.client_balances("Acme"), "client_ids='Acme' is not an id"),
         (lambda c: c.clients.get("Acme"), "column client_id of bf.clients('Acme')."),
         (lambda c: c.time_entries.delete("Call with Ada"), "column time_entry_id of bf.time_entries()."),
@@ -34,7 +50,7 @@ def test_what_could_be_an_id_is_accepted(given):
         (lambda c: c.time_entries(client_id="Acme " * 99), "column client_id of bf.clients()."),
     ],
 )
-def test_a_name_in_place_of_an_id_is_refused_with_where_to_find_the_id(fake, connect, call, said):
+def test_what_cannot_be_an_id_is_refused_before_sending_with_where_to_find_the_id(fake, connect, call, said):
     with pytest.raises(bf.ParameterError) as raised:
         call(connect())
     assert said in str(raised.value)
