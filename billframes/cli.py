@@ -1,6 +1,7 @@
 """The command line.
 
-Each command is a module with `EXAMPLES`, `add_arguments(parser)` and `run(args) -> exit code`. An error is printed to
+Each command is a module with `EXAMPLES`, `add_arguments(parser)` and `run(args) -> exit code`; `as_now_spelled(argv)`
+replaces options that it still understands, and may be missing. An error is printed to
 stderr as one sentence, or with `--debug` as a traceback. The exit code is 0 only if the work was done.
 """
 
@@ -81,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     """Parse the arguments; a period may also follow options, where argparse does not look for an optional word."""
     parser = _parser(argv)
-    args, rest = parser.parse_known_args(argv)
+    args, rest = parser.parse_known_args(_as_now_spelled(argv))
     if len(rest) == 1 and not rest[0].startswith("-") and getattr(args, "period", "") is None:
         args.period, rest = rest[0], []
     if rest:
@@ -89,6 +90,13 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         hint = closest(rest[0], options) if rest[0].startswith("--") else ""
         args.parser.error(f"unrecognized arguments: {' '.join(rest)}.{hint}")
     return args
+
+
+def _as_now_spelled(argv: Sequence[str]) -> list[str]:
+    """Replace options that a command understands and no longer shows."""
+    asked = next((word for word in argv if not word.startswith("-")), None)
+    replace = getattr(importlib.import_module(COMMANDS[asked][0]), "as_now_spelled", list) if asked else list
+    return list(replace(argv))
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:

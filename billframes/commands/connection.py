@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["add_connection", "connected"]
 
 
-def add_connection(
-    parser: argparse.ArgumentParser, *, mirror: bool = True, profile: str = "--profile", more: str = ""
-) -> None:
+def add_connection(parser: argparse.ArgumentParser, *, mirror: bool = True, more: str = "") -> None:
     """
     Declare `--profile`, `--demo` and `--mirror`, of which a command takes one.
 
@@ -24,14 +22,12 @@ def add_connection(
     parser : ArgumentParser
     mirror : bool
         Whether the command can read a mirror.
-    profile : str
-        Another name of `--profile`, for a command whose `--profile` is something else.
     more : str
         What to add to the help of `--demo`.
     """
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
-        profile, dest="connection", metavar="NAME", help="the profile to connect with (default: the file's default)"
+        "--profile", dest="connection", metavar="NAME", help="the profile to connect with (default: the file's default)"
     )
     choice.add_argument("--demo", action="store_true", help=f"use the bundled sandbox's made-up firm{more}")
     if mirror:

@@ -7,6 +7,7 @@ send files go by it.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,11 +21,11 @@ from billframes.periods import Period
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EXAMPLES", "add_arguments", "run"]
+__all__ = ["EXAMPLES", "add_arguments", "as_now_spelled", "run"]
 
 EXAMPLES = (
     "billframes ledes --check 2026-10",
-    "billframes ledes 11835 11861 --profile granite.toml -o granite.txt",
+    "billframes ledes 11835 11861 --ledes-profile granite.toml -o granite.txt",
 )
 
 REFUSED = 1
@@ -34,7 +35,11 @@ _SHOWN = ["invoice_number", "field", "severity", "problem", "value", "responsibl
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     parser.add_argument("invoice", nargs="*", metavar="INVOICE", help="numbers or ids of final or approved invoices")
-    parser.add_argument("--profile", metavar="FILE", help="how the client takes its bills, a TOML file")
+    parser.add_argument(
+        "--ledes-profile",
+        metavar="FILE",
+        help="how the client takes its bills, a TOML file; a --profile that ends with .toml is this file, too",
+    )
     parser.add_argument("-o", "--out", metavar="FILE", help="where to write; ends with .txt")
     parser.add_argument("--overwrite", action="store_true", help="replace a file that is there")
     parser.add_argument(
@@ -45,7 +50,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="show what would be rejected and write nothing: of the invoices, else of the unbilled work of a period "
         "such as 2026-10 (default: all of it)",
     )
-    add_connection(parser, mirror=False, profile="--connection")
+    add_connection(parser, mirror=False)
+
+
+def as_now_spelled(argv: Sequence[str]) -> list[str]:
+    """
+    Read a `--profile` that is a TOML file as `--ledes-profile`; other ones are the profile to connect with.
+
+    Examples
+    --------
+    >>> as_now_spelled(["ledes", "11561", "--profile", "granite.toml", "--profile", "trial"])
+    ['ledes', '11561', '--ledes-profile=granite.toml', '--profile', 'trial']
+    """
+    words: list[str] = []
+    for word in argv:
+        before = words[-1] if words else ""
+        if word.endswith(".toml") and before == "--profile":
+            words[-1] = f"--ledes-profile={word}"
+        elif word.endswith(".toml") and word.startswith("--profile="):
+            words.append(f"--ledes-{word[2:]}")
+        else:
+            words.append(word)
+    return words
 
 
 def run(args: argparse.Namespace) -> int:
@@ -66,7 +92,7 @@ def _refused(args: argparse.Namespace, error: BillframesError) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     _check_words(args)
-    profile = LedesProfile.load(args.profile) if args.profile else None
+    profile = LedesProfile.load(args.ledes_profile) if args.ledes_profile else None
     with connected(args) as client:
         # A book loads when it is asked: invoices need all of their work, whatever the period.
         opened = book(args.check, client=client) if args.check else Book(Period(), settings=None, client=client)
@@ -96,7 +122,7 @@ def _check_words(args: argparse.Namespace) -> None:
         return
     if not args.invoice:
         raise ParameterError("Which invoice? Give its number or id, or --check to see what would be rejected.")
-    for word, value in (("--profile", args.profile), ("--out", args.out)):
+    for word, value in (("--ledes-profile", args.ledes_profile), ("--out", args.out)):
         if not value:
             raise ParameterError(f"{word} FILE is needed to write a LEDES file.")
     out = Path(args.out)

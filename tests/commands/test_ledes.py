@@ -20,9 +20,20 @@ def configured(sandbox, monkeypatch, tmp_path):
 
 
 def test_a_file_is_written_and_passes_its_own_check(tmp_path, capsys):
-    assert main(["ledes", "11819", "--profile", "firm.toml", "-o", "11819.txt"]) == 0
+    assert main(["ledes", "11819", "--ledes-profile", "firm.toml", "-o", "11819.txt"]) == 0
     assert capsys.readouterr().out.strip() == str(tmp_path / "11819.txt")
     assert bf.ledes_check(tmp_path / "11819.txt").empty
+
+
+@pytest.mark.parametrize("given", [["--profile", "firm.toml"], ["--profile=firm.toml"]])
+def test_a_profile_that_is_a_file_is_the_clients(tmp_path, given):
+    assert main(["ledes", "11819", *given, "-o", "11819.txt"]) == 0
+    assert (tmp_path / "11819.txt").exists()
+
+
+def test_a_profile_that_is_a_name_is_the_connections_also_beside_the_file(capsys):
+    assert main(["ledes", "--check", "--profile", "firm.toml", "--profile", "trial"]) == 1
+    assert "There is no profile 'trial'" in capsys.readouterr().err
 
 
 def test_the_months_unbilled_work_is_checked(capsys):
@@ -43,7 +54,8 @@ def test_an_invoice_is_checked_without_a_profile(capsys):
         (["11835", "--profile", "firm.toml", "-o", "x.txt"], "the invoice's state is draft"),
         (["99999", "--profile", "firm.toml", "-o", "x.txt"], "There is no invoice '99999'"),
         (["11819", "--profile", "no.toml", "-o", "x.txt"], "no.toml can't be read as a LEDES profile"),
-        (["11819", "-o", "x.txt"], "--profile FILE is needed"),
+        (["11819", "-o", "x.txt"], "--ledes-profile FILE is needed"),
+        (["11819", "--profile", "trial", "-o", "x.txt"], "--ledes-profile FILE is needed"),
         (["11819", "--profile", "firm.toml"], "--out FILE is needed"),
         (["11819", "--profile", "firm.toml", "-o", "there.txt"], "exists already"),
         (["11819", "--profile", "firm.toml", "-o", "x.csv"], "does not end with .txt"),
