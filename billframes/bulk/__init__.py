@@ -13,6 +13,7 @@ answered, so that `bf.resume(journal)` finishes an apply that was killed without
 `rules`         the API's refusals, and the matter's LEDES requirements, before anything is sent
 `mistakes`      note edits that are allowed and look like a mistake
 `comparison`    compare an edited frame with the server
+`packed`        changes in little memory
 `plan`          `Plan`: every cell that differs, with its status
 `journal`       the file that remembers each change and its outcome
 `writing`       send one change, and find out what became of it

@@ -65,7 +65,8 @@ def new_journal(plan: Plan, path: str | Path | None) -> Journal:
 
 
 def _planned(plan: Plan) -> Iterator[Entry]:
-    order = sorted(plan.sent, key=lambda change: change.action == "delete")
+    deletions = [False, True] if plan.counts["delete"] else [False]
+    order = (each for last in deletions for each in plan.changes if each.is_sent and (each.action == "delete") is last)
     for number, change in enumerate(order):
         body = None if change.action == "delete" else body_for(change, plan.resource, plan.columns)
         cells = [(cell.column, _plain(cell.before), _plain(cell.after)) for cell in change.sent_cells()]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import pandas as pd
@@ -24,6 +25,8 @@ __all__ = ["ACTIONS", "STATUSES", "TEXT", "Cell", "Change", "body_for", "series_
 TEXT = "text"
 ACTIONS = ("update", "create", "delete")
 STATUSES = ("will change", "no change", "billed", "changed since loaded", "read-only column", "invalid", "gone")
+
+_AT_ONCE = 5_000
 
 
 @dataclass(slots=True)
@@ -160,8 +163,13 @@ def series_of(rows: Iterable[Sequence[Any]], types: Mapping[str, Sequence[str]])
     types : mapping
         A column's type by name: `TEXT`, the categories, or a dtype.
     """
-    lists = list(zip(*rows, strict=True)) or [()] * len(types)
-    return {name: pd.Series(list(each), dtype=_dtype(types[name])) for name, each in zip(types, lists, strict=True)}
+    parts: list[list[pd.Series[Any]]] = [[pd.Series([], dtype=_dtype(kind))] for kind in types.values()]
+    rows = iter(rows)
+    # A Python object for each cell, of a few thousand rows at a time.
+    while part := list(islice(rows, _AT_ONCE)):
+        for known, cells, kind in zip(parts, zip(*part, strict=True), types.values(), strict=True):
+            known.append(pd.Series(list(cells), dtype=_dtype(kind)))
+    return {name: pd.concat(known, ignore_index=True) for name, known in zip(types, parts, strict=True)}
 
 
 def _dtype(kind: Sequence[str]) -> Any:

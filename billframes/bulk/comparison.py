@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from billframes._names import closest, snake_case
@@ -13,9 +13,10 @@ from billframes.bulk.creations import find_same, identity_of
 from billframes.bulk.edited import EditedRow, EditedRows, Unreadable
 from billframes.bulk.journal import same_server
 from billframes.bulk.mistakes import Mistakes
+from billframes.bulk.packed import Changes
 from billframes.bulk.present import ListHint, Server
-from billframes.bulk.records import Record
-from billframes.bulk.rules import check_changes, check_deletions
+from billframes.bulk.records import Record, Records
+from billframes.bulk.rules import Checks, check_deletions
 from billframes.errors import ParameterError
 from billframes.schema.resources import Resource
 
@@ -61,26 +62,50 @@ class Comparison:
         # Columns of new rows that the server sets itself: a row copied to make a new one has them all.
         self._not_new: set[str] = set()
 
-    def run(self, *, duplicates: bool) -> tuple[list[Change], list[str]]:
+    def run(self, *, duplicates: bool) -> tuple[Changes, list[str]]:
         """Return the changes and the notes."""
-        present = self._present()
-        self._note_columns(present)
-        changes = [change for row in self._rows if (change := self._change(row, present)) is not None]
-        if self._not_new:
-            named = ", ".join(sorted(self._not_new))
-            self._notes.append(f"In new rows, these columns are not sent, because the server sets them: {named}.")
-        check_changes(changes, self._resource, self._columns, self._server)
-        self._check_bodies(changes)
-        if not duplicates:
-            self._mark_twins(changes)
+        checks = Checks(self._resource, self._columns, self._server)
+        compared = self._compared(checks)
+        checks.read()
+        changes, new = self._checked(compared, checks)
+        if new and not duplicates:
+            changes = self._with_twins(changes, new)
         mistakes = Mistakes(self._columns, self._resource)
         for change in changes:
             mistakes.look(change)
         self._notes += mistakes.notes()
         return changes, self._notes
 
-    def _present(self) -> dict[str, Record]:
-        ids = [id_ for id_ in self._rows.ids if id_ is not None]
+    def _compared(self, checks: Checks) -> Changes:
+        """Compare the rows, some thousand at a time, and note what the checks need."""
+        present = self._present()
+        self._note_columns(present)
+        compared = Changes(kept={*_ALWAYS, *_CHECKED, "matter_name"})
+        for rows in self._rows.parts():
+            records = present.some(row.id for row in rows if row.id is not None)
+            for row in rows:
+                change = self._change(row, records)
+                if change is not None:
+                    checks.add(change)
+                    compared.append(change)
+        if self._not_new:
+            named = ", ".join(sorted(self._not_new))
+            self._notes.append(f"In new rows, these columns are not sent, because the server sets them: {named}.")
+        return compared
+
+    def _checked(self, compared: Changes, checks: Checks) -> tuple[Changes, list[dict[str, Any]]]:
+        """Check the changes; return them, and by what the new records among them can be found."""
+        changes, new = Changes(), []
+        for change in compared:
+            checks.check(change)
+            self._check_body(change)
+            changes.append(change)
+            if change.action == "create" and change.is_sent:
+                new.append(identity_of(self._resource, {cell.column: cell.after for cell in change.sent_cells()}))
+        return changes, new
+
+    def _present(self) -> Records:
+        ids = self._rows.ids.known
         names = {*self._rows.known, *_ALWAYS, *(name for name in _CHECKED if self._columns.get(name, _NONE).listed)}
         read = [each for name, each in self._columns.items() if name in names and (each.source or each.custom)]
         return self._server.records(self._resource, ids, read, self._hint(len(ids)))
@@ -105,7 +130,7 @@ class Comparison:
             arguments["matter_id"] = sorted(matters)
         return ListHint(arguments)
 
-    def _note_columns(self, present: Mapping[str, Record]) -> None:
+    def _note_columns(self, present: Records) -> None:
         """Note columns that are not compared."""
         nouns = self._resource.name.replace("_", " ")
         loaded, here = (
@@ -120,14 +145,14 @@ class Comparison:
         for name in self._rows.known:
             if not self._columns[name].may_hide or not self._rows.is_empty(name):
                 continue
-            if any(record.get(name) is not None for record in present.values()):
+            if present.has(name):
                 self._skipped.add(name)
                 if self._columns[name].update:
                     self._notes.append(
                         f"{name} is empty in every row although the server has values, so it was not loaded with the "
                         "frame, and stays as it is."
                     )
-        if present and "modified_at" not in self._rows.known and not self._loaded_at and not self._expected:
+        if len(present) and "modified_at" not in self._rows.known and not self._loaded_at and not self._expected:
             self._notes.append(
                 "The frame has no column modified_at and does not say when it was loaded, so changes that others made "
                 "since then can't be seen. The column `before` shows what the server has now."
@@ -205,21 +230,20 @@ class Comparison:
         # An empty row at the end of a sheet is not a new record.
         return change if change.cells else None
 
-    def _check_bodies(self, changes: Iterable[Change]) -> None:
+    def _check_body(self, change: Change) -> None:
         """Let the declaration of the request have the last word."""
-        for change in changes:
-            if change.is_sent:
-                try:
-                    body_for(change, self._resource, self._columns)
-                except ParameterError as error:
-                    change.mark("invalid", str(error))
+        if change.is_sent:
+            try:
+                body_for(change, self._resource, self._columns)
+            except ParameterError as error:
+                change.mark("invalid", str(error))
 
-    def _mark_twins(self, changes: Iterable[Change]) -> None:
+    def _with_twins(self, changes: Changes, new: Sequence[Mapping[str, Any]]) -> Changes:
         """Mark new rows that the server has already: a frame with new rows may have been applied before."""
-        new = [change for change in changes if change.action == "create" and change.is_sent]
-        wanted = [identity_of(self._resource, {cell.column: cell.after for cell in each.sent_cells()}) for each in new]
-        id_ = snake_case(self._resource.id)
-        for change, found in zip(new, find_same(self._server, self._resource, self._columns, wanted), strict=True):
+        marked, id_ = Changes(), snake_case(self._resource.id)
+        twins = iter(find_same(self._server, self._resource, self._columns, new))
+        for change in changes:
+            found = next(twins) if change.action == "create" and change.is_sent else []
             if found:
                 change.twins = tuple(str(record[id_]) for record in found)
                 change.mark(
@@ -227,6 +251,8 @@ class Comparison:
                     f"the server has the same {self._resource.noun} already ({change.twins[0]}); duplicates=True "
                     "creates another one",
                 )
+            marked.append(change)
+        return marked
 
 
 _NONE = EditColumn("", "text", listed=False)
@@ -243,7 +269,7 @@ def deletions(
     # Who reads the plan knows a record by its date and matter, or its name.
     names = {*_ALWAYS, "date", "matter_name", "name", *(name for cells in expected.values() for name in cells)}
     read = [columns[name] for name in columns if name in names and columns[name].source]
-    present = server.records(resource, delete, read) if delete else {}
+    present = server.records(resource, delete, read).some(delete) if delete else {}
     changes = [Change("delete", None, id_, present=present.get(id_.casefold(), {})) for id_ in delete]
     for change in changes:
         if not change.present:

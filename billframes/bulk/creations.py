@@ -62,7 +62,7 @@ def find_same(
         return []
     names = {name for each in wanted for name in each} | {"created_at"}
     read = [columns[name] for name in columns if name in names]
-    records = list(server.listed(resource, read, _arguments(resource, wanted, since)).values())
+    records = [each for _, each in server.listed(resource, read, _arguments(resource, wanted, since)).items()]
     if since is not None:
         records = [each for each in records if each.get("created_at") is None or each["created_at"] >= since]
     places: dict[Any, list[Record]] = {}

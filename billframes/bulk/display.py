@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from billframes._terminal import plain
@@ -117,22 +117,24 @@ def as_html(plan: Plan) -> str:
     notes = "".join(f"<li>{_text(note)}</li>" for note in plan.notes)
     parts = [f'{_STYLE}<div class="bf-plan"><p><strong>{_text(headline(plan))}</strong></p>']
     parts.append(f"<ul>{notes}</ul>" if notes else "")
-    parts.append(_table("Will change", list(_cells(plan, sent=True)), ("record", "column", "before", "after")))
-    held = list(_cells(plan, sent=False))
+    parts.append(_table("Will change", _cells(plan, sent=True), ("record", "column", "before", "after")))
+    held = _cells(plan, sent=False)
     parts.append(_table("Not sent", held, ("record", "column", "before", "after", "status", "reason")))
     return "".join([*parts, "</div>"])
 
 
-def _table(caption: str, rows: Sequence[tuple[Change, Cell]], names: Sequence[str]) -> str:
-    if not rows:
+def _table(caption: str, rows: Iterator[tuple[Change, Cell]], names: Sequence[str]) -> str:
+    first = list(islice(rows, _MOST))
+    if not first:
         return ""
+    statuses = Counter(cell.status for _, cell in chain(first, rows))
+    total = statuses.total()
     heads = "".join(f'<th scope="col">{name}</th>' for name in names)
-    body = "".join(_row(change, cell, len(names)) for change, cell in rows[:_MOST])
-    left = f"<p>{len(rows) - _MOST:,} more are in <code>plan.frame</code>.</p>" if len(rows) > _MOST else ""
-    statuses = Counter(cell.status for _, cell in rows)
+    body = "".join(_row(change, cell, len(names)) for change, cell in first)
+    left = f"<p>{total - _MOST:,} more are in <code>plan.frame</code>.</p>" if total > _MOST else ""
     counts = "" if len(statuses) < 2 else f" ({', '.join(f'{number:,} {name}' for name, number in statuses.items())})"
     return (
-        f"<table><caption>{caption}: {len(rows):,}{_text(counts)}</caption><thead><tr>{heads}</tr></thead>"
+        f"<table><caption>{caption}: {total:,}{_text(counts)}</caption><thead><tr>{heads}</tr></thead>"
         f"<tbody>{body}</tbody></table>{left}"
     )
 

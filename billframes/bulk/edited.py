@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from billframes._names import closest, snake_case
 from billframes.bulk.columns import EditColumn, UnreadableError, read_cell
+from billframes.bulk.records import Texts, hashes_of
 from billframes.errors import ParameterError
 from billframes.loading.ids import identifier, segment
 from billframes.loading.load_info import LoadInfo, load_info, told_of
@@ -29,7 +31,7 @@ _MISSING_AS_TEXT = frozenset({"nan", "NaN", "NaT", "<NA>", "None"})
 # A point before three digits groups thousands in some countries.
 _AMBIGUOUS = re.compile(r"[+-]?[1-9][0-9]{0,2}[.][0-9]{3}")
 # Rows converted to Python values at once.
-_CHUNK = 5_000
+_CHUNK = 2_000
 _NAMED = 3
 
 
@@ -84,31 +86,37 @@ class EditedRows:
         self.known = [name for name in frame.columns if name in columns]
         self.unknown = [name for name in frame.columns if name not in columns]
         self._columns = columns
-        self.ids: list[str | None] = [_id_of(value, resource) for value in frame[self._id].to_list()]
-        _check_twice(self.ids, resource)
+        # None for new rows.
+        self.ids = Texts([_id_of(value, resource) for value in part] for part in _parts(frame[self._id]))
+        known = self.ids.known
+        if len(np.unique(hashes_of(known))) < len(known):
+            _check_twice(known, resource)
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def values(self, column: str) -> list[Any]:
-        """Return a column's cells; none if the frame lacks it."""
-        if column not in self._frame.columns:
-            return []
-        return [_cell(self._columns[column], value) for value in self._frame[column].to_list()]
+    def values(self, column: str) -> Iterator[Any]:
+        """Yield a column's cells; none if the frame lacks it."""
+        if column in self._frame.columns:
+            for part in _parts(self._frame[column]):
+                yield from (_cell(self._columns[column], value) for value in part)
 
     def is_empty(self, column: str) -> bool:
         """Tell whether a column has no value in any row that is not new."""
-        rows = zip(self.ids, self._frame[column].to_list(), strict=True)
-        return all(_cell(self._columns[column], value) is None for id_, value in rows if id_ is not None)
+        rows = zip(self.ids, self.values(column), strict=True)
+        return all(value is None for id_, value in rows if id_ is not None)
 
-    def __iter__(self) -> Iterator[EditedRow]:
+    def parts(self) -> Iterator[list[EditedRow]]:
+        """Yield the rows, some thousand at a time."""
         names = [name for name in self.known if name != self._id]
         for start in range(0, len(self.ids), _CHUNK):
             part = self._frame[start : start + _CHUNK]
             lists = [part[name].to_list() for name in names]
-            for place in range(len(part)):
+            rows = []
+            for place, id_ in enumerate(self.ids.part(start, start + _CHUNK)):
                 cells = {name: _cell(self._columns[name], each[place]) for name, each in zip(names, lists, strict=True)}
-                yield EditedRow(start + place, self.ids[start + place], cells)
+                rows.append(EditedRow(start + place, id_, cells))
+            yield rows
 
 
 def read_edited(edited: Any, resource: Resource, columns: Mapping[str, EditColumn]) -> EditedRows:
@@ -138,7 +146,7 @@ def ids_given(ids: Any, resource: Resource) -> list[str]:
     given = [identifier(each, "delete", snake_case(resource.id)) for each in several]
     for each in given:
         segment(each, "delete")
-    _check_twice(list(given), resource)
+    _check_twice(given, resource)
     return given
 
 
@@ -177,6 +185,12 @@ _NAMED_BY = {
     "matters": {"matters", "clients"},
     "clients": {"clients"},
 }
+
+
+def _parts(values: nw.Series[Any]) -> Iterator[list[Any]]:
+    """Yield a column's values, some thousand at a time."""
+    for start in range(0, len(values), _CHUNK):
+        yield values[start : start + _CHUNK].to_list()
 
 
 def _cell(column: EditColumn, value: Any) -> Any:
@@ -221,8 +235,8 @@ def _id_of(value: Any, resource: Resource) -> str | None:
     return str(text)
 
 
-def _check_twice(ids: Sequence[str | None], resource: Resource) -> None:
-    uses = Counter(each.casefold() for each in ids if each is not None)
+def _check_twice(ids: Iterable[str], resource: Resource) -> None:
+    uses = Counter(each.casefold() for each in ids)
     twice = [each for each, number in uses.items() if number > 1]
     if twice:
         named = ", ".join(twice[:_NAMED]) + (f" and {len(twice) - _NAMED:,} more" if len(twice) > _NAMED else "")

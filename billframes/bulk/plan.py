@@ -31,6 +31,7 @@ from billframes.bulk.columns import EditColumn, columns_of, text_of_cell
 from billframes.bulk.comparison import Comparison, deletions
 from billframes.bulk.display import as_html, as_text
 from billframes.bulk.edited import EditedRows, ids_given, read_edited
+from billframes.bulk.packed import Changes
 from billframes.bulk.present import Server
 from billframes.bulk.records import Record
 from billframes.errors import MirrorError, ParameterError
@@ -69,7 +70,7 @@ class Plan(SuggestsNames):
         connection: WritingConnection,
         resource: Resource,
         columns: Mapping[str, EditColumn],
-        changes: list[Change],
+        changes: Changes,
         notes: Sequence[str] = (),
         requests: int = 0,
         time: dt.datetime | None = None,
@@ -91,8 +92,11 @@ class Plan(SuggestsNames):
     @property
     def counts(self) -> dict[str, int]:
         """Records by what will be done, and cells by status."""
-        sent = Counter(change.action for change in self.sent)
-        cells = Counter(status for change in self.changes for status in _statuses(change))
+        sent: Counter[str] = Counter()
+        cells: Counter[str] = Counter()
+        for change in self.changes:
+            sent.update([change.action] if change.is_sent else [])
+            cells.update(_statuses(change))
         return {action: sent[action] for action in ACTIONS} | {
             status: cells[status] for status in STATUSES if status != "will change"
         }
@@ -256,8 +260,7 @@ def make_plan(
         server.requests += 1
     columns = columns_of(resource, custom)
     rows = read_edited(edited, resource, columns) if edited is not None else None
-    changes: list[Change] = []
-    notes: list[str] = []
+    changes, notes = Changes(), list[str]()
     if rows is not None:
         _check_apart(rows, delete)
         changes, notes = Comparison(server, resource, columns, rows, expected or {}).run(duplicates=duplicates)

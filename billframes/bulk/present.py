@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
+
 from billframes._names import snake_case
 from billframes.bulk.columns import EditColumn, values_of
-from billframes.bulk.records import Record, records_of
+from billframes.bulk.records import Record, Records, hashes_of
 from billframes.errors import DecodeError, NotFoundError
 from billframes.loading.connection import ApiConnection
 from billframes.loading.ids import segment
@@ -72,37 +74,42 @@ class Server:
 
     def records(
         self, resource: Resource, ids: Iterable[str], columns: Sequence[EditColumn], hint: ListHint | None = None
-    ) -> dict[str, Record]:
+    ) -> Records:
         """
-        Return the cells of the records that exist, by id in lower case.
+        Return the cells of the records that exist.
 
         Parameters
         ----------
         resource : Resource
         ids : iterable of str
+            Gone through twice.
         columns : sequence of EditColumn
             The columns to read.
         hint : ListHint, optional
             How to narrow the list; the whole list if not given.
         """
-        missing = {each.casefold(): each for each in ids}
-        found: dict[str, Record] = {}
+        wanted = hashes_of(ids)
+        found = Records(snake_case(resource.id), columns)
         narrowed = (hint or ListHint()) if all(each.listed for each in columns) else None
         while narrowed is not None:
+            missing = wanted[found.lacks(wanted)]
             if self._list_is_cheaper(resource, len(missing), narrowed):
-                found |= self.listed(resource, columns, narrowed.arguments, missing.keys())
-                missing = {key: id_ for key, id_ in missing.items() if key not in found}
+                found.add_list(self._list(resource, columns, narrowed.arguments), missing)
             narrowed = narrowed.otherwise
-        return found | self._singles(resource, list(missing.values()), columns)
+        lacking = found.lacks(wanted)
+        if lacking.any():
+            singles = [id_ for id_, lacks in zip(ids, lacking, strict=True) if lacks]
+            for id_, record in self._singles(resource, singles, columns):
+                found.add_single(id_, record)
+        return found
 
-    def listed(
-        self,
-        resource: Resource,
-        columns: Sequence[EditColumn],
-        arguments: Mapping[str, Any],
-        wanted: AbstractSet[str] | None = None,
-    ) -> dict[str, Record]:
-        """Return the cells of a list's records, or of those with wanted ids; by id in lower case."""
+    def listed(self, resource: Resource, columns: Sequence[EditColumn], arguments: Mapping[str, Any]) -> Records:
+        """Return the cells of a list's records."""
+        found = Records(snake_case(resource.id), columns)
+        found.add_list(self._list(resource, columns, arguments))
+        return found
+
+    def _list(self, resource: Resource, columns: Sequence[EditColumn], arguments: Mapping[str, Any]) -> pa.Table:
         names = ("start", "end", "modified_since")
         request = build_request(
             resource,
@@ -114,7 +121,7 @@ class Server:
         told = told_of(table) or {}
         self.requests += told.get("requests") or 0
         self._read_at(dt.datetime.fromisoformat(str(told["time"])) if told.get("time") else None)
-        return records_of(table, snake_case(resource.id), columns, wanted)
+        return table
 
     def count(self, resource: Resource, arguments: Mapping[str, Any]) -> int:
         """Return how many records a list has."""
@@ -129,14 +136,14 @@ class Server:
         rows = self.count(resource, hint.arguments) if hint.rows is None else hint.rows
         return math.ceil(rows / self.connection.page_size) + _PROOF < wanted
 
-    def _singles(self, resource: Resource, ids: Sequence[str], columns: Sequence[EditColumn]) -> dict[str, Record]:
-        if not ids:
-            return {}
+    def _singles(
+        self, resource: Resource, ids: Sequence[str], columns: Sequence[EditColumn]
+    ) -> list[tuple[str, Record]]:
         self.requests += len(ids)
         with ThreadPoolExecutor(self.connection.concurrency) as pool:
             records = pool.map(lambda id_: self.single(resource, id_, columns), ids)
             try:
-                return {id_.casefold(): each for id_, each in zip(ids, records, strict=True) if each is not None}
+                return [(id_, each) for id_, each in zip(ids, records, strict=True) if each is not None]
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise

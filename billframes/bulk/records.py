@@ -1,22 +1,56 @@
-"""Records as the server has them: their cells by column.
+"""Records as the server has them, in little memory: an Arrow table, of which a few thousand rows are read at a time.
 
-The records of a list share a Python list for each column, and equal texts are one object: a dict a record would take
-ten times the memory.
+A Python object for each cell would take ten times as much.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from billframes.bulk.columns import EditColumn, read_cell
 
-__all__ = ["Record", "records_of"]
+__all__ = ["Hashes", "Record", "Records", "Texts", "hashes_of"]
 
 # Its cells by column.
-Record = Mapping[str, Any]
+Record: TypeAlias = Mapping[str, Any]
+Hashes: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+
+_BLOCK = 5_000
+
+
+def hashes_of(ids: Iterable[str]) -> Hashes:
+    """Return a number for each id, in whichever case it is written."""
+    return np.fromiter((hash(each.casefold()) for each in ids), np.int64)
+
+
+class Texts:
+    """Texts that are gone through again and again, without a Python object for each; None is kept."""
+
+    def __init__(self, parts: Iterable[Sequence[str | None]] = ()) -> None:
+        self._texts = pa.chunked_array([pa.array(part, pa.string()) for part in parts], pa.string())
+
+    @property
+    def known(self) -> Texts:
+        """Those that are not None."""
+        texts = Texts()
+        texts._texts = self._texts.drop_null()
+        return texts
+
+    def part(self, start: int, stop: int) -> list[str | None]:
+        """Return some of them."""
+        part: list[str | None] = self._texts.slice(start, stop - start).to_pylist()
+        return part
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __iter__(self) -> Iterator[Any]:
+        for start in range(0, len(self), _BLOCK):
+            yield from self.part(start, start + _BLOCK)
 
 
 class _Row(Mapping[str, Any]):
@@ -41,38 +75,96 @@ class _Row(Mapping[str, Any]):
         return len(self._lists)
 
 
-def records_of(
-    table: pa.Table, id_: str, columns: Sequence[EditColumn], wanted: AbstractSet[str] | None = None
-) -> dict[str, Record]:
+class Records:
     """
-    Return the records of a loaded list, by id in lower case.
+    Records by id.
 
     Parameters
     ----------
-    table : Table
     id_ : str
         The column with ids.
     columns : sequence of EditColumn
-        Columns to read; those that the table lacks are left out.
-    wanted : set of str, optional
-        Ids in lower case; all records if not given.
+        Columns to read; those that a table lacks are left out.
     """
-    keys = [id_.casefold() for id_ in table.column(id_).to_pylist()]
-    if wanted is not None:
-        places = [place for place, key in enumerate(keys) if key in wanted]
-        table, keys = table.take(pa.array(places, pa.int64())), [keys[place] for place in places]
-    lists = {id_: table.column(id_).to_pylist()}
-    for each in columns:
-        if each.name in table.column_names:
-            lists[each.name] = _cells(table.column(each.name), each)
-    return {key: _Row(lists, place) for place, key in enumerate(keys)}
+
+    def __init__(self, id_: str, columns: Sequence[EditColumn]) -> None:
+        self._id, self._columns = id_, columns
+        # Tables, each with the hashes of its ids and the order that sorts them.
+        self._tables: list[tuple[pa.Table, Hashes, Any]] = []
+        self._singles: dict[str, Record] = {}
+
+    def add_list(self, table: pa.Table, wanted: Hashes | None = None) -> None:
+        """Add the records of a loaded list, or those whose ids have the wanted hashes."""
+        names = [self._id, *(each.name for each in self._columns if each.name in table.column_names)]
+        table = table.select(list(dict.fromkeys(names)))
+        hashes = hashes_of(_texts(table.column(self._id)))
+        if wanted is not None:
+            inside = np.isin(hashes, wanted)
+            table, hashes = table.filter(pa.array(inside)), hashes[inside]
+        self._tables.append((table, hashes, np.argsort(hashes)))
+
+    def add_single(self, id_: str, record: Record) -> None:
+        """Add one record."""
+        self._singles[id_.casefold()] = record
+
+    def lacks(self, wanted: Hashes) -> Any:
+        """Return which of these hashes no record of a list has."""
+        found = [hashes for _, hashes, _ in self._tables]
+        return ~np.isin(wanted, np.concatenate(found)) if found else np.ones(len(wanted), bool)
+
+    def some(self, ids: Iterable[str]) -> dict[str, Record]:
+        """Return the records that exist of these, by id in lower case."""
+        keys = {each.casefold() for each in ids}
+        found = {key: self._singles[key] for key in keys if key in self._singles}
+        wanted = hashes_of(keys)
+        for table, hashes, order in self._tables:
+            inside = order[np.isin(hashes[order], wanted)] if len(wanted) > _BLOCK else _places(hashes, order, wanted)
+            found |= {key: row for key, row in self._rows(table.take(pa.array(inside))) if key in keys}
+        return found
+
+    def has(self, name: str) -> bool:
+        """Tell whether a record has a value in a column."""
+        for table, _, _ in self._tables:
+            if name in table.column_names and table.column(name).null_count < len(table):
+                return True
+        return any(record.get(name) is not None for record in self._singles.values())
+
+    def items(self) -> Iterator[tuple[str, Record]]:
+        """Yield each id in lower case, with its record."""
+        for table, _, _ in self._tables:
+            for start in range(0, len(table), _BLOCK):
+                yield from self._rows(table.slice(start, _BLOCK))
+        yield from self._singles.items()
+
+    def __len__(self) -> int:
+        return sum(len(table) for table, _, _ in self._tables) + len(self._singles)
+
+    def _rows(self, table: pa.Table) -> list[tuple[str, Record]]:
+        lists = {self._id: table.column(self._id).to_pylist()}
+        for each in self._columns:
+            if each.name in table.column_names:
+                lists[each.name] = _cells(table.column(each.name), each)
+        return [(id_.casefold(), _Row(lists, place)) for place, id_ in enumerate(lists[self._id])]
+
+
+def _places(hashes: Hashes, order: Any, wanted: Hashes) -> Any:
+    """Return the rows whose hashes are wanted."""
+    first = np.searchsorted(hashes, wanted, "left", sorter=order)
+    last = np.searchsorted(hashes, wanted, "right", sorter=order)
+    return order[np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)] or [first])]
+
+
+def _texts(cells: pa.ChunkedArray) -> Iterator[str]:
+    for chunk in cells.chunks:
+        yield from chunk.to_pylist()
 
 
 def _cells(cells: pa.ChunkedArray, column: EditColumn) -> list[Any]:
-    if not pa.types.is_dictionary(cells.type):
-        return [read_cell(column, value) for value in cells.to_pylist()]
     read: list[Any] = []
     for chunk in cells.chunks:
+        if not pa.types.is_dictionary(chunk.type) or len(chunk.dictionary) > len(chunk):
+            read += [read_cell(column, value) for value in chunk.to_pylist()]
+            continue
         # Each text once, however many records have it.
         values = [read_cell(column, value) for value in chunk.dictionary.to_pylist()]
         read += [None if index is None else values[index] for index in chunk.indices.to_pylist()]

@@ -43,7 +43,7 @@ from billframes.schema.resources import (
 )
 from billframes.schema.sources import fields_of
 
-__all__ = ["check_changes", "check_deletions"]
+__all__ = ["Checks", "check_deletions"]
 
 # Column of a code: its kind, and the matter's setting that requires it.
 _CODES = {
@@ -76,31 +76,6 @@ _KEEPING = {
     "fixed_fees": (("fixed_fee_id", TIME_ENTRIES),),
 }
 _INSTEAD = {"matters": " Archive it instead.", "fixed_fees": " Take it off them first."}
-
-
-def check_changes(
-    changes: Sequence[Change], resource: Resource, columns: Mapping[str, EditColumn], server: Server
-) -> None:
-    """
-    Mark the cells that the API would refuse as `invalid`, with the rule.
-
-    Parameters
-    ----------
-    changes : sequence of Change
-        Updates and creates; those that are not sent are passed over.
-    resource : Resource
-    columns : mapping of str to EditColumn
-    server : Server
-        Reads what the rules need, and nothing if no change needs it.
-    """
-    sent = [change for change in changes if change.is_sent]
-    for change in sent:
-        _check_values(change, resource, columns)
-    checks = _Checks(sent, resource, server)
-    for change in sent:
-        checks.check(change)
-    for change in changes:
-        change.hold_back()
 
 
 def _check_values(change: Change, resource: Resource, columns: Mapping[str, EditColumn]) -> None:
@@ -139,45 +114,63 @@ def _is_named(change: Change) -> bool:
     return bool(company or (first and last))
 
 
-class _Checks:
-    """The checks that need other records; what they need is read once, for all changes."""
+class Checks:
+    """
+    The checks of a plan's updates and creates by the API's rules.
 
-    def __init__(self, changes: Sequence[Change], resource: Resource, server: Server) -> None:
-        self._resource, self._server = resource, server
+    First each change is added, so that what the checks need of other records is read once; then each is checked.
+
+    Parameters
+    ----------
+    resource : Resource
+    columns : mapping of str to EditColumn
+    server : Server
+        Reads what the rules need, and nothing if no change needs it.
+    """
+
+    def __init__(self, resource: Resource, columns: Mapping[str, EditColumn], server: Server) -> None:
+        self._resource, self._columns, self._server = resource, columns, server
         self._items = resource in (TIME_ENTRIES, EXPENSES, FIXED_FEES)
-        self._records = {name: self._read(name, changes) for name in _READ}
-        self._ids = {name: self._listed(name, changes) for name in _LISTED}
-        self._codes = self._read_codes(changes)
-        self._assigned: dict[str, bool] = {}
+        self._wanted: dict[str, set[str]] = {name: set() for name in _READ}
+        self._listed: set[str] = set()
+        self._coded = False
+        self._records: dict[str, Mapping[str, Record]] = {}
+        self._ids: dict[str, set[str]] = {}
+        self._codes: dict[tuple[str, str], dict[str, bool]] = {}
 
-    def _read(self, name: str, changes: Iterable[Change]) -> dict[str, Record]:
-        resource, wanted = _READ[name]
-        if resource is self._resource:
-            return {}
-        ids = {change.after(name) for change in changes if self._needs(name, change)} - {None}
-        columns = [column for column in columns_of(resource).values() if column.name in wanted]
-        return self._server.records(resource, ids, columns) if ids else {}
+    def add(self, change: Change) -> None:
+        """Note what the checks of a change need."""
+        if not change.is_sent:
+            return
+        for name, wanted in self._wanted.items():
+            value = change.after(name) if self._needs(name, change) else None
+            if value is not None:
+                wanted.add(value)
+        self._listed |= {name for name in _LISTED if change.changes(name) and change.after(name) is not None}
+        self._coded = self._coded or (_touches_codes(change) and any(change.after(name) for name in _CODES))
+
+    def read(self) -> None:
+        """Read what the checks need."""
+        for name, (resource, wanted) in _READ.items():
+            ids = self._wanted[name]
+            columns = [column for column in columns_of(resource).values() if column.name in wanted] if ids else []
+            self._records[name] = dict(self._server.records(resource, ids, columns).items()) if ids else {}
+        # Users stand behind several columns and are read once.
+        for resource in {_LISTED[name].name: _LISTED[name] for name in self._listed}.values():
+            self._ids[resource.name] = {id_ for id_, _ in self._server.listed(resource, (), {}).items()}
+        if self._coded:
+            self._codes = self._read_codes()
 
     def _needs(self, name: str, change: Change) -> bool:
+        if _READ[name][0] is self._resource:
+            return False
         if name == "matter_id":
             return self._items and (change.changes(name) or _touches_codes(change))
         if name == "fixed_fee_id":
             return change.changes(name) or (change.changes("matter_id") and change.after(name) is not None)
         return change.changes(name)
 
-    def _listed(self, name: str, changes: Iterable[Change]) -> set[str]:
-        if not any(change.changes(name) and change.after(name) is not None for change in changes):
-            return set()
-        resource = _LISTED[name]
-        # Users stand behind several columns and are read once.
-        known: dict[str, set[str]] = self.__dict__.setdefault("_known", {})
-        if resource.name not in known:
-            known[resource.name] = set(self._server.listed(resource, (), {}))
-        return known[resource.name]
-
-    def _read_codes(self, changes: Iterable[Change]) -> dict[tuple[str, str], dict[str, bool]]:
-        if not any(change.after(name) for change in changes if _touches_codes(change) for name in _CODES):
-            return {}
+    def _read_codes(self) -> dict[tuple[str, str], dict[str, bool]]:
         self._server.requests += 1
         body = self._server.connection.fetch(CODES.path, resource=CODES.name).body
         listed = decode_single(body, CodeList, CODES.name)
@@ -188,18 +181,24 @@ class _Checks:
         return sets
 
     def check(self, change: Change) -> None:
-        """Mark what is wrong with one change."""
+        """Mark the cells of a change that the API would refuse as `invalid`, with the rule."""
+        if change.is_sent:
+            _check_values(change, self._resource, self._columns)
+            self._check_references(change)
+            if self._items and _touches_codes(change):
+                self._check_codes(change)
+            self._check_fixed_fee(change)
+        change.hold_back()
+
+    def _check_references(self, change: Change) -> None:
         for name, (resource, _) in _READ.items():
             value = change.after(name)
             if change.changes(name) and value is not None and value.casefold() not in self._records[name]:
                 change.refuse(name, f"there is no {resource.noun} with this id")
         for name, listed in _LISTED.items():
             value = change.after(name)
-            if change.changes(name) and value is not None and value.casefold() not in self._ids[name]:
+            if change.changes(name) and value is not None and value.casefold() not in self._ids[listed.name]:
                 change.refuse(name, f"there is no {listed.noun} with this id")
-        if self._items and _touches_codes(change):
-            self._check_codes(change)
-        self._check_fixed_fee(change)
 
     def _check_codes(self, change: Change) -> None:
         matter = self._records["matter_id"].get(str(change.after("matter_id") or "").casefold(), {})
