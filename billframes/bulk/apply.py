@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime as dt
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -82,11 +82,14 @@ def _plain(value: Any) -> Any:
 def finish_journal(
     connection: WritingConnection,
     journal: Journal,
+    make_plan: Callable[..., Plan],
     progress: bool | Progress | None = None,
     columns: Mapping[str, EditColumn] | None = None,
 ) -> Outcomes:
     """
     Send what a journal has not sent, find out what became of what was sent without an answer, and return all outcomes.
+
+    `make_plan` makes the plans that follow from the outcomes.
 
     Raises
     ------
@@ -103,7 +106,7 @@ def finish_journal(
     with reporting(connection.progress if progress is None else progress, "changes") as told:
         run.finish(told)
     journal.finish()
-    return outcomes_of(connection, resource, journal)
+    return outcomes_of(connection, resource, journal, make_plan)
 
 
 class _Run:

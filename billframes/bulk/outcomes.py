@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -72,16 +72,17 @@ class Outcomes(pd.DataFrame):
 class _Told:
     """What `Outcomes` needs to plan again; the changes themselves are in the journal."""
 
-    def __init__(self, connection: WritingConnection, resource: Resource, journal: Path) -> None:
+    def __init__(
+        self, connection: WritingConnection, resource: Resource, journal: Path, make_plan: Callable[..., Plan]
+    ) -> None:
         self.connection, self.resource, self.journal = connection, resource, journal
+        self._make_plan = make_plan
 
     def _entries(self) -> Iterator[Entry]:
         with Journal.open(self.journal) as journal:
             yield from journal.entries()
 
     def again(self) -> Plan:
-        from billframes.bulk.plan import make_plan
-
         failed = [each for each in self._entries() if each.state in _AGAIN]
         id_ = snake_case(self.resource.id)
         rows = [
@@ -91,15 +92,13 @@ class _Told:
         ]
         return _joined(
             [
-                make_plan(self.connection, self.resource, part, delete, duplicates=True)
+                self._make_plan(self.connection, self.resource, part, delete, duplicates=True)
                 for part, delete in _parts(rows, id_, [each.id for each in failed if each.action == "delete"])
             ],
-            lambda: make_plan(self.connection, self.resource, None),
+            lambda: self._make_plan(self.connection, self.resource, None),
         )
 
     def reversed(self) -> Plan:
-        from billframes.bulk.plan import make_plan
-
         done = [each for each in self._entries() if each.state == "done"]
         id_ = snake_case(self.resource.id)
         updated = [each for each in done if each.action == "update"]
@@ -109,8 +108,10 @@ class _Told:
         rows = [{id_: each.id, **{name: before for name, before, _ in each.cells}} for each in updated]
         lost = [_lost(each) for each in done if each.action == "delete" or (each.action == "create" and not each.id)]
         parts = _parts(rows, id_, [each.id for each in created])
-        plans = [make_plan(self.connection, self.resource, part, delete, expected=expected) for part, delete in parts]
-        plan = _joined(plans, lambda: make_plan(self.connection, self.resource, None))
+        plans = [
+            self._make_plan(self.connection, self.resource, part, delete, expected=expected) for part, delete in parts
+        ]
+        plan = _joined(plans, lambda: self._make_plan(self.connection, self.resource, None))
         plan.changes += lost
         return plan
 
@@ -164,9 +165,11 @@ def written_columns(connection: WritingConnection, resource: Resource, names: It
     return columns_of(resource, custom)
 
 
-def outcomes_of(connection: WritingConnection, resource: Resource, journal: Journal) -> Outcomes:
-    """Return what a journal says became of each change."""
+def outcomes_of(
+    connection: WritingConnection, resource: Resource, journal: Journal, make_plan: Callable[..., Plan]
+) -> Outcomes:
+    """Return what a journal says became of each change; `make_plan` makes the plans that follow from it."""
     types = {"id": TEXT, "action": ACTIONS, "columns": TEXT, "outcome": FINISHED, "reason": TEXT, "row": "Int64"}
     frame = Outcomes(series_of(journal.outcomes(), types))
-    frame._told = _Told(connection, resource, journal.path)
+    frame._told = _Told(connection, resource, journal.path, make_plan)
     return frame

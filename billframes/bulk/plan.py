@@ -21,16 +21,18 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from billframes._names import SuggestsNames
+from billframes.bulk.apply import finish_journal, new_journal
 from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Change, series_of
 from billframes.bulk.columns import EditColumn, columns_of, text_of_cell
 from billframes.bulk.comparison import Comparison, deletions
 from billframes.bulk.display import as_html, as_text
 from billframes.bulk.edited import EditedRows, ids_given, read_edited
+from billframes.bulk.outcomes import Outcomes
 from billframes.bulk.packed import Changes
 from billframes.bulk.present import Server
 from billframes.bulk.records import Record
@@ -40,9 +42,6 @@ from billframes.loading.load import definitions_of
 from billframes.loading.progress import Progress
 from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.resources import Resource
-
-if TYPE_CHECKING:
-    from billframes.bulk.outcomes import Outcomes
 
 __all__ = ["Plan", "make_plan"]
 
@@ -155,8 +154,6 @@ class Plan(SuggestsNames):
         >>> plan.reverse().apply()["outcome"].tolist()
         ['done', 'done']
         """
-        from billframes.bulk.apply import finish_journal, new_journal
-
         if self._begun:
             raise ParameterError(
                 "This plan has been applied. Plan again from the frame, or take .failed of its outcomes; if it did not "
@@ -164,7 +161,7 @@ class Plan(SuggestsNames):
             )
         with new_journal(self, journal) as opened:
             self._begun = True
-            self._outcomes = finish_journal(self.connection, opened, progress, self.columns)
+            self._outcomes = finish_journal(self.connection, opened, make_plan, progress, self.columns)
         return self._outcomes
 
     def reverse(self) -> Plan:

@@ -8,6 +8,7 @@ from billframes._session import default_client
 from billframes.bulk.apply import finish_journal
 from billframes.bulk.journal import Journal, same_server
 from billframes.bulk.outcomes import Outcomes
+from billframes.bulk.plan import make_plan
 from billframes.client import Client
 from billframes.errors import ParameterError
 from billframes.loading.progress import Progress
@@ -56,4 +57,4 @@ def resume(journal: str | Path, *, client: Client | None = None, progress: bool 
             )
         if about.get("finished"):
             raise ParameterError(f"The journal {path} is finished, so there is nothing to resume.")
-        return finish_journal(connection, opened, progress)
+        return finish_journal(connection, opened, make_plan, progress)

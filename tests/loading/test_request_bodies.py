@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 
 import httpx
 import pytest
@@ -129,3 +130,29 @@ def test_a_new_date_of_opening_is_sent_alone(fake, connect):
         "opened": "2026-10-01",
         "conflictInformation": {"opposing": "Nut Ltd"},
     }
+
+
+@pytest.mark.parametrize(
+    ("loader", "values", "said"),
+    [
+        (
+            "time_entries",
+            {"billing_type": "bilable"},
+            "'nonBillable', 'billable', 'fixedFee'. Did you mean 'billable'?",
+        ),
+        ("time_entries", {"billing_type": 5}, "billing_type=5 is not known; it takes one of"),
+        ("time_entries", {"billing_type": ["billable"]}, "is not known; it takes one of"),
+        ("time_entries", {"hours": "2"}, "hours='2' is not a number"),
+        ("time_entries", {"hours": float("inf")}, "hours=inf is not a number"),
+        ("time_entries", {"hours": True}, "hours=True is not a number"),
+        ("time_entries", {"time": "noon"}, "time='noon' is not a time such as '09:30'"),
+        ("time_entries", {"description": 5}, "description=5 is not a text"),
+        ("clients", {"contact": "020 7946 0000"}, "contact='020 7946 0000' is not a mapping"),
+        ("clients", {"contact": {"fone": "1"}}, "contact has no 'fone'; it takes"),
+        ("clients", {"contact": {"phone": 1}}, "contact['phone']=1 is not text"),
+    ],
+)
+def test_a_value_that_the_field_does_not_take_is_refused_before_it_is_sent(fake, connect, loader, values, said):
+    with pytest.raises(bf.ParameterError, match=re.escape(said)):
+        getattr(connect(), loader).update("c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11", **values)
+    assert fake.requests == []
