@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,8 @@ _CHECKED = ("matter_id", "fixed_fee_id", "billing_type", "activity_code", "task_
 _MOVED_ROW = (
     "created_at is another record's, so this row was moved against its id, as by a sort without the id's column"
 )
+# Lists that are narrowed to one of so many matters or periods; days further apart begin a new period.
+_STREAMS, _GAP = 3, dt.timedelta(days=45)
 # Loader arguments by which the same records can be listed again.
 _REPEATABLE = frozenset({"user_id", "matter_id", "client_id", "billing_type", "fixed_fee_id", "billed"})
 
@@ -123,12 +126,13 @@ class Comparison:
         return self._hint_by_rows()
 
     def _hint_by_rows(self) -> ListHint:
-        days = [day for day in self._rows.values("date") if isinstance(day, dt.date)]
-        arguments: dict[str, Any] = {"start": min(days), "end": max(days)} if days else {}
+        days = Counter(day for day in self._rows.values("date") if isinstance(day, dt.date))
         matters = {each for each in self._rows.values("matter_id") if isinstance(each, str)}
-        if 0 < len(matters) <= 3:
-            arguments["matter_id"] = sorted(matters)
-        return ListHint(arguments)
+        arguments = {"matter_id": sorted(matters)} if 0 < len(matters) <= _STREAMS else {}
+        hint: ListHint | None = None
+        for start, end, rows in _periods(days):
+            hint = ListHint({**arguments, "start": start, "end": end}, otherwise=hint, most=rows)
+        return hint or ListHint(arguments)
 
     def _note_columns(self, present: Records) -> None:
         """Note columns that are not compared."""
@@ -253,6 +257,25 @@ class Comparison:
                 )
             marked.append(change)
         return marked
+
+
+def _periods(days: Mapping[dt.date, int]) -> list[tuple[dt.date, dt.date, int]]:
+    """
+    Return the first day, the last day and the rows of each period without a long gap; one period if they are many.
+
+    Examples
+    --------
+    >>> periods = _periods({dt.date(2026, 10, 1): 2, dt.date(2026, 8, 30): 1, dt.date(2024, 5, 1): 1})
+    >>> [(str(first), str(last), rows) for first, last, rows in periods]
+    [('2024-05-01', '2024-05-01', 1), ('2026-08-30', '2026-10-01', 3)]
+    """
+    periods: list[tuple[dt.date, dt.date, int]] = []
+    for day in sorted(days):
+        if periods and day - periods[-1][1] <= _GAP:
+            periods[-1] = (periods[-1][0], day, periods[-1][2] + days[day])
+        else:
+            periods.append((day, day, days[day]))
+    return periods if len(periods) <= _STREAMS else [(periods[0][0], periods[-1][1], sum(days.values()))]
 
 
 _NONE = EditColumn("", "text", listed=False)

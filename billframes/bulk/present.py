@@ -50,11 +50,14 @@ class ListHint:
         How many records it has, if that is known; else they are counted first.
     otherwise : ListHint, optional
         For the records that this list does not bring, if reading them one by one takes more requests.
+    most : int, optional
+        The most of the wanted records that it has, if that is known.
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     rows: int | None = None
     otherwise: ListHint | None = None
+    most: int | None = None
 
 
 class Server:
@@ -93,7 +96,8 @@ class Server:
         narrowed = (hint or ListHint()) if all(each.listed for each in columns) else None
         while narrowed is not None:
             missing = wanted[found.lacks(wanted)]
-            if self._list_is_cheaper(resource, len(missing), narrowed):
+            most = len(missing) if narrowed.most is None else min(len(missing), narrowed.most)
+            if self._list_is_cheaper(resource, most, narrowed):
                 found.add_list(self._list(resource, columns, narrowed.arguments), missing)
             narrowed = narrowed.otherwise
         lacking = found.lacks(wanted)

@@ -68,6 +68,18 @@ def test_a_plan_of_2000_rows_of_one_month_takes_at_most_five_requests_more_than_
         assert plan.requests < 20
 
 
+@pytest.mark.parametrize("rows", [None, 20])
+def test_frames_of_months_that_are_far_apart_are_read_month_by_month(firm, rows):
+    client = firm.client
+    loaded = [client.time_entries(month, limit=rows) for month in ("2024-08", "2026-07", "2026-08")]
+    edited = pd.concat([each.assign(description="Over months") for each in loaded], ignore_index=True)
+    edited.attrs = {}
+    plan = client.time_entries.plan(edited)
+    assert len(plan.frame) == len(edited)
+    assert "gone" not in statuses(plan)
+    assert plan.requests <= sum(each.attrs["load"]["requests"] for each in loaded) + 5
+
+
 def test_a_cell_is_listed_with_its_value_before_and_after(firm, entries):
     edited = entries.head(1).assign(hours=7.25)
     row = only(firm.client.time_entries.plan(edited))
