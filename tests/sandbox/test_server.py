@@ -24,6 +24,18 @@ from billframes.sandbox.schema import SCHEMA
 from billframes.sandbox.store import Store
 
 
+@pytest.fixture(scope="module", autouse=True)
+def hangups_are_heard():
+    """Commands that a test starts hear SIGHUP, also if the tests themselves run under `nohup`."""
+    hangup = getattr(signal, "SIGHUP", None)
+    ignored = hangup is not None and signal.getsignal(hangup) == signal.SIG_IGN
+    if ignored:
+        signal.signal(hangup, signal.SIG_DFL)
+    yield
+    if ignored:
+        signal.signal(hangup, signal.SIG_IGN)
+
+
 def test_database_is_open_to_sql(api, sandbox):
     """`.database` is the SQLite file, so numbers can be checked by SQL."""
     connection = sqlite3.connect(sandbox.database)
@@ -242,7 +254,10 @@ def running(folder, *options, stderr=subprocess.PIPE):
     arguments = [*COMMAND, "--json", *options]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=stderr, env=environment) as process:
         ready = json.loads(process.stdout.readline())
-        yield process, int(ready["base_url"].rpartition(":")[2])
+        try:
+            yield process, int(ready["base_url"].rpartition(":")[2])
+        finally:
+            process.kill()
 
 
 LOGGED = b"WARNING: Invalid HTTP request received.\n"
