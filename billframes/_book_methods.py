@@ -143,9 +143,9 @@ def _doc(analysis: Analysis, signature: inspect.Signature) -> str:
         return inspect.getdoc(analysis.book.method) or ""
     summary = (inspect.getdoc(analysis.function) or "").partition("\n")[0]
     note = f"What counts, errors and warnings are those of `billframes.{analysis.name}`. {analysis.book.note}"
-    told = dict(_told(analysis))
+    documented = dict(_documented(analysis))
     names = [name for name in signature.parameters if name != "self"]
-    described = groupby(names, key=lambda name: _described(name, analysis, told.get(name, ("", ""))))
+    described = groupby(names, key=lambda name: _described(name, analysis, documented.get(name, ("", ""))))
     entries = [f"{', '.join(together)}{text}" for text, together in described]
     parameters = ["\n".join(["Parameters\n----------", *entries])] if entries else []
     columns = "\n".join(f"    - `{each.name}`: {each.meaning}" for each in analysis.columns)
@@ -153,9 +153,9 @@ def _doc(analysis: Analysis, signature: inspect.Signature) -> str:
     return "\n\n".join([summary, textwrap.fill(note.strip(), 112), *parameters, returns])
 
 
-def _described(name: str, analysis: Analysis, told: tuple[str, str]) -> str:
+def _described(name: str, analysis: Analysis, documented: tuple[str, str]) -> str:
     """Describe a parameter of the method in the words of the analysis, or the book's."""
-    kind, text = told
+    kind, text = documented
     if name in _PERIOD:
         own = analysis.book.defaults.get(name)
         kind, text = "date-like, optional", own.meaning if own else "Another period than the book's."
@@ -169,7 +169,7 @@ def _described(name: str, analysis: Analysis, told: tuple[str, str]) -> str:
     return f"{f' : {kind}' if kind else ''}\n{textwrap.indent(textwrap.fill(text, 108), '    ')}"
 
 
-def _told(analysis: Analysis) -> Iterator[tuple[str, tuple[str, str]]]:
+def _documented(analysis: Analysis) -> Iterator[tuple[str, tuple[str, str]]]:
     """Read what the docstring of the analysis says of each parameter: its type and its text."""
     section = (inspect.getdoc(analysis.function) or "").partition("Parameters\n----------\n")[2]
     section = re.split(r"\n\w+\n---+\n", section)[0] + "\n"

@@ -28,7 +28,7 @@ __all__ = ["EXAMPLES", "add_arguments", "run"]
 EXAMPLES = ("billframes apply october.xlsx --dry-run", "billframes apply october.xlsx --yes --journal october.journal")
 
 INCOMPLETE = 1
-_HELD = ("billed", "changed since loaded", "read-only column", "invalid", "gone")
+_NOT_SENT = ("billed", "changed since loaded", "read-only column", "invalid", "gone")
 _MOST = 40
 
 
@@ -62,21 +62,21 @@ def run(args: argparse.Namespace) -> int:
     resource, frame = read_workbook(file)
     with connected(args) as client:
         if journal is not None and journal.exists() and not args.dry_run:
-            return _go_on(client, journal, yes=args.yes)
+            return _resume(client, journal, yes=args.yes)
         plan = make_plan(client, resource, frame, args.delete_missing, duplicates=args.duplicates)
         _note_hidden(plan, frame.attrs["hidden"])
         say(as_text(plan, frame.attrs["first_row"]))
         if args.dry_run:
             return 0
         if plan.sent:
-            _may_ask(yes=args.yes)
-            if not args.yes and not _agreed(f"Apply to {client.base_url}? [y/N] "):
+            _check_terminal(yes=args.yes)
+            if not args.yes and not _ask(f"Apply to {client.base_url}? [y/N] "):
                 say("Nothing was sent.")
                 return INCOMPLETE
             journal = journal or folder() / f"{file.stem}-{_free(file.stem)}.journal"
             say(f"Journal: {journal}")
-            return _told(plan.apply(journal), plan)
-        return INCOMPLETE if _held(plan) else 0
+            return _print_outcomes(plan.apply(journal), plan)
+        return INCOMPLETE if _not_sent(plan) else 0
 
 
 def _note_hidden(plan: Plan, places: list[int]) -> None:
@@ -87,26 +87,26 @@ def _note_hidden(plan: Plan, places: list[int]) -> None:
         plan.notes += (f"Changed rows that the sheet hides, as by a filter: {number:,}. They are sent, too.",)
 
 
-def _go_on(client: Client, journal: Path, *, yes: bool) -> int:
+def _resume(client: Client, journal: Path, *, yes: bool) -> int:
     """Finish an unfinished journal; the workbook is not planned again."""
     with Journal.open(journal) as opened:
         left = opened.count("planned") + opened.count("sent") + opened.count("unanswered")
         finished = opened.about.get("finished")
     if not finished:
         say(f"{journal.name} is unfinished: {left:,} of its changes are not known to be done.")
-        _may_ask(yes=yes)
-        if not yes and not _agreed("Go on with it? [y/N] "):
+        _check_terminal(yes=yes)
+        if not yes and not _ask("Go on with it? [y/N] "):
             say("Nothing was sent.")
             return INCOMPLETE
-    return _told(resume(journal, client=client), None)
+    return _print_outcomes(resume(journal, client=client), None)
 
 
-def _may_ask(*, yes: bool) -> None:
+def _check_terminal(*, yes: bool) -> None:
     if not yes and not (sys.stdin is not None and sys.stdin.isatty()):
         raise ParameterError("There is no terminal to ask on; give --yes to send, or --dry-run to look only.")
 
 
-def _agreed(question: str) -> bool:
+def _ask(question: str) -> bool:
     try:
         return input(question).strip().lower() in {"y", "yes"}
     except EOFError:
@@ -121,11 +121,11 @@ def _free(stem: str) -> str:
     return str(number)
 
 
-def _held(plan: Plan) -> int:
-    return sum(plan.counts[status] for status in _HELD)
+def _not_sent(plan: Plan) -> int:
+    return sum(plan.counts[status] for status in _NOT_SENT)
 
 
-def _told(outcomes: Outcomes, plan: Plan | None) -> int:
+def _print_outcomes(outcomes: Outcomes, plan: Plan | None) -> int:
     """Print what became of the changes, and return the exit code."""
     counts = outcomes["outcome"].value_counts()
     say(", ".join(f"{number:,} {name}" for name, number in counts.items() if number) + ".")
@@ -135,6 +135,6 @@ def _told(outcomes: Outcomes, plan: Plan | None) -> int:
         say(f"  {id_}  {columns}  [{outcome}{f': {reason}' if reason else ''}]")
     if len(wrong) > _MOST:
         say(f"  … and {len(wrong) - _MOST:,} more.")
-    if plan is not None and _held(plan):
+    if plan is not None and _not_sent(plan):
         say(f"Not everything in the workbook was sent. {headline(plan)}")
-    return INCOMPLETE if len(wrong) or (plan is not None and _held(plan)) else 0
+    return INCOMPLETE if len(wrong) or (plan is not None and _not_sent(plan)) else 0
