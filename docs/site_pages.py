@@ -36,14 +36,21 @@ RESULTS = {
     "budget_burn": (
         'book.budget_burn(settings=bf.FirmSettings(budgets=dict.fromkeys(book.matters["matter_id"].head(8), 20_000.0)))'
     ),
+    "collections": "book.collections().head(12)",
     "contribution": 'book.contribution(by="client")',
     "effective_rates": 'book.effective_rates(by="user")',
+    "exposure": "book.exposure().head(12)",
     "leverage": 'book.leverage(by="practice_area")',
+    "missing_time": "book.missing_time().head(12)",
     "origination": "book.origination()",
+    "prebill_review": 'book.prebill_review("Miriam Harrow").head(12)',
     "profitability": (
         "book.profitability(settings=bf.FirmSettings(cost_rates=dict.fromkeys(book.users['user_id'], 120.0)))"
     ),
     "realization": 'book.realization(by="practice_area")',
+    "rates": "book.rates().head(12)",
+    "reconcile": "book.reconcile().head(12)",
+    "stale": "book.stale().head(12)",
     "timekeeping_lag": 'book.timekeeping_lag(by="user")',
     "utilization": 'book.utilization(by="user")',
     "wip": 'book.wip(by="client").head(8)',
