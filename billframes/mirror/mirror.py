@@ -23,6 +23,7 @@ from billframes.mirror.lock import locked
 from billframes.mirror.refresh import Refresh, checked_full
 from billframes.mirror.server import Server
 from billframes.mirror.snapshot import Snapshot
+from billframes.mirror.spans import checked_span, in_words
 from billframes.mirror.storage import Storage, check_installed
 from billframes.mirror.tables import TABLES
 from billframes.periods import DateLike
@@ -233,7 +234,7 @@ class Mirror(MirrorConnection, LoaderSet):
         DataFrame
             The versions that are left, as `history` lists them.
         """
-        span = _timedelta("keep", keep) or dt.timedelta(0)
+        span = checked_span("keep", keep) or dt.timedelta(0)
         with locked(self._storage.local, WAIT):
             versions = Catalogue(self._storage).read()
             since = dt.datetime.now(dt.UTC) - span
@@ -308,7 +309,8 @@ class Mirror(MirrorConnection, LoaderSet):
             self._snapshot = Snapshot(self._storage, self._newest())
         if self.age > self._max_age:
             raise MirrorError(
-                f"The mirror {self.path} is {_span(self.age)} old, and max_age is {_span(self._max_age)}. Refresh it."
+                f"The mirror {self.path} is {in_words(self.age)} old, and max_age is {in_words(self._max_age)}. "
+                "Refresh it."
             )
         return self._open()
 
@@ -367,7 +369,7 @@ def mirror(
     >>> m.time_entries("2026-10")  # doctest: +SKIP
     """
     check_installed()
-    return Mirror(Storage(path, storage_options), client=client, max_age=_timedelta("max_age", max_age))
+    return Mirror(Storage(path, storage_options), client=client, max_age=checked_span("max_age", max_age))
 
 
 def _server() -> Client:
@@ -381,21 +383,6 @@ def _server() -> Client:
             "Give bf.mirror(path, client=bf.Client(…))."
         )
     return cast("Client", client)
-
-
-def _timedelta(name: str, given: str | dt.timedelta | None) -> dt.timedelta | None:
-    if given is None or isinstance(given, dt.timedelta):
-        return given
-    try:
-        span: dt.timedelta = pd.Timedelta(given).to_pytimedelta()
-    except ValueError:
-        raise ParameterError(f"{name}={given!r} is not a span of time; it takes one such as '1 day'.") from None
-    return span
-
-
-def _span(span: dt.timedelta) -> str:
-    hours = span / dt.timedelta(hours=1)
-    return f"{hours / 24:.1f} days" if hours >= 48 else f"{hours:.1f} hours"
 
 
 def _reopen(place: str, options: Mapping[str, str], max_age: dt.timedelta | None, version: Version | None) -> Mirror:
