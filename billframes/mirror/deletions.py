@@ -1,12 +1,13 @@
 """Find the records that were deleted: the API leaves no trace of them.
 
 When everything that changed has been taken in, *rows here − total there* is the number deleted, and additions can't
-hide it. Totals of parts of the period are compared until only small parts differ; those are loaded, and what is here
-and not there is gone. The API refuses to delete billed records: if as many unbilled ones are gone as records in all,
-only unbilled ones are loaded, and each part must lack as many as its totals say. Lists without dates are loaded whole.
+hide it. Totals of parts of the period are compared, and days with fewer rows there are loaded: what is here and not
+there is gone. The API refuses to delete billed records: if as many unbilled ones are gone as records in all, only
+unbilled ones are counted and loaded. Lists without dates are loaded whole.
 
-Each that is gone is confirmed by asking for it by id: of more than ten, ten are asked for, and all of them if one is
-still there.
+Each that is gone is confirmed by asking for it by id, if that and the search take few requests beside a load of the
+table. Otherwise a sample of at least ten is asked for; of as many as the table has pages, if another number was found
+than the totals say. If one of a sample is still there, all are asked for.
 
 If much of a table seems to have vanished, nothing is removed: permissions may have changed rather than data.
 """
@@ -18,23 +19,24 @@ import functools
 import operator
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes.errors import MirrorError
 from billframes.mirror.changing import Changing, newest_rows
-from billframes.mirror.narrowing import Days, Part, Window, narrowed
+from billframes.mirror.narrowing import Answer, Days, Look, Window, narrow
 from billframes.mirror.server import Server
 from billframes.mirror.tables import Table, to_stored
 from billframes.mirror.windows import ROWS, windows_of
 
-__all__ = ["ASKED", "check_vanished", "confirmed", "missing", "reload"]
+__all__ = ["ASKED", "check_vanished", "confirmed", "missing", "number_asked", "reload"]
 
 # More than this share, and this many, is a disaster rather than deletions.
 SHARE, LEAST = 0.1, 100
 ASKED = 10
+# To find deletions and to ask for each takes no more than this share of the requests that a load of the table takes.
+COST = 0.075
 _UNBILLED = ~pc.field("billed")
 
 
@@ -60,50 +62,141 @@ def missing(server: Server, changing: Changing, total: int) -> list[str]:
     total : int
         Rows there.
     """
-    table, unbilled = changing.table, _only_unbilled(server, changing, total)
-    days = _by_day(changing, unbilled)
-    if not len(days):
-        return _ids(_compared(server, changing, [[(None, None)]]))
-    with ThreadPoolExecutor(server.concurrency) as pool:
-
-        def count(windows: Sequence[Window]) -> list[int]:
-            return list(pool.map(lambda window: server.count(table.name, *window), windows))
-
-        parts = narrowed(days, total, server.page_size, count)
-    if not unbilled:
-        return _ids(_compared(server, changing, _cut(days, _together(days, parts), server)))
-    found = _compared(server, changing, _cut(days, parts, server), unbilled=True)
-    ids: list[str] = []
-    for part in parts:
-        window = days.window(part.first, part.last)
-        gone = found.filter(_within(table.date, [window], False)) if window != (None, None) else found
-        # One that was billed without its date moving looks like one that is gone.
-        ids += _ids(gone if len(gone) == part.gone else _compared(server, changing, [[window]]))
-    return ids
+    unbilled = _only_unbilled(server, changing, total)
+    found, days = _Missing(changing, unbilled), _by_day(changing, unbilled)
+    if len(days):
+        search = _Search(server, days, found)
+        narrow(days, len(changing) - total, server.page_size, ROWS, search.look)
+        search.compare()
+    else:
+        found.compare(server.load(changing.table.name), [(None, None)])
+    return found.ids()
 
 
-def _ids(rows: pa.Table) -> list[str]:
-    ids: list[str] = rows.column(0).to_pylist()
-    return ids
+class _Missing:
+    """
+    Finds what is here and not among the rows that were loaded of the same days.
+
+    Parameters
+    ----------
+    changing : Changing
+    unbilled : bool
+        Rows that are not billed only.
+    """
+
+    def __init__(self, changing: Changing, unbilled: bool = False) -> None:
+        self.table = changing.table
+        self.unbilled = unbilled
+        self._changing = changing
+        self._columns = [name for name in (self.table.id, self.table.date) if name]
+        self._found: list[pa.Array] = []
+        self._moved: set[str] = set()
+
+    def compare(self, frame: pa.Table, windows: Sequence[Window]) -> None:
+        """Compare with all rows of some windows, and take in those that differ."""
+        # One whose date moved between two answers is in both.
+        rows = newest_rows(to_stored(frame, self.table), self.table.id)
+        here = self._changing.read(self._columns, _within(self.table.date, windows, self.unbilled)).column(0)
+        self._found += here.filter(pc.invert(pc.is_in(here, value_set=rows.column(self.table.id)))).chunks
+        self._moved |= self._changing.upsert(rows)
+
+    def ids(self) -> list[str]:
+        """Return the ids of the rows; one that only moved to another window is not among them."""
+        found = pa.chunked_array(self._found, pa.string())
+        return [each for each in found.to_pylist() if each not in self._moved]
 
 
-def _together(days: Days, parts: Sequence[Part]) -> list[Part]:
-    """Put parts next to each other together, up to `ROWS`."""
-    together: list[Part] = []
-    for part in parts:
-        before = together[-1] if together else None
-        if before and before.last + 1 == part.first and days.loads(before.first, part.last) <= ROWS:
-            together[-1] = Part(before.first, part.last, before.gone + part.gone)
+class _Search:
+    """
+    Asks for days' totals and rows, and has the rows compared.
+
+    Parameters
+    ----------
+    server : Server
+    days : Days
+    found : _Missing
+    """
+
+    def __init__(self, server: Server, days: Days, found: _Missing) -> None:
+        self._server = server
+        self._days = days
+        self._found = found
+        self._options = {"billed": False} if found.unbilled else {}
+        self._rows: list[pa.Table] = []
+        self._looked: list[tuple[int, int]] = []
+
+    def look(self, looks: Sequence[Look]) -> list[Answer]:
+        """Ask side by side, for so many rows at once that memory stays flat."""
+        answers: list[Answer] = []
+        most = max(1, ROWS // self._server.page_size)
+        with ThreadPoolExecutor(self._server.concurrency) as pool:
+            for at in range(0, len(looks), most):
+                batch = looks[at : at + most]
+                small = pool.map(self._small, [each for each in batch if each.how != "all"])
+                for each in batch:
+                    answer, rows = self._all(each.part.first, each.last) if each.how == "all" else next(small)
+                    answers.append(answer)
+                    self._keep(rows, each.part.first, answer.until)
+        return answers
+
+    def _all(self, first: int, last: int) -> tuple[Answer, pa.Table]:
+        rows = self._server.load(self._found.table.name, *self._days.window(first, last), **self._options)
+        return Answer(rows.num_rows, last, rows.num_rows), rows
+
+    def _small(self, look: Look) -> tuple[Answer, pa.Table | None]:
+        """Ask for a total, or for the first page, which states it."""
+        table, first = self._found.table, look.part.first
+        window = self._days.window(first, look.last)
+        if look.how == "total":
+            return Answer(self._server.count(table.name, *window, **self._options), first - 1, 0), None
+        if table.resource is None or table.date is None:
+            raise AssertionError(f"{table.name} has no dates")
+        page = self._server.first_page(table.name, table.resource, *window, **self._options)
+        if page is None:
+            return self._all(first, look.last)
+        rows, total = page
+        if rows.num_rows == total:
+            return Answer(total, look.last, total), rows
+        # Other rows of the last day may be on the next page.
+        until = self._days.before(rows.column(table.date)[-1].as_py())
+        if until < first:
+            answer, rows = self._all(first, first)
+            return Answer(total, first, answer.rows), rows
+        whole = rows.filter(_days(table.date, *self._days.window(first, until)))
+        return Answer(total, until, whole.num_rows), whole
+
+    def _keep(self, rows: pa.Table | None, first: int, last: int) -> None:
+        if rows is None:
+            return
+        self._rows.append(rows)
+        self._looked.append((first, last))
+        if sum(each.num_rows for each in self._rows) >= ROWS:
+            self.compare()
+
+    def compare(self) -> None:
+        """Have the rows compared that were kept."""
+        if self._rows:
+            windows = [self._days.window(*places) for places in _together(self._looked)]
+            self._found.compare(pa.concat_tables(self._rows), windows)
+            self._rows, self._looked = [], []
+
+
+def _together(looked: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """
+    Return ranges of places, those that follow each other in one.
+
+    Examples
+    --------
+    >>> _together([(4, 4), (0, 1), (2, 2)])
+    [(0, 2), (4, 4)]
+    """
+    together: list[tuple[int, int]] = []
+    for first, last in sorted(looked):
+        if together and together[-1][1] + 1 == first:
+            together[-1] = together[-1][0], last
         else:
-            together.append(part)
+            together.append((first, last))
     return together
-
-
-def _cut(days: Days, parts: Sequence[Part], server: Server) -> list[list[Window]]:
-    """Cut parts into windows; those that are loaded side by side are in one list."""
-    alone, pages = days.cut(parts, server.page_size, ROWS)
-    most = max(1, ROWS // server.page_size)
-    return [*([window] for window in alone), *(pages[at : at + most] for at in range(0, len(pages), most))]
 
 
 def _only_unbilled(server: Server, changing: Changing, total: int) -> bool:
@@ -116,79 +209,48 @@ def _only_unbilled(server: Server, changing: Changing, total: int) -> bool:
 
 def _by_day(changing: Changing, unbilled: bool) -> Days:
     """Return the days that rows have; none for lists without dates."""
-    table = changing.table
-    if not table.date:
-        return Days([], [], [])
-    rows = _counted(changing.read([table.date]))
-    loads = _counted(changing.read([table.date], _UNBILLED)) if unbilled else rows
-    days = sorted(rows)
-    return Days(days, [rows[day] for day in days], [loads.get(day, 0) for day in days])
-
-
-def _counted(rows: pa.Table) -> dict[dt.date, int]:
-    counted = rows.column(0).value_counts()
-    return dict(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True))
+    date = changing.table.date
+    if not date:
+        return Days([], [])
+    counted = changing.read([date], _UNBILLED if unbilled else None).column(0).value_counts()
+    rows = dict(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True))
+    return Days(sorted(rows), [rows[day] for day in sorted(rows)])
 
 
 def _bills(table: Table) -> bool:
     return table.resource is not None and "billed" in {each.name for each in table.resource.filters}
 
 
-def _compared(
-    server: Server, changing: Changing, batches: Sequence[Sequence[Window]], *, unbilled: bool = False
-) -> pa.Table:
-    """
-    Load windows, take in what differs, and return the ids and dates of rows that are here and not there.
-
-    A row that only moved to another window is not among them.
-
-    Parameters
-    ----------
-    batches : sequence of sequence of window
-        Those in one are loaded side by side.
-    unbilled : bool, default False
-        Look through rows that are not billed only.
-    """
-    table = changing.table
-    columns = [table.id, table.date] if table.date else [table.id]
-    found: list[pa.Table] = []
-    moved: set[str] = set()
-
-    def load(window: Window) -> pa.Table:
-        # Several at once can't all show how far they are.
-        options: dict[str, Any] = {"progress": False} if len(batch) > 1 else {}
-        if unbilled:
-            options["billed"] = False
-        return to_stored(server.load(table.name, *(window if table.date else ()), **options), table)
-
-    with ThreadPoolExecutor(server.concurrency) as pool:
-        for batch in batches:
-            # One whose date moved between two answers is in both.
-            rows = newest_rows(pa.concat_tables(list(pool.map(load, batch))), table.id)
-            here = changing.read(columns, _within(table.date, batch, unbilled))
-            found.append(here.filter(pc.invert(pc.is_in(here.column(0), value_set=rows.column(table.id)))))
-            moved |= changing.upsert(rows)
-    gone = pa.concat_tables(found) if found else changing.read(columns).slice(0, 0)
-    return gone.filter(pc.invert(pc.is_in(gone.column(0), value_set=pa.array(sorted(moved), pa.string()))))
-
-
 def reload(server: Server, changing: Changing) -> list[str]:
     """Load a table whole, take in what differs, and return the ids of rows that are here and not there."""
-    total = server.count(changing.table.name)
-    return _ids(_compared(server, changing, [[window] for window in windows_of(server, changing.table, total)]))
+    table, found = changing.table, _Missing(changing)
+    for window in windows_of(server, table, server.count(table.name)):
+        found.compare(server.load(table.name, *(window if table.date else ())), [window])
+    return found.ids()
 
 
-def confirmed(server: Server, changing: Changing, ids: list[str]) -> list[str]:
-    """Return those of the ids that the server has no record of."""
+def number_asked(server: Server, changing: Changing, requests: int, *, agree: bool) -> int:
+    """Return how many deletions are asked for, after so many requests; more if totals and rows don't agree on them."""
+    pages = len(changing) / server.page_size
+    return max(ASKED, round(pages * COST) - requests if agree else round(pages))
+
+
+def confirmed(server: Server, changing: Changing, ids: list[str], most: int) -> list[str]:
+    """Return those of the ids that the server has no record of; of more than `most`, so many are asked for."""
     table = changing.table
     if table.name == "invoices":
         return _not_listed(server, changing, ids)
-    step = max(1, len(ids) // ASKED)
-    sample = ids[::step][:ASKED]
-    alive = [each for each in sample if not server.gone(table, each)]
-    if not alive or len(sample) == len(ids):
-        return [each for each in ids if each not in alive]
-    return [each for each in ids if server.gone(table, each)]
+    chosen = ids if len(ids) <= most else [ids[len(ids) * place // most] for place in range(most)]
+    alive = _alive(server, table, chosen)
+    if alive and len(chosen) < len(ids):
+        alive = _alive(server, table, ids)
+    return [each for each in ids if each not in alive]
+
+
+def _alive(server: Server, table: Table, ids: list[str]) -> set[str]:
+    with ThreadPoolExecutor(server.concurrency) as pool:
+        gone = pool.map(lambda id_: server.gone(table, id_), ids)
+        return {id_ for id_, is_gone in zip(ids, gone, strict=True) if not is_gone}
 
 
 def _not_listed(server: Server, changing: Changing, ids: list[str]) -> list[str]:

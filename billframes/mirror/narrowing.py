@@ -1,23 +1,27 @@
 """Narrow down on which days records are gone, by the totals of parts of a list's period.
 
 What is here and what is there are counted for the same days; the difference is how many are gone from them, so a part
-without any is left alone and any other is halved, until loading it takes no more requests than to go on. All parts are
-halved side by side.
+without any is left alone. Any other is halved, all parts side by side. A page of a period shows its first days and
+also states the period's total, so where records are gone from many pages, each request looks through some days and
+narrows the rest down. Where they are rare, totals alone are asked for; where hardly a page lacks none, or a day fills
+most of a page, a part is loaded as a list of its own.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
-__all__ = ["Days", "Part", "Window", "narrowed"]
+__all__ = ["Answer", "Days", "Look", "Part", "Window", "narrow"]
 
 Window = tuple[dt.date | None, dt.date | None]
-# A part is loaded if it has no more pages than records that are gone, nor than this: one more request may halve it.
+# A page is asked for, rather than a total, if one in so many lacks a record.
 MOST = 8
+# A part is loaded as a list if so many records are gone for each of its pages.
+DENSE = 3
 _DAY = dt.timedelta(days=1)
 
 
@@ -30,6 +34,45 @@ class Part:
     gone: int
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """
+    What to ask of a part.
+
+    Parameters
+    ----------
+    part : Part
+    last : int
+        The last of its days that are asked about.
+    how : {"total", "page", "all"}
+        Ask for the days' total, for their first page, or for all of their rows.
+    """
+
+    part: Part
+    last: int
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """
+    What an answer tells.
+
+    Parameters
+    ----------
+    total : int
+        Rows there, of all days asked about.
+    until : int
+        The last day that was looked through; the one before the first if none was.
+    rows : int
+        Rows there, of the days that were looked through.
+    """
+
+    total: int
+    until: int
+    rows: int
+
+
 class Days:
     """
     The days of a list.
@@ -40,14 +83,11 @@ class Days:
         Those that rows have, in order.
     rows : sequence of int
         Each day's rows here.
-    looked_through : sequence of int
-        Those of each day that are loaded when the day is looked through.
     """
 
-    def __init__(self, days: Sequence[dt.date], rows: Sequence[int], looked_through: Sequence[int]) -> None:
+    def __init__(self, days: Sequence[dt.date], rows: Sequence[int]) -> None:
         self._days = list(days)
         self._rows = [0, *accumulate(rows)]
-        self._loads = [0, *accumulate(looked_through)]
 
     def __len__(self) -> int:
         return len(self._days)
@@ -63,74 +103,64 @@ class Days:
         """Return how many rows these days have here."""
         return self._rows[last + 1] - self._rows[first]
 
-    def loads(self, first: int, last: int) -> int:
-        """Return how many rows are loaded to look through these days."""
-        return self._loads[last + 1] - self._loads[first]
+    def before(self, day: dt.date) -> int:
+        """Return the place of the last day whose window ends before a day."""
+        return bisect_right(self._days, day) - 2
 
-    def middle(self, first: int, last: int) -> int:
-        """Return the last day of the first half, by what is loaded."""
-        half = self._loads[last + 1] - self.loads(first, last) // 2
-        return min(max(bisect_right(self._loads, half) - 2, first), last - 1)
-
-    def cut(self, parts: Sequence[Part], page: int, most: int) -> tuple[list[Window], list[Window]]:
-        """
-        Cut parts into windows to be loaded.
-
-        Parameters
-        ----------
-        parts : sequence of Part
-        page : int
-            Rows of a page.
-        most : int
-            Rows of a window of days that are too full for a page to hold a few.
-
-        Returns
-        -------
-        tuple
-            Windows of many pages, and those that are smaller than a page and so take one request each.
-        """
-        windows: tuple[list[Window], list[Window]] = [], []
-        for part in parts:
-            full = self.loads(part.first, part.last) > page * (part.last - part.first + 1) / 2
-            starts = [part.first]
-            for day in range(part.first + 1, part.last + 1):
-                if self.loads(starts[-1], day) > (most if full else page - 1):
-                    starts.append(day)
-            found = [self.window(first, after - 1) for first, after in pairwise([*starts, part.last + 1])]
-            windows[not full].extend(found)
-        return windows
+    def middle(self, first: int, last: int, page: int) -> int:
+        """Return the last day of the first half, at the end of a page if the days are read page by page."""
+        starts = [first]
+        for day in range(first + 1, last + 1):
+            if self.rows(starts[-1], day) >= page:
+                starts.append(day)
+        after = starts[min(len(starts) // 2 + 1, len(starts) - 1)]
+        return after - 1 if after > first else last - 1
 
 
-def narrowed(days: Days, total: int, page: int, count: Callable[[Sequence[Window]], Sequence[int]]) -> list[Part]:
+def narrow(days: Days, gone: int, page: int, most: int, look: Callable[[Sequence[Look]], Sequence[Answer]]) -> None:
     """
-    Return the parts of the days whose totals differ and that are best loaded, in order.
+    Look through the days that records are gone from.
 
     Parameters
     ----------
     days : Days
         Some, at least one.
-    total : int
-        Rows there.
+    gone : int
+        How many more rows are here than there.
     page : int
         Rows of a page.
-    count : callable
-        Returns how many rows there are there in each of some windows.
+    most : int
+        Rows of a part that is loaded as a list.
+    look : callable
+        Asks the server, for all looks side by side.
     """
-    found: list[Part] = []
-    waiting = [Part(0, len(days) - 1, days.rows(0, len(days) - 1) - total)]
-    while waiting:
-        differing = [part for part in waiting if part.gone]
-        found += [part for part in differing if _best_loaded(days, part, page)]
-        halved = [
-            (part, days.middle(part.first, part.last)) for part in differing if not _best_loaded(days, part, page)
-        ]
-        there = count([days.window(part.first, middle) for part, middle in halved])
-        waiting = []
-        for (part, middle), total_before in zip(halved, there, strict=True):
-            before = days.rows(part.first, middle) - total_before
-            waiting += [Part(part.first, middle, before), Part(middle + 1, part.last, part.gone - before)]
-    return sorted(found, key=lambda part: part.first)
+    waiting = [Part(0, len(days) - 1, gone)]
+    while looks := [_look(days, part, page, most) for part in waiting if part.gone]:
+        answers = look(looks)
+        waiting = [part for asked, answer in zip(looks, answers, strict=True) for part in _rest(days, asked, answer)]
 
 
-def _best_loaded(days: Days, part: Part, page: int) -> bool:
-    return part.first == part.last or days.loads(part.first, part.last) <= page * min(max(1, part.gone), MOST)
+def _look(days: Days, part: Part, page: int, most: int) -> Look:
+    """Return what tells most of a part."""
+    rows, number = days.rows(part.first, part.last), part.last - part.first + 1
+    if rows < page:
+        return Look(part, part.last, "page")
+    gone = abs(part.gone)
+    full = rows > page * number / 2
+    if number == 1 or (full and rows <= min(most, page * min(gone, MOST))):
+        return Look(part, part.last, "all")
+    dense = gone * page >= DENSE * rows
+    if dense and rows <= most:
+        return Look(part, part.last, "all")
+    middle = days.middle(part.first, part.last, page)
+    return Look(part, middle, "total" if full or dense or gone * page * MOST < rows else "page")
+
+
+def _rest(days: Days, asked: Look, answer: Answer) -> Iterator[Part]:
+    """Return what is left of a part after a look."""
+    part, through = asked.part, asked.last
+    if answer.until < through:
+        first = answer.until + 1
+        yield Part(first, through, days.rows(first, through) - (answer.total - answer.rows))
+    if through < part.last:
+        yield Part(through + 1, part.last, part.gone - (days.rows(part.first, through) - answer.total))

@@ -36,11 +36,11 @@ from billframes.mirror.balances import (
 )
 from billframes.mirror.catalogue import Catalogue, Version
 from billframes.mirror.changing import Changing
-from billframes.mirror.deletions import ASKED, check_vanished, confirmed, missing, reload
+from billframes.mirror.deletions import ASKED, check_vanished, confirmed, missing, number_asked, reload
 from billframes.mirror.seen import Seen
 from billframes.mirror.server import Server
 from billframes.mirror.storage import Storage
-from billframes.mirror.tables import REFERENCES, TABLES, Table, to_stored
+from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, to_stored
 from billframes.mirror.windows import fill, windows_of
 
 __all__ = ["OVERLAP", "Refresh", "checked_full"]
@@ -203,7 +203,7 @@ class Refresh:
         """Load what clients owe, as far as it can have changed; reload the invoices that don't add up to it."""
         invoices = Changing(self.storage, TABLES["invoices"], self._at["invoices"])
         steady = self._steady(changing)
-        answered, balances = (steady and self._changed_balances(steady)) or (self.server.balances(),) * 2
+        answered, balances = (steady and self._changed_balances(changing, steady)) or (self.server.balances(),) * 2
         self._reload_invoices(invoices, unbalanced_clients(invoices, answered))
         self._at["invoices"] = invoices.at
         self._seen.keep_removed(invoices)
@@ -220,11 +220,11 @@ class Refresh:
         )
         return steady_clients(changing.read(), before, now, (self._old.time.date(), self.server.time.date()))
 
-    def _changed_balances(self, steady: Steady) -> tuple[pa.Table, pa.Table] | None:
+    def _changed_balances(self, changing: Changing, steady: Steady) -> tuple[pa.Table, pa.Table] | None:
         """Return the balances that were asked for, and those of all clients; None if all must be asked for."""
         if self._old is None or self.server.time is None:
             return None
-        ids = self.server.client_ids()
+        ids = self._clients(changing)
         turn = in_turn(ids, self._checked, self.server.time - self._old.time)
         self._checked = turn[-1] if turn else ""
         checks = steady.checks(ids, turn, self._old.number)
@@ -234,6 +234,12 @@ class Refresh:
             # This server's balances have more to them than the invoices show.
             return None
         return answered, merged(answered, steady, ids, asked)
+
+    def _clients(self, balances: Changing) -> list[str]:
+        """Return all clients, which this run has brought up to date: those with balances here first, in their order."""
+        known = balances.read(["client_id", POSITION]).sort_by(POSITION).column("client_id").to_pylist()
+        listed = {*self.storage.read("clients", self._at["clients"], ["client_id"]).column(0).to_pylist()}
+        return [*(id_ for id_ in known if id_ in listed), *sorted(listed - {*known})]
 
     def _incremental(self, changing: Changing) -> None:
         table = changing.table
@@ -298,11 +304,12 @@ class Refresh:
         Where one was found that is not gone, its date moved silently, and that can hide another one in the totals: then
         `thorough` loads the table whole.
         """
-        name = changing.table.name
+        name, gone, requests = changing.table.name, len(changing) - total, self.server.requests
         if name not in self.full:
-            check_vanished(name, len(changing) - total, len(changing))
+            check_vanished(name, gone, len(changing))
         found = reload(self.server, changing) if thorough else missing(self.server, changing, total)
-        return self._remove(changing, found, check=name not in self.full)
+        most = number_asked(self.server, changing, self.server.requests - requests, agree=len(found) == gone)
+        return self._remove(changing, found, most, check=name not in self.full)
 
     def _take_changes(self, changing: Changing) -> bool:
         """Take in what changed since the last run began; tell whether anything did that was not known."""
@@ -321,11 +328,11 @@ class Refresh:
             return dt.datetime.fromisoformat(self._old.firm["mark"])
         return (self.server.time - OVERLAP) if self.server.time else dt.datetime.now(dt.UTC) - NO_DATE
 
-    def _remove(self, changing: Changing, ids: list[str], *, check: bool) -> bool:
-        """Remove those of the ids that are gone; tell whether all are."""
+    def _remove(self, changing: Changing, ids: list[str], most: int = ASKED, *, check: bool) -> bool:
+        """Remove those of the ids that are gone, of which so many are asked for at most; tell whether all are."""
         if check:
             check_vanished(changing.table.name, len(ids), len(changing))
-        gone = confirmed(self.server, changing, ids) if ids else []
+        gone = confirmed(self.server, changing, ids, most) if ids else []
         if gone:
             changing.remove(gone)
             taken = self._taken.get(changing.table.name)
@@ -340,7 +347,9 @@ class Refresh:
         if len(client_ids) > ASKED + len(invoices) // self.server.page_size:
             self._remove(invoices, reload(self.server, invoices), check=True)
         else:
-            rows = to_stored(self.server.invoices_of(client_ids), invoices.table)
+            frame = self.server.invoices_of(client_ids)
+            self._seen.look(frame, invoices.table)
+            rows = to_stored(frame, invoices.table)
             here = invoices.read(["invoice_id"], pc.field("client_id").isin(client_ids)).column(0)
             gone = here.filter(pc.invert(pc.is_in(here, value_set=rows.column("invoice_id")))).to_pylist()
             check_vanished("invoices", len(gone), len(invoices))

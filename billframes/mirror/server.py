@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import threading
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,7 +30,8 @@ from billframes.loading.ids import segment
 from billframes.loading.progress import Progress
 from billframes.loading.select_names import SelectNames
 from billframes.mirror.tables import Table
-from billframes.schema.resources import CODES, CUSTOM_FIELDS
+from billframes.schema.decode import stated_total
+from billframes.schema.resources import CODES, CUSTOM_FIELDS, Resource
 from billframes.transport.connections import CancelScope
 from billframes.transport.http import OutcomeCheck, Query, Response
 
@@ -63,8 +64,8 @@ class _Counted:
         self.progress = client.progress if progress is None else progress
         self.requests = 0
         self.first_date: dt.datetime | None = None
-        # One set of definitions for the whole refresh, so that all of its frames have the same columns; and one answer
-        # with the codes and their sets.
+        # One set of definitions for the whole refresh, so that all of its frames have the same columns, and one answer
+        # with the codes and their sets. Where all definitions were asked for, a load takes its own from among them.
         self._definitions: dict[tuple[str, Query], Response] = {}
 
     page_size = property(lambda self: self._client.page_size)
@@ -91,15 +92,16 @@ class _Counted:
         may_be_empty: bool = False,
     ) -> Response:
         key = path, tuple(query)
-        if key in self._definitions:
-            return self._definitions[key]
+        known = self._definitions.get(key) or self._definitions.get((path, ()))
+        if known is not None:
+            return known
         with self._lock:
             self.requests += 1
         response = self._client.fetch(path, query, resource=resource, scope=scope, may_be_empty=may_be_empty)
         with self._lock:
             if response.date and (self.first_date is None or response.date < self.first_date):
                 self.first_date = response.date
-            if path in {CUSTOM_FIELDS.path, CODES.path}:
+            if path in {CUSTOM_FIELDS.path, CODES.path} and stated_total(response.body) is None:
                 self._definitions[key] = response
         return response
 
@@ -114,6 +116,24 @@ class _Counted:
         check_outcome: OutcomeCheck | None = None,
     ) -> Response:
         raise MirrorError("A refresh writes nothing to the server.")
+
+
+class _Noting:
+    """A connection that keeps the answers of one list, for what they state beside the rows."""
+
+    def __init__(self, connection: _Counted, path: str) -> None:
+        self._connection = connection
+        self._path = path
+        self.bodies: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def fetch(self, path: str, query: Query = (), **options: Any) -> Response:
+        response = self._connection.fetch(path, query, **options)
+        if path == self._path:
+            self.bodies.append(response.body)
+        return response
 
 
 class Server:
@@ -160,6 +180,16 @@ class Server:
     def count(self, name: str, *period: Any, **options: Any) -> int:
         """Count a list."""
         return int(self._loaders[name].count(*period, **options))
+
+    def first_page(self, name: str, resource: Resource, *period: Any, **options: Any) -> tuple[pa.Table, int] | None:
+        """Load the first page of a dated list, and the list's total as it states it; None if it came in pieces."""
+        sort = next(name for name, path in resource.sort.items() if path == resource.date)
+        noting = _Noting(self._connection, resource.path)
+        options |= {"sort": sort, "limit": self.page_size, "progress": False, "to": "arrow"}
+        loader: Any = LOADERS[name](lambda: cast("ApiConnection", noting))
+        frame: pa.Table = loader(*period, **options)
+        total = stated_total(noting.bodies[0])
+        return None if total is None or len(noting.bodies) > 1 else (frame, total)
 
     def client_ids(self) -> list[str]:
         """Return the ids of all clients, in the order in which their balances are listed."""

@@ -165,9 +165,9 @@ TABLES: Mapping[str, Table] = MappingProxyType(
             _of(EXPENSES, "year"),
             _of(FIXED_FEES, "year"),
             _of(INVOICES, "year"),
-            Table("client_balances", ("client_id",)),
             _of(MATTERS),
             _of(CLIENTS),
+            Table("client_balances", ("client_id",)),
             _of(USERS),
             _of(PRACTICE_AREAS),
         )
