@@ -205,12 +205,24 @@ class Refresh:
         steady = self._steady(changing)
         answered, balances = (steady and self._changed_balances(changing, steady)) or (self.server.balances(),) * 2
         self._reload_invoices(invoices, unbalanced_clients(invoices, answered))
-        self._at["invoices"] = invoices.at
-        self._seen.keep_removed(invoices)
-        row = next(each for each in self._summary if each["resource"] == "invoices")
-        for name in ("added", "updated", "removed"):
-            row[name] += getattr(invoices, name)
+        self._amended(invoices)
+        clients = Changing(self.storage, TABLES["clients"], self._at["clients"])
+        listed, answered_for = clients.read(["client_id"]).column(0), balances.column("client_id")
+        # Deleted since the clients were listed: balances are there for all that still are.
+        gone = listed.filter(pc.invert(pc.is_in(listed, value_set=answered_for.cast(pa.string())))).to_pylist()
+        if gone:
+            check_vanished("clients", len(gone), len(clients))
+            clients.remove(gone)
+            self._amended(clients)
         self._replace(changing, to_stored(balances, changing.table))
+
+    def _amended(self, changing: Changing) -> None:
+        """Keep what was changed in a table after its turn."""
+        self._at[changing.table.name] = changing.at
+        self._seen.keep_removed(changing)
+        row = next(each for each in self._summary if each["resource"] == changing.table.name)
+        for name in ("added", "updated", "removed"):
+            row[name] += getattr(changing, name)
 
     def _steady(self, changing: Changing) -> Steady | None:
         if self._old is None or self.server.time is None or changing.table.name in self.full:

@@ -33,6 +33,8 @@ class Seen:
         self._storage = storage
         self._version = version
         self._found: dict[tuple[str, str], dict[str, Any]] = {}
+        # What tables show in columns of their own: by the other record's table and what is shown of it.
+        self._shown: dict[tuple[str, ...], pa.Table] = {}
 
     def look(self, frame: pa.Table, table: Table) -> None:
         """Note the references of rows as they came."""
@@ -43,12 +45,10 @@ class Seen:
                 continue
             if not set(reference.columns) <= set(frame.column_names):
                 continue
-            ids = _plain(keys)
-            each = pc.index_in(pc.drop_null(pc.unique(ids)), value_set=ids)
-            rows = frame.select([reference.key, *reference.columns]).take(each).to_pylist()
-            for row in rows:
-                values = {own: row[name] for name, own in reference.columns.items()}
-                self._note(reference.table, row[reference.key], values)
+            names = {reference.key: "id", **reference.columns}
+            rows = _last_of_each(frame.select(list(names)).rename_columns(list(names.values())))
+            of = reference.table, *reference.columns.values()
+            self._shown[of] = _last_of_each(pa.concat_tables([rows, self._shown[of]])) if of in self._shown else rows
 
     def keep_removed(self, changing: Changing) -> None:
         """Note the rows that a refresh removes from a list, as others may still show them."""
@@ -66,15 +66,29 @@ class Seen:
     def commit(self, at: dict[str, int]) -> int:
         """Write what is in no list, if it changed; return the version of the table."""
         rows = {(row["table"], row["id"]): row for row in self._before()}
-        for name in {table for table, _ in self._found}:
-            listed = set(self._storage.read(name, at[name], [TABLES[name].id]).column(0).to_pylist())
-            for (table, id_), values in self._found.items():
-                if table == name and id_ not in listed:
-                    rows[table, id_] = {"table": table, "id": id_, **values}
+        for name in {table for table, *_ in (*self._shown, *self._found)}:
+            listed = self._storage.read(name, at[name], [TABLES[name].id]).column(0)
+            for id_, values in self._unlisted(name, listed).items():
+                rows[name, id_] = {**values, "table": name, "id": id_}
         kept = pa.Table.from_pylist([rows[key] for key in sorted(rows)], reference_type())
         changing = Changing(self._storage, REFERENCES, self._version)
         changing.replace_all(kept)
         return changing.at
+
+    def _unlisted(self, name: str, listed: pa.ChunkedArray) -> dict[str, dict[str, Any]]:
+        """Return what was seen of another table's records that its list lacks, by id."""
+        last: dict[str, dict[str, Any]] = {}
+        for (table, *own), shown in self._shown.items():
+            if table == name:
+                lacking = shown.filter(pc.invert(pc.is_in(shown.column("id"), value_set=listed)))
+                for row in lacking.to_pylist():
+                    if any(row[each] is not None for each in own):
+                        last.setdefault(row["id"], {}).update(row)
+        ids = set(listed.to_pylist())
+        for (table, id_), values in self._found.items():
+            if table == name and id_ not in ids:
+                last.setdefault(id_, {}).update(values)
+        return last
 
     def _before(self) -> list[dict[str, Any]]:
         if self._version is None:
@@ -96,5 +110,13 @@ class Seen:
             self._found.setdefault((table, id_), {}).update(values)
 
 
+def _last_of_each(rows: pa.Table) -> pa.Table:
+    """Return one row for each id, the first, in plain types."""
+    ids = _plain(rows.column("id"))
+    each = rows.take(pc.index_in(pc.drop_null(pc.unique(ids)), value_set=ids))
+    return pa.table({name: _plain(each.column(name)) for name in each.column_names})
+
+
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    kind = column.type
+    return column.cast(pa.string()) if pa.types.is_dictionary(kind) or pa.types.is_large_string(kind) else column

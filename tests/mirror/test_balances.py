@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import sqlite3
+import threading
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
@@ -248,20 +249,23 @@ def test_a_client_deleted_while_balances_are_read_does_not_stay(m, served, firm,
     made = client.clients.create(name="Soon Gone Ltd", contact={"company_name": "Soon Gone Ltd"})
     m.refresh(full="client_balances")
     ids = set(client.clients()["client_id"])
+    lock = threading.Lock()
 
     def delete_at_first(*args):
-        if made.client_id in ids:
-            ids.discard(made.client_id)
-            sql(firm, "DELETE FROM client WHERE client_id = ?", made.client_id)
+        with lock:
+            if made.client_id in ids:
+                ids.discard(made.client_id)
+                sql(firm, "DELETE FROM client WHERE client_id = ?", made.client_id)
         return served(*args)
 
     for name, value in vars(app).items():
         if value is served:
             setattr(app, name, delete_at_first)
     try:
-        m.refresh()
+        removed = m.refresh().set_index("resource")["removed"]
         assert made.client_id not in ids
         assert made.client_id not in shown(m)
+        assert (removed["clients"], removed["client_balances"]) == (1, 1)
     finally:
         for name, value in vars(app).items():
             if value is delete_at_first:
