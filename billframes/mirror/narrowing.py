@@ -3,8 +3,8 @@
 What is here and what is there are counted for the same days; the difference is how many are gone from them, so a part
 without any is left alone. Any other is halved, all parts side by side. A page of a period shows its first days and
 also states the period's total, so where records are gone from many pages, each request looks through some days and
-narrows the rest down. Where they are rare, totals alone are asked for; where hardly a page lacks none, or a day fills
-most of a page, a part is loaded as a list of its own.
+narrows the rest down. Where they are rare, totals alone are asked for. Where hardly a page lacks none, and where a day
+overflows a page, it is loaded as a list of its own.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ __all__ = ["Answer", "Days", "Look", "Part", "Window", "narrow"]
 Window = tuple[dt.date | None, dt.date | None]
 # A page is asked for, rather than a total, if one in so many lacks a record.
 MOST = 8
-# A part is loaded as a list if so many records are gone for each of its pages.
+# A part is loaded as a list if so many records are gone for each of its pages, and it has so many pages: pages of whole
+# days are part-filled, and the proof of a list takes a few requests of its own.
 DENSE = 3
+LONG = 16
 _DAY = dt.timedelta(days=1)
 
 
@@ -142,18 +144,15 @@ def narrow(days: Days, gone: int, page: int, most: int, look: Callable[[Sequence
 
 def _look(days: Days, part: Part, page: int, most: int) -> Look:
     """Return what tells most of a part."""
-    rows, number = days.rows(part.first, part.last), part.last - part.first + 1
+    rows, gone = days.rows(part.first, part.last), abs(part.gone)
     if rows < page:
         return Look(part, part.last, "page")
-    gone = abs(part.gone)
-    full = rows > page * number / 2
-    if number == 1 or (full and rows <= min(most, page * min(gone, MOST))):
+    dense = gone * page >= DENSE * rows and rows >= LONG * page
+    if part.first == part.last or (dense and rows <= most):
         return Look(part, part.last, "all")
-    dense = gone * page >= DENSE * rows
-    if dense and rows <= most:
-        return Look(part, part.last, "all")
-    middle = days.middle(part.first, part.last, page)
-    return Look(part, middle, "total" if full or dense or gone * page * MOST < rows else "page")
+    overflows = days.rows(part.first, part.first) >= page
+    only_total = dense or overflows or gone * page * MOST < rows
+    return Look(part, days.middle(part.first, part.last, page), "total" if only_total else "page")
 
 
 def _rest(days: Days, asked: Look, answer: Answer) -> Iterator[Part]:
