@@ -36,7 +36,7 @@ __all__ = ["ASKED", "check_vanished", "confirmed", "missing", "number_asked", "r
 SHARE, LEAST = 0.1, 100
 ASKED = 10
 # To find deletions and to ask for each takes no more than this share of the requests that a load of the table takes.
-COST = 0.075
+COST = 0.072
 _UNBILLED = ~pc.field("billed")
 
 
