@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from billframes._names import bound_arguments
-from billframes.analysis.keys import SHORT_NAMES
+from billframes.analysis.keys import SHORT_NAMES, names_in
 from billframes.analysis.spec import Analysis, analyses
 
 __all__ = ["FRAMES", "call", "methods"]
@@ -109,7 +109,7 @@ def _frames(analysis: Analysis, takes: Collection[str], book: Any, by: Any) -> I
 
 def _is_of_clients(by: Any, book: Any) -> bool:
     """Tell whether `by` names a column that only clients have."""
-    names = [by] if isinstance(by, str) else list(by or ())
+    names = names_in(by)
     own = {*SHORT_NAMES, *book.time_entries.columns, *book.matters.columns, *book.users.columns}
     return any(name.removeprefix("matter_").removeprefix("user_") not in own for name in names)
 

@@ -33,6 +33,8 @@ T = TypeVar("T")
 
 _HUMP = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])")
 _NOT_WORD = re.compile(r"[\W_]+")
+# The class that has a field of this name, of those that `suggesting_fields` knows.
+_OWNERS: dict[str, str] = {}
 
 
 def snake_case(name: str) -> str:
@@ -112,6 +114,9 @@ def check_names(call: str, given: Iterable[str], accepted: Iterable[str]) -> Non
     for name in given:
         if name not in names:
             hint = closest(name, names) or f" It takes {', '.join(names) or 'none'}."
+            owner = "settings" in names and _OWNERS.get(name)
+            if owner:
+                hint = f" It is one of the settings: pass settings={owner}({name}=…)."
             raise CallError(f"{call}() got an unexpected keyword argument {name!r}.{hint}")
 
 
@@ -158,6 +163,7 @@ def suggesting(function: FunctionType, module: str = "billframes") -> Callable[.
 def suggesting_fields(cls: type[T]) -> type[T]:
     """Let a dataclass answer a wrong argument with the nearest field."""
     init = cls.__init__
+    _OWNERS.update((name, cls.__name__) for name in inspect.get_annotations(cls) if not name.startswith("_"))
 
     @functools.wraps(init)
     def checked(self: Any, *args: Any, **kwargs: Any) -> None:

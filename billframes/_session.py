@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from billframes._names import closest
+from billframes._names import closest, with_article
 from billframes.client import Client
 from billframes.client_options import ClientOptions, checked_names, documented
 from billframes.config.secret import Secret, hidden
@@ -204,6 +204,10 @@ def enrich(
             raise ParameterError(
                 f"by={name!r} is not known; it takes {', '.join(map(repr, ENTITIES))}.{closest(name, ENTITIES)}"
             )
+    if not hasattr(frame, "columns"):
+        raise ParameterError(
+            f"frame is {with_article(type(frame).__name__)}; pass a DataFrame of pandas, Polars or Arrow."
+        )
     given = {"matter": matters, "client": clients, "user": users}
     kind = _kind_of(frame)
     details = {}

@@ -19,7 +19,7 @@ from billframes._session import default_client
 from billframes._show import fields_html
 from billframes.analysis.contribution import contribution
 from billframes.client import Client
-from billframes.config.firm import FirmSettings, describe_settings
+from billframes.config.firm import FirmSettings, check_settings, describe_settings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period, local_day, resolve
 
@@ -194,4 +194,5 @@ def book(
     """
     source = client or default_client()
     # A mirror can take the client's place and has no profile.
+    check_settings(settings)
     return Book(resolve(start, end), settings=settings or getattr(source, "settings", None), client=source)

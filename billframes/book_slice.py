@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes.analysis.column_types import ITEMS
-from billframes.analysis.keys import PEOPLE_AND_MATTERS, By
+from billframes.analysis.keys import PEOPLE_AND_MATTERS, By, names_in
 from billframes.analysis.lockup import lockup_of_book
 from billframes.analysis.spec import measure
 from billframes.book import Book
@@ -38,7 +38,7 @@ def with_keys(by: By, keys: Sequence[str]) -> By:
     """
     if not keys:
         return by
-    names = list(dict.fromkeys([*([by] if isinstance(by, str) else by or ()), *keys]))
+    names = list(dict.fromkeys([*names_in(by), *keys]))
     return names[0] if len(names) == 1 else names
 
 

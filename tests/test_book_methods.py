@@ -76,6 +76,45 @@ def test_a_misspelt_argument_is_named_with_the_method(book):
         book.utilization("user", "2026-09")
 
 
+def test_a_firm_setting_that_is_passed_as_an_argument_is_named_as_one(book):
+    with pytest.raises(TypeError, match=r"'cost_rates'. It is one of the settings: pass settings=FirmSettings\(cost_r"):
+        book.profitability(cost_rates={"u1": 100})
+    with pytest.raises(TypeError, match=r"pass settings=FirmSettings\(hours_per_day=…\)"):
+        bf.utilization(book.time_entries, start="2026-09", hours_per_day=7.5)
+
+
+# What each argument never takes.
+WRONG = {
+    "by": (1.5, ["client", 2], b"client"),
+    "settings": ("firm.toml", {"cost_rates": {}}),
+    "start": (2026, 1.5),
+    "as_of": (20260930, "2026-09"),
+    "buckets": ("30", 30, [30.5]),
+    "periods": ("12", 0, 1.5),
+    "days": ("365", 0),
+    "measure": (["billing_realization"], "realisation", 1),
+    "every": (["month"], "week"),
+    "basis": (["work_date"], "date"),
+    "wip_days": ("30", 0),
+    "idle_days": ("30", 0),
+    "largest": ("10", 0),
+    "matter_types": ("hourley", 1),
+}
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)
+def test_a_wrong_value_is_refused_in_a_sentence_that_names_the_argument(book, method):
+    for name in WRONG.keys() & inspect.signature(method).parameters.keys():
+        for value in WRONG[name]:
+            with pytest.raises(bf.errors.ParameterError, match=rf"\b{name}\b"):
+                method(book, **{name: value})
+
+
+def test_a_single_result_has_nothing_to_compare_with(book):
+    with pytest.raises(bf.errors.ParameterError, match=r"results is a DataFrame; pass results by their period"):
+        bf.compare(book.realization(by="client"), "billed_amount")
+
+
 def test_receivables_by_client_need_only_the_invoices(book):
     asked = Recorder(book)
     asked.aging("client", as_of="2026-10-31")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
+from numbers import Integral
+from typing import cast
 
 import narwhals.stable.v2 as nw
 
@@ -14,7 +16,7 @@ from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import collect_counts, to_dicts
 from billframes.analysis.frames import select_columns
 from billframes.analysis.keys import UNKNOWN
-from billframes.config.firm import FirmSettings
+from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import DateLike, resolve
 
@@ -29,6 +31,7 @@ __all__ = [
     "time_zone_of",
     "warn_of_no_rate",
     "warn_of_strangers",
+    "whole_number",
 ]
 
 C = nw.col
@@ -38,17 +41,25 @@ MATTER_TYPES = ("hourly", "fixedFee", "contingency", "probono", "internal", UNKN
 
 def choice(value: object, name: str, accepted: Sequence[str]) -> None:
     """Refuse a value that is not among those accepted."""
-    if value not in accepted:
+    if not isinstance(value, str) or value not in accepted:
         raise ParameterError(
             f"{name}={value!r} is not known.{closest(value, accepted)} It takes {', '.join(map(repr, accepted))}."
         )
+
+
+def whole_number(value: object, name: str, of: str) -> int:
+    """Refuse what is not a whole number above 0."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+        raise ParameterError(f"{name}={value!r} must be a whole number of {of} above 0.")
+    return int(value)
 
 
 def matter_types_of(matter_types: Collection[str] | None) -> frozenset[str] | None:
     """Check the matter types; None if none are given."""
     if matter_types is None:
         return None
-    names = [matter_types] if isinstance(matter_types, str) else list(matter_types)
+    single = isinstance(matter_types, str) or not isinstance(matter_types, Iterable)
+    names = [cast("str", matter_types)] if single else list(matter_types)
     for name in names or [""]:
         choice(name, "matter_types", MATTER_TYPES)
     # Naming every type means everything: also what has none, such as credit notes, which are on no matter.
@@ -83,7 +94,7 @@ def bucket_names(buckets: Sequence[int], first: int) -> list[str]:
     >>> bucket_names((30, 60, 90), 0)
     ['0-30', '31-60', '61-90', '91+']
     """
-    bounds = list(buckets)
+    bounds = list(buckets) if isinstance(buckets, Iterable) else []
     whole = all(isinstance(bound, int) and not isinstance(bound, bool) and bound > 0 for bound in bounds)
     if not bounds or not whole or bounds != sorted(set(bounds)):
         raise ParameterError(f"buckets={buckets!r} must be whole numbers of days that rise from above 0.")
@@ -102,6 +113,7 @@ def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) ->
     Warns of users and matters that the settings name and the frames lack. The users' ids and addresses are collected
     only if the settings name anyone by address.
     """
+    check_settings(settings)
     if settings is None or isinstance(settings, _Resolved):
         return settings or FirmSettings()
     if settings.emails:
@@ -116,6 +128,7 @@ def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) ->
 
 def time_zone_of(settings: FirmSettings | None) -> FirmSettings:
     """Return settings with this time zone only, for analyses that need no users to tell who the settings name."""
+    check_settings(settings)
     return FirmSettings(time_zone=settings.time_zone) if settings else FirmSettings()
 
 

@@ -252,7 +252,7 @@ def _warn_of_lengths(measure: str, before: Period, after: Period) -> None:
 
 def analysis_of(measure: str) -> str:
     """Name the analysis of a book that a measure is from: realization before others."""
-    for name in analyses_of_period(measure):
+    for name in analyses_of_period(measure) if isinstance(measure, str) else ():
         if "by" in analyses()[name].takes:
             return name
     known = {name for name, each in measures().items() if each.ratios and analyses_of_period(name)} | {BILLED}

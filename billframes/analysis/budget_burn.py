@@ -32,7 +32,7 @@ from billframes.analysis.expressions import as_float, map_values, null_column, r
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.metrics import Measure, divided, shared, summed
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
-from billframes.config.firm import FirmSettings
+from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 
 __all__ = ["ANALYSIS", "budget_burn"]
@@ -130,6 +130,7 @@ def budget_burn(
       matter_name  budget_amount  used_amount  remaining_amount  budget_burn
     0        Sale         2000.0       1100.0             900.0         0.55
     """
+    check_settings(settings)
     if settings is None or not (budgets := dict(settings.budgets)):
         raise ParameterError("budget_burn needs budgets: pass settings=FirmSettings(budgets={matter_id: amount}).")
     frames = from_native(

@@ -16,8 +16,9 @@ import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._names import with_article
 from billframes._user_lines import warn
-from billframes.analysis.arguments import choice
+from billframes.analysis.arguments import choice, whole_number
 from billframes.analysis.bridge import analysis_of
 from billframes.analysis.engine import to_arrow
 from billframes.analysis.expressions import or_nan, quotient
@@ -127,9 +128,14 @@ def compare(
        amount_2026-09  amount_2026-10  since_previous_amount
     0           120.0            90.0                  -30.0
     """
+    if not isinstance(results, Mapping):
+        raise ParameterError(
+            f"results is {with_article(type(results).__name__)}; pass results by their period, such as "
+            '{"2026-09": …, "2026-10": …}, or use book.compare().'
+        )
     time, found = _time_of(results), _measure_of(measure, of_each_day=of_each_day)
-    if periods is not None and periods < 1:
-        raise ParameterError(f"periods={periods!r} must be at least 1.")
+    if periods is not None:
+        whole_number(periods, "periods", "periods")
     named = {f"results[{label!r}]": frame for label, frame in results.items()}
     frames = from_native(as_they_are=True, **named)
     first = next(iter(frames.values()))
@@ -308,6 +314,7 @@ def compare_of_book(
         `since_previous_ratio`, `year_ago_ratio`, `since_year_ago_ratio`, `twelve_months_ratio`.
     """
     choice(every, "every", tuple(_A_YEAR))
+    whole_number(periods, "periods", "periods")
     analyse = getattr(book, analysis_of(measure))
     last = pd.Timestamp(book.day(None)).date()
     quarter = f"{last.year}-Q{(last.month + 2) // 3}"

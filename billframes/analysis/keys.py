@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from billframes._names import closest
+from billframes._names import closest, with_article
 from billframes.analysis.column_types import Frame
 from billframes.analysis.frames import LOADERS, SELECTS
 from billframes.config.firm import FirmSettings
@@ -41,7 +41,14 @@ def names_in(by: By) -> list[str]:
     >>> names_in("user"), names_in(("user", "month")), names_in(None)
     (['user'], ['user', 'month'], [])
     """
-    return [by] if isinstance(by, str) else list(by or ())
+    if by is None or isinstance(by, str):
+        return [by] if by else []
+    names = list(by) if isinstance(by, Iterable) else [by]
+    if not all(isinstance(name, str) for name in names):
+        raise ParameterError(
+            f"by takes a name such as 'client', a list of names, or None; it is {with_article(type(by).__name__)}."
+        )
+    return names
 
 
 PEOPLE_AND_MATTERS = {
@@ -55,6 +62,14 @@ PEOPLE_AND_MATTERS = {
 TIMES = ("month", "quarter", "year")
 SHORT_NAMES = (*PEOPLE_AND_MATTERS, "matter_type", "role", *TIMES)
 
+# What lawyers also call these.
+_OTHER_WORDS = {
+    **dict.fromkeys(("timekeeper", "fee_earner", "lawyer", "attorney", "associate", "employee"), "user"),
+    **dict.fromkeys(("partner", "responsible_lawyer", "responsible_attorney", "responsible_partner"), "responsible"),
+    **dict.fromkeys(("department", "group", "team"), "practice_area"),
+    **dict.fromkeys(("case", "file", "project"), "matter"),
+    **dict.fromkeys(("customer", "company"), "client"),
+}
 # Grouping by a name alone would make two clients of one name into one.
 _ALIASES = {column: name for name, pair in PEOPLE_AND_MATTERS.items() for column in pair}
 
@@ -201,11 +216,12 @@ def _plain(name: str, sources: Sources) -> Key:
 
 
 def _unknown(name: str, sources: Sources) -> NoReturn:
+    meant = _OTHER_WORDS.get(name.lower())
     known = [*SHORT_NAMES, *sorted(sources.rows | sources.of_matters | sources.of_users | sources.of_clients)]
     absent = [f"{each}=" for each in ("matters", "users", "clients") if getattr(sources, each) is None]
     more = f", or of {', '.join(absent)} if these are passed" if absent else ""
     raise ParameterError(
-        f"by={name!r} is neither a short name nor a column.{closest(name, known)} It takes "
+        f"by={name!r} is neither a short name nor a column.{closest(meant or name, known)} It takes "
         f"{', '.join(SHORT_NAMES)}, or a column of the frames{more}."
     )
 

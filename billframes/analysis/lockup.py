@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis.arguments import read_date
+from billframes.analysis.arguments import read_date, whole_number
 from billframes.analysis.expressions import RESIDUE
 from billframes.analysis.keys import TIMES, By, names_in
 from billframes.analysis.metrics import Measure, shared, summed
@@ -121,7 +121,7 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
         billed time fees and fixed fees (`fees_amount` of `contribution`), both of all matters.
     """
     last = pd.Timestamp(read_date(book.day(as_of), "as_of"))
-    first = last - dt.timedelta(days=days - 1)
+    first = last - dt.timedelta(days=whole_number(days, "days", "days") - 1)
     if by is None:
         # Work on contingency matters waits for an outcome, not for an invoice.
         work, owed = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]

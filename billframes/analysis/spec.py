@@ -341,4 +341,4 @@ def measure(name: str) -> Measure | None:
     ('31–60 days', 'hours')
     >>> measure("client_name")
     """
-    return bucket(name) or of_period(name) or measures().get(name)
+    return (bucket(name) or of_period(name) or measures().get(name)) if isinstance(name, str) else None

@@ -17,7 +17,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.activity import Activity, activity_of_matters, as_midnight
 from billframes.analysis.aging import aging
-from billframes.analysis.arguments import read_date, resolve_users
+from billframes.analysis.arguments import read_date, resolve_users, whole_number
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import from_arrow, join_by_id, sum_by, to_dicts
 from billframes.analysis.expressions import RESIDUE, midnight, or_nan, value_at_rates
@@ -29,7 +29,6 @@ from billframes.analysis.partial_frames import warn_of_partial_frames
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.wip import wip
 from billframes.config.firm import FirmSettings
-from billframes.errors import ParameterError
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "FINDINGS", "stale"]
@@ -171,8 +170,7 @@ def stale(
     """
     day = read_date(as_of, "as_of")
     for name, value in (("wip_days", wip_days), ("idle_days", idle_days)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ParameterError(f"{name}={value!r} must be a whole number of days above 0.")
+        whole_number(value, name, "days")
     natives: dict[str, Any] = {
         "time_entries": time_entries,
         "expenses": expenses,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
-from billframes._names import suggesting_fields
+from billframes._names import suggesting_fields, with_article
 from billframes.config.firm_values import READERS, WEEKDAYS, Target
 from billframes.config.toml_file import read_keys
 from billframes.errors import ConfigError, ParameterError
@@ -201,6 +201,15 @@ class FirmSettings:
             for matter, weights in self.originator_weights.items()
         }
         return replace(self, **changes)
+
+
+def check_settings(settings: object) -> None:
+    """Refuse what is neither `FirmSettings` nor None."""
+    if isinstance(settings, str | Path):
+        name = repr(str(settings))
+        raise ParameterError(f"settings={name} is not FirmSettings; pass bf.FirmSettings.load({name}).")
+    if settings is not None and not isinstance(settings, FirmSettings):
+        raise ParameterError(f"settings is {with_article(type(settings).__name__)}; pass FirmSettings(...).")
 
 
 def describe_settings(settings: FirmSettings | None) -> str:

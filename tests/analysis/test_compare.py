@@ -139,7 +139,7 @@ def test_what_would_mislead_is_refused(case):
 
 
 def test_what_is_not_there_is_named():
-    with pytest.raises(ParameterError, match="must be at least 1"):
+    with pytest.raises(ParameterError, match="periods=0 must be a whole number of periods above 0"):
         compare({"2026-10": ONE}, "billed_amount", periods=0)
     with pytest.raises(MissingColumnError, match="has no column 'client_hours'"):
         compare({"2026-10": ONE}, "client_hours")
