@@ -20,6 +20,7 @@ __all__ = [
     "check_names",
     "closest",
     "first_few",
+    "joined",
     "names_apart",
     "snake_case",
     "suggesting",
@@ -90,6 +91,19 @@ def first_few(names: Sequence[str], most: int = 5) -> str:
     """
     others = len(names) - most
     return ", ".join(names[:most]) + (f" and {others} more" if others > 0 else "")
+
+
+def joined(names: Sequence[str]) -> str:
+    """
+    Return names as a sentence has them.
+
+    Examples
+    --------
+    >>> joined(["hours", "rate", "date"]), joined(["hours", "rate"]), joined(["hours"])
+    ('hours, rate and date', 'hours and rate', 'hours')
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def names_apart(names: Sequence[str], ids: Sequence[object], references: Sequence[str | None]) -> list[str]:

@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.column_types import ITEMS, Frame
 from billframes.analysis.engine import collect, join_by_id, lazy, to_dicts
-from billframes.analysis.expressions import midnight
+from billframes.analysis.expressions import as_day, midnight
 from billframes.analysis.frames import select_columns
 
 __all__ = ["Activity", "activity_of_matters", "as_midnight"]
@@ -61,9 +61,8 @@ def activity_of_matters(frames: Mapping[str, Frame], day: dt.date) -> dict[str, 
 
 def as_midnight(value: Any) -> dt.datetime | None:
     """Return midnight of a date or of an instant's day, as dates inside the analyses are; None if missing."""
-    if not isinstance(value, dt.date) or value != value:
-        return None
-    return midnight(value.date() if isinstance(value, dt.datetime) else value)
+    day = as_day(value)
+    return None if day is None else midnight(day)
 
 
 def _days(frames: Mapping[str, Frame], day: dt.date) -> Iterator[tuple[str | None, dt.datetime | None, Any]]:

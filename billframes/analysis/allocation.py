@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import narwhals.stable.v2 as nw
 
+from billframes._names import joined
 from billframes._user_lines import warn
 from billframes.analysis.column_types import ENUMS, Frame
 from billframes.analysis.engine import full_join_by_id, join_by_id, sum_by
@@ -210,8 +211,8 @@ def warn_of_absent_items(**items: object) -> None:
     absent = [name for name, each in items.items() if each is None]
     if absent:
         warn(
-            f"No {' and '.join(absent)} were passed, so the invoices are taken to have none, and what they bill for "
-            f"them counts as fees for time. Pass {' and '.join(f'{each}=' for each in absent)}, empty if there are "
+            f"No {joined(absent)} were passed, so the invoices are taken to have none, and what they bill for "
+            f"them counts as fees for time. Pass {joined([f'{each}=' for each in absent])}, empty if there are "
             "none.",
             IncompleteDataWarning,
         )

@@ -101,7 +101,7 @@ def is_categorical(dtype: Any) -> bool:
     return dtype in _CODED
 
 
-def typed_column(frame: Frame, name: str, column: str, engine: str) -> nw.Expr | None:
+def typed_column(frame: Frame, name: str, column: str, dtype: Any, engine: str) -> nw.Expr | None:
     """
     Return the expression that gives a column its type inside; None if it has that type.
 
@@ -113,7 +113,6 @@ def typed_column(frame: Frame, name: str, column: str, engine: str) -> nw.Expr |
     ParameterError
         The column has a type that can't be what its name says.
     """
-    dtype = frame.collect_schema()[column]
     if not _fits(column, dtype):
         if not _is_void(frame, column):
             _refuse(name, column, dtype, engine)

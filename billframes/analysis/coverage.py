@@ -18,8 +18,10 @@ from typing import Any, NoReturn
 
 import narwhals.stable.v2 as nw
 
+from billframes._names import joined
 from billframes._user_lines import warn
 from billframes.analysis.column_types import ITEMS
+from billframes.analysis.expressions import as_day
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import LoadInfo, load_info
 from billframes.periods import Period
@@ -241,7 +243,7 @@ def warn_of_cut(analysis: str, natives: Mapping[str, Any], consequence: str) -> 
     cut = [name for name, native in natives.items() if native is not None and was_cut(native)]
     if cut:
         warn(
-            f"{analysis}: rows of {' and '.join(cut)} were taken away after the load, so {consequence}. Pass all rows "
+            f"{analysis}: rows of {joined(cut)} were taken away after the load, so {consequence}. Pass all rows "
             "and filter or group the result, or use bf.book.",
             IncompleteDataWarning,
         )
@@ -264,7 +266,7 @@ def _refuse_filters(analysis: str, name: str, info: LoadInfo, harmless: Mapping[
         and not (argument in harmless and (harmless[argument] is None or _within(value, harmless[argument])))
     ]
     if cutting:
-        named = " and ".join(f"{argument}=" for argument in cutting)
+        named = joined([f"{argument}=" for argument in cutting])
         _refuse(
             analysis,
             f"needs all {_words(name)}, but {name} was loaded with {named}",
@@ -319,13 +321,7 @@ def _ends(native: Any, column: str) -> tuple[dt.date | None, dt.date | None]:
         return None, None
     row = frame.select(first=C(column).min(), last=C(column).max())
     row = row.collect() if isinstance(row, nw.LazyFrame) else row
-    return _as_day(row["first"].to_list()[0]), _as_day(row["last"].to_list()[0])
-
-
-def _as_day(value: Any) -> dt.date | None:
-    if not isinstance(value, dt.date) or value != value:
-        return None
-    return value.date() if isinstance(value, dt.datetime) else value
+    return as_day(row["first"].to_list()[0]), as_day(row["last"].to_list()[0])
 
 
 def _argument(native: Any, name: str) -> Any:

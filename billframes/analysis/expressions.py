@@ -14,6 +14,7 @@ from billframes.periods import Period
 
 __all__ = [
     "RESIDUE",
+    "as_day",
     "as_float",
     "columns_or_null",
     "day_number",
@@ -129,6 +130,13 @@ def quotient(part: float, whole: float) -> float:
 def or_nan(value: float | None) -> float:
     """Return NaN for a missing number, which every sum that it is part of becomes."""
     return math.nan if value is None else float(value)
+
+
+def as_day(value: Any) -> dt.date | None:
+    """Return a date, or the day of an instant as it is written; None if missing."""
+    if not isinstance(value, dt.date) or value != value:
+        return None
+    return value.date() if isinstance(value, dt.datetime) else value
 
 
 def midnight(day: dt.date) -> dt.datetime:

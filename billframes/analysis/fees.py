@@ -111,6 +111,8 @@ def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period
     """Add up the fees over what the keys derive from; also return the invoices, for warnings."""
     entries = frames["time_entries"]
     own, times = grouping.row_columns, [f"_{time}" for time in grouping.times]
+    # A column more to group a million rows by takes time, and of one period it says nothing.
+    periods_of = ["_periods"] if len(periods) > 1 else []
     time = billable_time(lazy(entries), own, ("invoice_date",))
     keep = [name for name in own if name.startswith("client_")]
     items = frames.get("expenses"), frames.get("fixed_fees")
@@ -119,15 +121,15 @@ def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period
     number = sum((2.0**n * as_float(_counted(period)) for n, period in enumerate(periods)), nw.lit(0.0))
     final = rates.with_columns(_periods=number.cast(nw.Int64)).filter(C("_periods") > 0)
     final = grouping.with_periods(final, "_invoice_date")
-    columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", "_periods", *times)
+    columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", *periods_of, *times)
     work = _of_time(join_by_id(time, final.select(*columns), "invoice_id", "inner"))
-    by = [*grouping.base, "_periods"]
+    by = [*grouping.base, *periods_of]
     parts = [collect(sum_by(work, by, _MEASURES), entries)]
     types = time.collect_schema()
     if "fixed_fees" in frames:
         needed = ("invoice_id", "amount", *_IDS.intersection(own))
         fixed = select_columns(frames["fixed_fees"], "fixed_fees", needed, own)
-        fixed = join_by_id(fixed, final.select("invoice_id", "_periods", *times), "invoice_id", "inner")
+        fixed = join_by_id(fixed, final.select("invoice_id", *periods_of, *times), "invoice_id", "inner")
         parts.append(_like_time(fixed, by, types, fixed_fee_amount=C("amount"), fees_amount=C("amount")))
     rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
     parts.append(_like_time(rest, by, types, **_billed(C("_unallocated"))))
@@ -140,6 +142,8 @@ def _counted(period: Period) -> nw.Expr:
 
 def _of_period(n: int, periods: Sequence[Period]) -> nw.Expr:
     """Return whether fees are of the nth period."""
+    if len(periods) == 1:
+        return nw.lit(True)
     return C("_periods").is_in([each for each in range(2 ** len(periods)) if each >> n & 1])
 
 

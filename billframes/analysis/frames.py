@@ -9,7 +9,7 @@ rows in a third of it. Most columns of a loaded frame are Arrow already, so litt
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from importlib.metadata import version
 from typing import Any, cast
 
@@ -165,7 +165,10 @@ def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
     MissingColumnError
         Names what is missing, what is there, and what supplies it.
     """
-    there, needed = frame.collect_schema().names(), list(columns)
+    _require(frame.collect_schema().names(), name, list(columns))
+
+
+def _require(there: Collection[str], name: str, needed: list[str]) -> None:
     missing = [column for column in needed if column not in there]
     if missing:
         raise MissingColumnError(
@@ -184,15 +187,15 @@ def select_columns(
     them text.
     """
     needed = list(dict.fromkeys(columns))
-    require(frame, name, needed)
     schema = frame.collect_schema()
+    _require(schema.names(), name, needed)
     chosen = [*needed, *(each for each in dict.fromkeys(optional) if each in schema and each not in needed)]
     warn_of_columns(name, chosen)
     engine = frame.implementation.name
-    frame = as_arrow(frame, chosen)
-    schema = frame.collect_schema()
+    given, frame = frame, as_arrow(frame, chosen)
+    schema = schema if frame is given else frame.collect_schema()
     kept = {each for each in coded if each in schema and is_categorical(schema[each])}
-    typed = {each: None if each in kept else typed_column(frame, name, each, engine) for each in chosen}
+    typed = {each: None if each in kept else typed_column(frame, name, each, schema[each], engine) for each in chosen}
     return frame.select(*[each if expr is None else expr for each, expr in typed.items()])
 
 

@@ -19,7 +19,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes._names import first_few
+from billframes._names import first_few, joined
 from billframes._user_lines import warn
 from billframes.analysis.checked_frames import Found, checked_frames
 from billframes.analysis.column_types import ENUMS, FIGURES, IDS, ITEMS, Frame, as_arrow, is_categorical
@@ -138,9 +138,9 @@ class _Checks:
         if id_ is not None and not (isinstance(frame, nw.DataFrame) and is_unique(frame, native, id_)):
             counted["repeated"] = nw.len() - C(id_).n_unique()
         if not ids_only:
-            figures = [column for column in FIGURES.get(name, ()) if _may_miss(frame, column)]
+            figures = [column for column in FIGURES.get(name, ()) if _may_miss(frame, column, schema.get(column))]
             counted |= {f"missing {column}": _count(_missing(C(column), schema[column])) for column in figures}
-            odd = [column for column in ENUMS if _may_be_odd(frame, column)]
+            odd = [column for column in ENUMS if _may_be_odd(frame, column, schema.get(column))]
             counted |= {f"odd {column}": _count(_odd(column, schema[column])) for column in odd}
             if name in ITEMS and _is_flag(schema.get("billed")) and "invoice_id" in schema:
                 counted["billed"] = _count(_BILLED)
@@ -185,9 +185,8 @@ def _missing(value: nw.Expr, dtype: Any) -> nw.Expr:
     return value.is_null() | value.is_nan().fill_null(True) if dtype.is_float() else value.is_null()
 
 
-def _may_miss(frame: Frame, column: str) -> bool:
+def _may_miss(frame: Frame, column: str, dtype: Any) -> bool:
     """Return whether a column may have missing numbers; eager engines know it at once."""
-    dtype = frame.collect_schema().get(column)
     if dtype is None or not dtype.is_numeric():
         return False
     if not isinstance(frame, nw.DataFrame):
@@ -204,9 +203,8 @@ def _odd(column: str, dtype: Any) -> nw.Expr:
     return ~known.fill_null(False) if column in _REQUIRED else ~known.fill_null(True)
 
 
-def _may_be_odd(frame: Frame, column: str) -> bool:
+def _may_be_odd(frame: Frame, column: str, dtype: Any) -> bool:
     """Return whether an enum may have other values than those declared, from its categories if it has any."""
-    dtype = frame.collect_schema().get(column)
     if not _is_text(dtype):
         # A column without a single value may be of any type.
         return dtype is not None and column in _REQUIRED
@@ -264,7 +262,7 @@ def _examples(checks: _Checks, rows: Frame) -> str:
         return ""
     ends = to_dicts(rows.select(first=C(checks.id).min(), last=C(checks.id).max()))[0]
     ids = sorted({str(each) for each in ends.values() if each is not None})
-    return f" (for example {checks.id} {' and '.join(ids)})" if ids else ""
+    return f" (for example {checks.id} {joined(ids)})" if ids else ""
 
 
 def _meant(checks: _Checks, frame: Frame, column: str, found: Found) -> Frame:

@@ -291,13 +291,7 @@ def _result(totals: Frame, grouping: Grouping) -> Frame:
     # By key the two shares are of different clients, and their difference says nothing of the key.
     change = null_column(nw.Float64) if grouping.keys else C("largest_share") - C("largest_share_before")
     totals = totals.with_columns(largest_share_change=change)
-    columns = (
-        *_OPENED,
-        *("fees_amount", "new_client_amount", "new_client_share", "largest_amount", "largest_share"),
-        *(*_OF_YEAR_BEFORE, "largest_share_before", "largest_share_change"),
-        *(*_COUNTS, *_DATES),
-    )
-    return grouping.finish(totals, columns)
+    return grouping.finish(totals, [column.name for column in ANALYSIS.columns])
 
 
 ANALYSIS = Analysis(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import first_few
+from billframes._names import first_few, joined
 from billframes._user_lines import warn
 from billframes.analysis.allocation import PREBILL, or_unknown_values
 from billframes.analysis.column_types import ENUMS, ITEMS, Frame
@@ -218,7 +218,7 @@ def _warn_of_absent(frames: dict[str, Frame]) -> None:
     absent = [kind for kind in ITEMS if kind not in frames]
     if absent:
         warn(
-            f"No {' and '.join(absent)} were passed, so there are taken to be none. Pass an empty frame to say so.",
+            f"No {joined(absent)} were passed, so there are taken to be none. Pass an empty frame to say so.",
             IncompleteDataWarning,
         )
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pandas as pd
 
+from billframes._names import joined
 from billframes.analysis.engine import collect
 from billframes.analysis.frames import wrap_frame
 from billframes.analysis.keys import TIMES, UNASSIGNED
@@ -96,7 +97,7 @@ def rows_of(result: Any, needs: Sequence[str], analysis: str, shown: str = "char
     texts = [[_text(value, over_time) for value in frame[key]] for key in keys]
     labels = [" · ".join(row) for row in zip(*texts, strict=True)] if keys else ["All"] * len(frame)
     of = str(getattr(result, "attrs", {}).get(MEASURE, ""))
-    return Rows(frame, keys, _told_apart(labels), " and ".join(map(title_of_key, keys)), over_time, of)
+    return Rows(frame, keys, _told_apart(labels), joined(list(map(title_of_key, keys))) if keys else "", over_time, of)
 
 
 def there_or_first(result: Any, names: Sequence[str]) -> list[str]:

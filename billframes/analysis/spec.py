@@ -16,11 +16,13 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from billframes._names import closest
 from billframes.analysis.column_types import IDS, ITEM
 from billframes.analysis.explanation import Explanation
 from billframes.analysis.metrics import SHARED, Measure, bucket, of_period
+from billframes.errors import ParameterError
 
 __all__ = [
     "BUCKETS",
@@ -37,6 +39,8 @@ __all__ = [
     "measure",
     "measures",
 ]
+
+ChartKind = Literal["bars", "stacks", "points", "ages", "running_share", "waterfall"]
 
 BUCKETS = "buckets"
 """Stands among a table's columns for whatever buckets of days the result has."""
@@ -118,7 +122,7 @@ class ChartSpec:
         The measures at both ends of a waterfall; of several pairs, the first that is there.
     """
 
-    kind: Literal["bars", "stacks", "points", "ages", "running_share", "waterfall"]
+    kind: ChartKind
     title: str
     columns: Mapping[str, str]
     words: Sequence[str]
@@ -286,6 +290,14 @@ class Analysis(Explanation):
     records: RecordsSpec | None = None
     tab: TabSpec | None = None
     book: FromBook = FromBook()
+
+    def __post_init__(self) -> None:
+        kinds = get_args(ChartKind)
+        if self.chart is not None and self.chart.kind not in kinds:
+            raise ParameterError(
+                f"The analysis {self.name!r} declares a chart of the kind {self.chart.kind!r}; "
+                f"a chart is one of {', '.join(map(repr, kinds))}.{closest(self.chart.kind, kinds)}"
+            )
 
     @property
     def function(self) -> Callable[..., Any]:

@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 from msgspec import UNSET
 
+from billframes._names import joined
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.records import Record
 from billframes.loading.request_bodies import body_of, custom_updates
@@ -118,13 +119,8 @@ class Change:
         if wrong:
             self.mark(
                 "invalid",
-                f"not sent, because {_listed(wrong)} of this row {'is' if len(wrong) == 1 else 'are'} invalid",
+                f"not sent, because {joined(wrong)} of this row {'is' if len(wrong) == 1 else 'are'} invalid",
             )
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return names as a sentence has them."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def body_for(change: Change, resource: Resource, columns: Mapping[str, EditColumn]) -> bytes:

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, Struct
 
-from billframes._names import closest, snake_case
+from billframes._names import closest, joined, snake_case
 from billframes.errors import ParameterError
 from billframes.loading.ids import identifier
 from billframes.loading.merge import Merge
@@ -64,7 +64,7 @@ def mergeable(request: type[WriteBody], values: Mapping[str, Any]) -> dict[str, 
     given = [name for name, value in values.items() if isinstance(value, Merge)]
     for name in given:
         if name not in nested:
-            taking = f"; {' and '.join(nested)} can take it" if nested else ""
+            taking = f"; {joined(nested)} can take it" if nested else ""
             raise ParameterError(f"{name} can't be given as bf.merge(…){taking}. Give the new value itself.")
     return {name: wire[name] for name in given}
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol, cast
 import pandas as pd
 from matplotlib.axes import Axes
 
-from billframes._names import suggesting
+from billframes._names import joined, suggesting
 from billframes._show import MISSING, format_number
 from billframes.analysis.metrics import BUCKET
 from billframes.analysis.result_rows import Rows, rows_of, there_or_first
@@ -99,12 +99,11 @@ class Chart(ChartSpec):
         needs = self.needs or [name for name in self.columns if name in self.example]
         names = [f"`{name}`" for name in needs]
         buckets = [] if self.columns else ["the buckets (`0-30`, `31-60`, …)"]
-        *first, last = [*buckets, *names]
         return _DOC.format(
             analysis=self.analysis,
             shows=self.shows,
             more=textwrap.indent(textwrap.fill(self.more, 112), "    "),
-            needs=f"{', '.join(first)} and {last}" if first else last,
+            needs=joined([*buckets, *names]),
             example=pprint.pformat(self.example, width=76, sort_dicts=False).replace("\n", "\n    ...            "),
             words=self.gives[0],
             title=self.gives[1],

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from billframes.book import Book
-from billframes.book_slice import SlicedBook
+from billframes.book_slice import BookSlice, SlicedBook
 from billframes.config.firm import FirmSettings
 from billframes.mirror import Mirror
-from billframes.periods import local_day, month_end
+from billframes.periods import local_day
+from billframes.report.scope import Scope
 
-if TYPE_CHECKING:
-    from billframes.report.month import Month
-
-__all__ = ["Balances", "balances_then"]
+__all__ = ["Balances", "balances_then", "open_figures"]
 
 # Days after a month's end in which a refresh still stands for it; payments of these days are taken off.
 _LATE = 7
@@ -38,7 +36,24 @@ class Balances:
     values: dict[str, float]
 
 
-def balances_then(month: Month, back: int) -> Balances | None:
+def open_figures(book: Book | BookSlice, day: dt.date) -> dict[str, float]:
+    """Return receivables, work in progress and lock-up of a book on a day, by the names of the report."""
+    owed, work, locked = book.aging(as_of=day).iloc[0], book.wip(as_of=day).iloc[0], book.lockup(as_of=day).iloc[0]
+    oldest = work.index[list(work.index).index("total") - 1]
+    total, overdue = float(owed["total"]), float(owed["overdue"])
+    return {
+        "Receivables": total,
+        "of these overdue": overdue,
+        "Overdue share": overdue / total if total > 0 else math.nan,
+        "Work in progress": float(work["total"]),
+        "of these older than 90 days": float(work[oldest]),
+        "Lock-up": float(locked["lockup_days"]),
+        "of these work in progress": float(locked["wip_days"]),
+        "of these receivables": float(locked["receivable_days"]),
+    }
+
+
+def balances_then(book: Book, scope: Scope | None, last: dt.date) -> Balances | None:
     """
     Return the figures of the end of an earlier month; None without a mirror that has them.
 
@@ -47,22 +62,24 @@ def balances_then(month: Month, back: int) -> Balances | None:
 
     Parameters
     ----------
-    month : Month
-    back : int
-        How many months earlier.
+    book : Book
+        The firm's book now.
+    scope : Scope, optional
+        The part of the firm; None is all of it.
+    last : date
+        The last day of the earlier month.
     """
-    mirror = month.whole.client
+    mirror = book.client
     if not isinstance(mirror, Mirror):
         return None
-    first = month.earlier(back)
-    found = _version(mirror, month_end(first), month.settings)
+    found = _version(mirror, last, book.settings or FirmSettings())
     if found is None:
         return None
     number, day = found
     with mirror.as_of(number) as then:
-        book = Book(month.whole.period, settings=month.whole.settings, client=then)
-        part = SlicedBook(book, month.scope.key).slice(month.scope.id) if month.scope else book
-        return Balances(day, month.open_figures(part, month_end(first)))
+        book = Book(book.period, settings=book.settings, client=then)
+        part = SlicedBook(book, scope.key).slice(scope.id) if scope else book
+        return Balances(day, open_figures(part, last))
 
 
 def _version(mirror: Mirror, last: dt.date, settings: FirmSettings) -> tuple[int, dt.date] | None:

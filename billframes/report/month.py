@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import math
 import warnings
 import zoneinfo
 from collections.abc import Mapping
@@ -28,7 +27,7 @@ from billframes.errors import BillframesWarning
 from billframes.periods import month_end
 from billframes.report.collected_warnings import collect_warnings
 from billframes.report.e_billing import EBilling
-from billframes.report.history import Balances, balances_then
+from billframes.report.history import Balances, balances_then, open_figures
 from billframes.report.scope import Scope, read_scope
 from billframes.report.tables import named_apart
 
@@ -259,27 +258,11 @@ class Month:
         other = {"client": "matter", "practice_area": "responsible", "responsible": "client"}
         return other[key] if self.scope and self.scope.key == key else key
 
-    def open_figures(self, book: Book | BookSlice, day: dt.date) -> dict[str, float]:
-        """Return receivables, work in progress and lock-up of a book on a day, by the names of the report."""
-        owed, work, locked = book.aging(as_of=day).iloc[0], book.wip(as_of=day).iloc[0], book.lockup(as_of=day).iloc[0]
-        oldest = work.index[list(work.index).index("total") - 1]
-        total, overdue = float(owed["total"]), float(owed["overdue"])
-        return {
-            "Receivables": total,
-            "of these overdue": overdue,
-            "Overdue share": overdue / total if total > 0 else math.nan,
-            "Work in progress": float(work["total"]),
-            "of these older than 90 days": float(work[oldest]),
-            "Lock-up": float(locked["lockup_days"]),
-            "of these work in progress": float(locked["wip_days"]),
-            "of these receivables": float(locked["receivable_days"]),
-        }
-
     @functools.cached_property
     def open_now(self) -> dict[str, float]:
         """Receivables, work in progress and lock-up on the day that balances are aged to."""
         with collect_warnings(self.notes):
-            return self.open_figures(self.book, self.as_of)
+            return open_figures(self.book, self.as_of)
 
     @functools.cached_property
     def open_earlier(self) -> tuple[Balances | None, Balances | None]:
@@ -287,7 +270,10 @@ class Month:
         # That those balances are of their own day is said beside them.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BillframesWarning)
-            return balances_then(self, 1), balances_then(self, LOOK_BACK)
+            last_month, year_ago = (
+                balances_then(self.whole, self.scope, month_end(self.earlier(back))) for back in (1, LOOK_BACK)
+            )
+            return last_month, year_ago
 
     def changes(self, measure: str, by: str = "client") -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the change of a figure on last month by a key, and its rows added up."""

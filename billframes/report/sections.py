@@ -10,6 +10,7 @@ import pandas as pd
 from billframes import plots
 from billframes._show import format_number, long_date, month_name, short_date
 from billframes.analysis.metrics import Measure, title_of_key
+from billframes.analysis.plain_words import plain
 from billframes.analysis.spec import analyses
 from billframes.config.firm import describe_settings
 from billframes.report import footnotes, views
@@ -18,11 +19,9 @@ from billframes.report.html import Section, Table, outside, table
 from billframes.report.month import LOOK_BACK, Month
 from billframes.report.pictures import picture, side_by_side, tall
 from billframes.report.points import key_points as points_of
-from billframes.report.sheets import without_arguments
 from billframes.report.tables import NARRATIVES, TRENDS, top_and_rest, trend_columns
 from billframes.report.target_rows import month_targets
 from billframes.report.views import View
-from billframes.tables.declaration import in_words
 
 __all__ = [
     "Section",
@@ -168,7 +167,7 @@ def _list(month: Month, view: View, top: int, empty: str, what: str) -> Section:
 
 def question_of(view: View) -> str:
     """Return what the analysis does, as a note below its table."""
-    said = in_words(without_arguments(analyses()[view.analysis].summary))
+    said = plain(analyses()[view.analysis].summary)
     return f"This table {said.removeprefix('It ')}" if said.startswith("It ") else said
 
 

@@ -6,7 +6,6 @@ Nothing here depends on Excel.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,12 +13,12 @@ import pandas as pd
 
 from billframes._show import long_date
 from billframes.analysis.metrics import Measure, title_of_key
+from billframes.analysis.plain_words import plain
 from billframes.analysis.spec import Analysis, analyses, measure
 from billframes.report import footnotes, views
 from billframes.report.month import LOOK_BACK, Month
 from billframes.report.tables import NARRATIVES, TRENDS, trend_columns
 from billframes.report.views import View
-from billframes.tables.declaration import in_words
 
 __all__ = ["Sheet", "sheets"]
 
@@ -128,8 +127,8 @@ def _parts(said: Analysis) -> Iterator[str]:
         # Readers could take an example's figures for the firm's.
         if heading == "Example":
             continue
-        plain = (in_words(without_arguments(text)) for text in texts)
-        yield from (_sentence(_OPENINGS.get(heading, ""), text) for text in plain if text)
+        words = (plain(text) for text in texts)
+        yield from (_sentence(_OPENINGS.get(heading, ""), text) for text in words if text)
 
 
 _OPENINGS = {
@@ -153,32 +152,6 @@ def _sentence(opening: str, text: str) -> str:
     """
     first = text[:1].lower() if opening and not text[1:2].isupper() else text[:1].upper()
     return f"{opening}{first}{text[1:]}{'' if text.endswith('.') else '.'}"
-
-
-def without_arguments(text: str) -> str:
-    """
-    Leave out what a text says of a function's arguments: readers of a workbook can't set them.
-
-    Examples
-    --------
-    >>> without_arguments("Non-billable time, except that on pro bono matters with `include_probono=True`.")
-    'Non-billable time.'
-    >>> without_arguments("Internal matters; fixed-fee time with `include_fixed_fee=False`. `total_hours` has all.")
-    'Internal matters. `total_hours` has all.'
-    """
-    text = _EXCEPTION.sub("", text)
-    text = re.sub(r"\(([^()]*)\)", lambda found: f"({_without_clauses(found[1])})", text).replace(" ()", "")
-    kept = (_without_clauses(sentence) for sentence in re.split(r"(?<=\.) ", text))
-    return " ".join(f"{each}." for each in kept if each)
-
-
-_ARGUMENT = re.compile(r"`\w+=[^`]*`|`matter_types`")
-_EXCEPTION = re.compile(rf", except[^.;]*({_ARGUMENT.pattern})[^.;]*")
-
-
-def _without_clauses(sentence: str) -> str:
-    clauses = (each for each in re.split(r"(?<=[;:]) ", sentence) if not _ARGUMENT.search(each))
-    return " ".join(clauses).rstrip(" ;:.")
 
 
 def _is_label(column: str) -> bool:

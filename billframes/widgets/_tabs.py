@@ -12,6 +12,7 @@ import pandas as pd
 from billframes._show import format_number, long_date
 from billframes.analysis.explanation import definition_list
 from billframes.analysis.keys import TIMES
+from billframes.analysis.plain_words import meaning
 from billframes.analysis.spec import measure
 from billframes.widgets._filtered_book import FilteredBook
 from billframes.widgets._html import (
@@ -27,7 +28,6 @@ from billframes.widgets._html import (
     text_of,
     tiles,
 )
-from billframes.widgets._plain_words import meaning
 from billframes.widgets._views import View
 
 __all__ = ["Overview", "ViewTab", "compared_with"]

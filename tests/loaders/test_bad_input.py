@@ -185,7 +185,7 @@ def test_a_wrong_acting_user_is_named_before_any_request(fake, connect, acting):
     assert fake.requests == []
 
 
-LEAVING = [".", "..", "...", "a/b", "../clients", "a\\b", "%2e%2e", "a%2fb", "a\0b", "a\nb"]
+LEAVING = [".", "..", "...", "a/b", "../clients", "a\\b", "%2e%2e", "a%2fb", "a\0b", "a1\0b", "a\nb"]
 
 
 @pytest.mark.parametrize("id_", LEAVING)

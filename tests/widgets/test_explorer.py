@@ -16,11 +16,11 @@ import billframes as bf
 from billframes._show import change
 from billframes.analysis import guards
 from billframes.analysis.metrics import Measure
+from billframes.analysis.plain_words import meaning
 from billframes.analysis.spec import measures
 from billframes.widgets import _html as html_module, _ways as ways
 from billframes.widgets._filtered_book import BookFilters, FilteredBook
 from billframes.widgets._html import downloads, records, table, tiles
-from billframes.widgets._plain_words import meaning
 from billframes.widgets._state import read_state
 from billframes.widgets._tabs import Overview, ViewTab
 from billframes.widgets._views import views
