@@ -194,7 +194,7 @@ def test_a_change_that_is_shown_as_zero_has_no_sign(book):
 def test_definitions_speak_neither_of_arguments_nor_of_an_api(book):
     said = texts(book)
     assert [text for text in said if "API" in text or "True" in text or "=False" in text] == []
-    assert "What is left out: non-billable time (non-billable hours)." in said
+    assert "What is left out: non-billable time (“Non-billable hours”)." in said
 
 
 def test_each_sheet_prints_large_enough_and_wide_ones_repeat_their_first_column(book):
