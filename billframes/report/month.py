@@ -294,14 +294,13 @@ class Month:
         entries = entries[entries["date"].between(pd.Timestamp(self.first), pd.Timestamp(self.last))]
         entries = entries.assign(billing_type=[enum_label(str(each)) for each in entries["billing_type"]])
         order = ["date", "user_name", "matter_name", "time_entry_id"]
-        return entries.sort_values(order, kind="stable", ignore_index=True)
+        return self.named(entries.sort_values(order, kind="stable", ignore_index=True))
 
     def named(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Add the reference to the names of clients that share a name."""
         if "client_name" not in rows:
             return rows
-        clients = self.book.clients
-        return named_apart(rows, dict(zip(clients["client_id"], clients["reference"].fillna(""), strict=True)))
+        return named_apart(rows, self.whole.clients)
 
     def _once(self, analysis: str, by: str | None, **options: dt.date) -> pd.DataFrame:
         """Return a result of the book; sections and key points that ask for the same share it."""

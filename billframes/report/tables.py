@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pandas as pd
 
 from billframes._names import names_apart
@@ -66,18 +64,23 @@ def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest:
     return pd.concat([ordered.iloc[:top], row], ignore_index=True)[list(frame.columns.intersection(row.columns))]
 
 
-def named_apart(frame: pd.DataFrame, references: Mapping[str, str]) -> pd.DataFrame:
+def named_apart(frame: pd.DataFrame, clients: pd.DataFrame) -> pd.DataFrame:
     """
-    Add the reference to the names of clients that share a name.
+    Add the reference to the names of clients that share their name with another client of the firm.
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"client_id": ["c1", "c2", "c3"], "client_name": ["Acme", "Acme", "Bolt"]})
-    >>> named_apart(rows, {"c1": "A-1", "c2": "A-2", "c3": "B-1"})["client_name"].tolist()
-    ['Acme (A-1)', 'Acme (A-2)', 'Bolt']
+    >>> firm = pd.DataFrame({"client_id": ["c1", "c2", "c3"], "name": ["Acme", "Acme", "Bolt"],
+    ...                      "reference": ["A-1", "A-2", None]})
+    >>> rows = pd.DataFrame({"client_id": ["c2", "c3"], "client_name": ["Acme", "Bolt"]})
+    >>> named_apart(rows, firm)["client_name"].tolist()
+    ['Acme (A-2)', 'Bolt']
     """
-    known = frame.dropna(subset=["client_id", "client_name"]).drop_duplicates("client_id")
+    firm = clients[["client_id", "name", "reference"]].astype("object")
+    here = frame[["client_id", "client_name"]].rename(columns={"client_name": "name"}).astype("object")
+    known = pd.concat([firm, here]).dropna(subset=["client_id", "name"]).drop_duplicates("client_id")
+    references = known["reference"].where(known["reference"].notna(), None).tolist()
     ids = known["client_id"].tolist()
-    names = dict(zip(ids, names_apart(known["client_name"].tolist(), ids, [*map(references.get, ids)]), strict=True))
+    names = dict(zip(ids, names_apart(known["name"].tolist(), ids, references), strict=True))
     apart = [names.get(id_, name) for id_, name in zip(frame["client_id"], frame["client_name"], strict=True)]
-    return frame.assign(client_name=apart)
+    return frame.assign(client_name=pd.Series(apart, index=frame.index, dtype=frame["client_name"].dtype))

@@ -13,6 +13,7 @@ from billframes import report
 from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import month_end
+from billframes.report import views
 from billframes.report.figures import figures
 from billframes.report.points import key_points
 from billframes.report.tables import top_and_rest
@@ -194,6 +195,17 @@ def test_a_target_without_hours_is_a_sentence_with_the_year_to_date(october):
     assert list(cells(section, "Client hours and targets")) == ["Thomas Whitfield"]
     assert "hours in October 2026: Daniel O’Rourke (year to date: 0.0 of 1,4" in section._repr_html_()
     assert " available hours and target of 1" in report.utilization(month)._repr_html_()
+
+
+def test_a_client_has_its_reference_also_where_its_namesake_has_no_row(october):
+    owed = october.collections()["client_id"]
+    clients = october.book.clients
+    other_one = clients[~clients["client_id"].isin(owed)].index[0]
+    (one, reference), *_ = clients.loc[clients["client_id"] == owed.iloc[0], ["name", "reference"]].to_numpy()
+    month = other(october, october.first, october.as_of)
+    month.book = copy.copy(october.book)
+    month.book.__dict__["clients"] = clients.assign(name=clients["name"].where(clients.index != other_one, one))
+    assert any(each.startswith(f"{one} ({reference}), ") for each in views.collections(month).rows["invoice"])
 
 
 def test_currency_floor_and_targets_come_from_the_settings_and_are_never_invented(october):
