@@ -17,6 +17,8 @@ spec = importlib.util.spec_from_file_location("root_conftest", {path!r})
 root = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(root)
 pytest_addoption, pytest_cmdline_main = root.pytest_addoption, root.pytest_cmdline_main
+# One is enough to see that tests are not run in the first process.
+root.PROCESSES = 1
 """
 PROJECT = """
 [pytest]
