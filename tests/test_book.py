@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import billframes as bf
+from tests.frames import assert_frame_equal
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +218,7 @@ def test_balances_of_both_field_sets_are_one_and_the_receivables(book, client):
         second = bf.normalize_balances(balances)
     assert second["1-30"].isna().sum() == 1
     known = second["1-30"].notna()
-    pd.testing.assert_frame_equal(first[known], second[known], rtol=1e-9, atol=1e-6)
+    assert_frame_equal(first[known], second[known], rtol=1e-9, atol=1e-6)
     owed = bf.aging(book.invoices, as_of="2026-10-31").iloc[0]
     for name in ("current", "91+", "total", "overdue"):
         assert first[name].sum() == pytest.approx(owed[name]), name

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from billframes._export import file_name, neutral, to_csv, to_excel
+from tests.frames import assert_frame_equal
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ def test_a_workbook_holds_no_formula_and_the_firms_time(frame):
 def test_what_is_exported_is_not_changed(frame):
     before = frame.copy(deep=True)
     to_csv(frame)
-    pd.testing.assert_frame_equal(frame, before)
+    assert_frame_equal(frame, before)
 
 
 @given(st.text(max_size=200))

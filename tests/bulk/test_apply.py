@@ -25,6 +25,7 @@ from billframes.sandbox.throttle import Throttle
 from billframes.transport import http
 from tests.bulk.colleague import edited_beside
 from tests.bulk.conftest import Firm
+from tests.frames import assert_frame_equal
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +71,7 @@ def test_every_change_is_made_once_and_the_way_back_gives_the_same_frame(firm, e
     assert (back.counts["update"], back.counts["delete"]) == (len(before), 3)
     assert outcomes_of(back.apply()) == {"done": len(before) + 3}
     again = client.time_entries("2026-10-20", "2026-10-31", billed=False)
-    pd.testing.assert_frame_equal(again.drop(columns="modified_at"), before.drop(columns="modified_at"))
+    assert_frame_equal(again.drop(columns="modified_at"), before.drop(columns="modified_at"))
 
 
 def test_only_changed_fields_are_sent(firm, entries, monkeypatch):
@@ -376,4 +377,4 @@ def test_clients_keep_what_is_not_edited_on_a_server_that_replaces_nested_object
         after = client.clients(limit=3)
     assert after["contact_phone"].tolist() == ["1"] * 3
     same = [name for name in loaded.columns if name not in {"contact_phone", "modified_at"}]
-    pd.testing.assert_frame_equal(after[same], loaded[same])
+    assert_frame_equal(after[same], loaded[same])

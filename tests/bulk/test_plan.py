@@ -14,6 +14,7 @@ import pytest
 import billframes as bf
 from billframes.bulk.changes import STATUSES
 from billframes.sandbox import Sandbox
+from tests.frames import assert_frame_equal
 
 
 def statuses(plan: bf.Plan) -> dict[str, int]:
@@ -105,7 +106,7 @@ def test_frames_of_every_engine_are_planned_alike(firm, entries, kind):
         edited = loaded.set_column(place, "description", texts)
     plan = firm.client.time_entries.plan(edited)
     same = firm.client.time_entries.plan(entries.assign(description="Called the client"))
-    pd.testing.assert_frame_equal(plan.frame, same.frame)
+    assert_frame_equal(plan.frame, same.frame)
     assert plan.counts["update"] == len(entries)
 
 

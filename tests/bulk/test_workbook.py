@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
-import pandas as pd
 import pytest
 
 import billframes as bf
@@ -19,6 +18,7 @@ from billframes.bulk.display import as_text
 from billframes.bulk.workbook import read_workbook
 from billframes.sandbox import Sandbox
 from tests.bulk.make_libreoffice import KEPT, ROWS, edit
+from tests.frames import assert_frame_equal
 
 
 @pytest.fixture(scope="module")
@@ -228,4 +228,4 @@ def test_libreoffice_writes_the_kept_file(tmp_path, monkeypatch):
     monkeypatch.setattr(make_libreoffice, "KEPT", tmp_path / "made.xlsx")
     make_libreoffice.main()
     kept, made = (read_workbook(path)[1] for path in (KEPT, tmp_path / "made.xlsx"))
-    pd.testing.assert_frame_equal(kept, made)
+    assert_frame_equal(kept, made)

@@ -7,6 +7,7 @@ import pytest
 
 from billframes.cli import main
 from billframes.commands.export import DATED, RESOURCES
+from tests.frames import assert_frame_equal
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +20,7 @@ def test_parquet_keeps_every_cell_and_type(client, tmp_path, capsys):
     out = tmp_path / "october.parquet"
     assert main(["export", "time-entries", "2026-10", "-o", str(out)]) == 0
     assert capsys.readouterr().out.strip() == str(out)
-    pd.testing.assert_frame_equal(pd.read_parquet(out), client.time_entries("2026-10"))
+    assert_frame_equal(pd.read_parquet(out), client.time_entries("2026-10"))
 
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])

@@ -7,13 +7,13 @@ import json
 import re
 
 import httpx
-import pandas as pd
 import pytest
 
 import billframes as bf
 from billframes.sandbox import Sandbox, Trouble
 from billframes.schema.json_text import midnights_cut
 from tests.conftest import entry, paged
+from tests.frames import assert_frame_equal
 
 DATES = re.compile(r'("(?:date|opened|invoiceDate|dueDate)":")([0-9-]{10})"')
 INSTANTS = re.compile(r"(\.\d{6})Z")
@@ -95,7 +95,7 @@ FORMS = {
 def test_lists_written_otherwise_give_the_same_frame_and_proof(client, written, form, name):
     frame = LOADS[name](written(FORMS[form]))
     plain = LOADS[name](client)
-    pd.testing.assert_frame_equal(frame, plain)
+    assert_frame_equal(frame, plain)
     own = {"time": None, "server": None}
     assert frame.attrs["load"] | own == plain.attrs["load"] | own
 
@@ -106,7 +106,7 @@ def test_lists_that_are_not_paged_come_under_any_wrapper(client, written):
         wrapped_as("practiceAreas"),
         lambda text: json.dumps(json.loads(text)["data"]),
     ):
-        pd.testing.assert_frame_equal(written(rewrite).practice_areas(), client.practice_areas())
+        assert_frame_equal(written(rewrite).practice_areas(), client.practice_areas())
 
 
 def test_a_single_record_has_its_dates_and_custom_dates(client, written):
@@ -116,7 +116,7 @@ def test_a_single_record_has_its_dates_and_custom_dates(client, written):
     fields = client.matters().attrs["custom_fields"]
     dated = [name for name, each in fields.items() if each["type"] == "date"]
     assert dated
-    pd.testing.assert_frame_equal(midnight.matters()[dated], client.matters()[dated])
+    assert_frame_equal(midnight.matters()[dated], client.matters()[dated])
 
 
 def test_another_time_of_day_is_no_date(fake, connect):
@@ -192,10 +192,10 @@ def test_what_is_on_an_invoice(client, server, name):
     expected = every[every["invoice_id"] == invoice].reset_index(drop=True)
     loader = getattr(server, name)
     frame = loader("2026-Q3", invoice_id=invoice)
-    pd.testing.assert_frame_equal(frame, expected)
+    assert_frame_equal(frame, expected)
     assert frame.attrs["load"]["proof"] == "snapshot"
     assert loader.count("2026-Q3", invoice_id=invoice) == len(expected)
-    pd.testing.assert_frame_equal(loader("2026-Q3", invoice_id=invoice.upper(), limit=1), expected[:1])
+    assert_frame_equal(loader("2026-Q3", invoice_id=invoice.upper(), limit=1), expected[:1])
     assert loader("2026-Q3", invoice_id="00000000-0000-4000-8000-000000000000").empty
 
 

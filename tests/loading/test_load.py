@@ -12,6 +12,7 @@ import pytest
 
 import billframes as bf
 from tests.conftest import entries, entry, paged
+from tests.frames import assert_frame_equal
 
 PAGED = ["time_entries", "expenses", "fixed_fees", "invoices", "clients", "matters"]
 TABLES = {
@@ -189,7 +190,7 @@ def test_both_ends_of_a_period_are_inclusive(client, sql):
 def test_rows_come_by_date_then_id(client):
     frame = client.time_entries("2026-09")
     ordered = frame.sort_values(["date", "time_entry_id"], ignore_index=True)
-    pd.testing.assert_frame_equal(frame, ordered)
+    assert_frame_equal(frame, ordered)
 
 
 @pytest.mark.parametrize("sort", ["-hours", "hours,-date", ["-description"], "created"])
@@ -199,7 +200,7 @@ def test_rows_come_as_sort_asks_with_ties_by_id(client, sort):
     columns = [name.lstrip("-").replace("created", "created_at") for name in names]
     ascending = [not name.startswith("-") for name in names]
     ordered = frame.sort_values([*columns, "time_entry_id"], ascending=[*ascending, True], ignore_index=True)
-    pd.testing.assert_frame_equal(frame, ordered)
+    assert_frame_equal(frame, ordered)
 
 
 @pytest.mark.parametrize("name", ["clients", "matters"])
@@ -314,7 +315,7 @@ def test_custom_fields_of_one_entity_and_of_all(client):
 
 def test_an_unchanged_frame_survives_parquet_and_pickle(client, tmp_path):
     frame = client.matters()
-    pd.testing.assert_frame_equal(pd.read_pickle(dump(frame, tmp_path / "frame.pickle")), frame)
+    assert_frame_equal(pd.read_pickle(dump(frame, tmp_path / "frame.pickle")), frame)
 
 
 def dump(frame, path):
@@ -328,7 +329,7 @@ def test_load_says_when_the_server_held_the_rows(client):
 
 
 def test_the_same_data_give_the_same_frame(client):
-    pd.testing.assert_frame_equal(client.invoices(), client.invoices())
+    assert_frame_equal(client.invoices(), client.invoices())
 
 
 def test_a_client_with_other_headers_sends_them(fake, connect):

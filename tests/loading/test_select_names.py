@@ -8,7 +8,6 @@ import pickle
 import warnings
 
 import httpx
-import pandas as pd
 import pytest
 
 import billframes as bf
@@ -16,6 +15,7 @@ import billframes.client
 from billframes.config import profiles
 from billframes.sandbox import Sandbox, Trouble
 from tests.conftest import entry, paged
+from tests.frames import assert_frame_equal
 from tests.schema.test_decode import matter
 
 KINDS = ["strict", "lenient", "dropping"]
@@ -43,7 +43,7 @@ def loaded(client, name):
 @pytest.mark.parametrize("name", LOADERS)
 def test_the_frame_is_that_of_the_described_server_at_the_same_proof(client, stranger, name):
     plain, frame = loaded(client, name), loaded(stranger, name)
-    pd.testing.assert_frame_equal(frame, plain)
+    assert_frame_equal(frame, plain)
     assert frame.attrs["load"]["proof"] == plain.attrs["load"]["proof"] == "snapshot"
     assert stranger.select_names == {name: OTHERS[name]}
 
@@ -58,9 +58,9 @@ def test_the_other_name_is_asked_for_once(stranger):
 def test_names_given_by_the_caller_are_put_in_the_servers_words(stranger, client):
     for select in ("matter", "responsible,matter", "meta", ""):
         frame = stranger.matters(select=select, limit=50)
-        pd.testing.assert_frame_equal(frame, client.matters(select=select, limit=50))
+        assert_frame_equal(frame, client.matters(select=select, limit=50))
     frame = stranger.time_entries("2026-08", select="meta", billed=True)
-    pd.testing.assert_frame_equal(frame, client.time_entries("2026-08", select="meta", billed=True))
+    assert_frame_equal(frame, client.time_entries("2026-08", select="meta", billed=True))
 
 
 def test_the_other_servers_own_names_can_be_given(stranger):
@@ -213,7 +213,7 @@ def figures_of(book, name):
 
 @pytest.mark.parametrize("name", ["realization", "utilization", "aging", "wip", "contribution", "reconcile"])
 def test_a_book_has_the_same_figures(stranger_book, figures, name):
-    pd.testing.assert_frame_equal(figures_of(stranger_book, name), figures(name))
+    assert_frame_equal(figures_of(stranger_book, name), figures(name))
 
 
 @pytest.mark.filterwarnings("ignore::billframes.DetailsMissingWarning")

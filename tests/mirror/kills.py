@@ -14,13 +14,12 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pandas as pd
-
 import billframes as bf
 from billframes.mirror import mirror
 from billframes.sandbox import Sandbox
 from billframes.sandbox.background_writer import BackgroundWriter
 from billframes.sandbox.fault_injection import Trouble
+from tests.frames import assert_frame_equal
 
 TABLES = ["time_entries", "expenses", "fixed_fees", "invoices", "clients", "matters", "users", "client_balances"]
 SCRIPT = """
@@ -109,7 +108,7 @@ def _finish(path: Path, client: bf.Client) -> None:
     opened.refresh()
     assert opened.version > before
     for name in TABLES:
-        pd.testing.assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
+        assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
 
 
 if __name__ == "__main__":

@@ -10,13 +10,13 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-import pandas as pd
 import pytest
 
 import billframes as bf
 from billframes.mirror import balances, mirror
 from billframes.sandbox import Sandbox, app
 from billframes.sandbox.firm import read_balances
+from tests.frames import assert_frame_equal
 
 # Clients asked about as a check: five in turn, two at each of four limits, a day earlier and later.
 CHECKS = 5 + 2 * 4 * 2
@@ -80,7 +80,7 @@ def m(template, served):
 
 def same(opened, client):
     for name in ("client_balances", "invoices"):
-        pd.testing.assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
+        assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
 
 
 def sql(firm, text, *values):

@@ -11,12 +11,12 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import billframes as bf
 from billframes.mirror import mirror
 from billframes.sandbox import Sandbox
+from tests.frames import assert_frame_equal
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0, reason="mounts file systems and changes accounts: root on Linux only"
@@ -54,7 +54,7 @@ def fill(path):
 
 def equal(opened, client):
     for name in ("time_entries", "invoices", "client_balances"):
-        pd.testing.assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
+        assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
 
 
 @pytest.mark.slow

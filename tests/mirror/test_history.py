@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 
-import pandas as pd
 import pytest
 
 import billframes as bf
 from billframes.mirror import mirror
 from billframes.sandbox import Sandbox
+from tests.frames import assert_frame_equal
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +48,8 @@ def told(tmp_path_factory):
 def test_an_earlier_version_is_as_it_was(told):
     m, done = told
     for name, frame in done["first"].items():
-        pd.testing.assert_frame_equal(getattr(m.as_of("before"), name)(), frame)
-        pd.testing.assert_frame_equal(getattr(m.as_of(1), name)(), frame)
+        assert_frame_equal(getattr(m.as_of("before"), name)(), frame)
+        assert_frame_equal(getattr(m.as_of(1), name)(), frame)
     # The server's time has whole seconds: two refreshes within one differ only by their number.
     then, versions = m.as_of(2).time, m.history()
     assert m.as_of(then).version == versions.loc[versions["time"] <= then, "version"].max()
@@ -114,7 +114,7 @@ def test_past_receivables_and_work_in_progress_come_from_the_past(told):
     m, done = told
     then = m.as_of("before").book("2026-10")
     first = done["first"]
-    pd.testing.assert_frame_equal(
+    assert_frame_equal(
         then.aging(as_of="2026-10-31"), bf.aging(first["invoices"], as_of="2026-10-31"), check_names=False
     )
     total = float(then.aging(as_of="2026-10-31")["total"].iloc[0])
@@ -133,7 +133,7 @@ def test_vacuum_keeps_tagged_versions_and_the_newest(told):
     left = m.vacuum(keep=dt.timedelta(0))
     assert left["version"].tolist() == [1, m.version]
     again = mirror(m.path)
-    pd.testing.assert_frame_equal(again.as_of("before").time_entries(), before)
+    assert_frame_equal(again.as_of("before").time_entries(), before)
     assert len(again.time_entries()) == len(before) - 1
     with pytest.raises(bf.MirrorError, match="has no version 2"):
         again.as_of(2)

@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 import billframes as bf
 from billframes.mirror.server import LOADERS
+from tests.frames import assert_frame_equal
 
 DATED = ["time_entries", "expenses", "fixed_fees", "invoices"]
 SELECTS = {
@@ -39,7 +40,7 @@ PERIODS = st.sampled_from(
 
 
 def same(one: pd.DataFrame, other: pd.DataFrame) -> None:
-    pd.testing.assert_frame_equal(one, other)
+    assert_frame_equal(one, other)
     assert one.attrs.get("custom_fields") == other.attrs.get("custom_fields")
     loads = [
         {name: value for name, value in each.attrs.get("load", {}).items() if name not in {"requests", "proof", "time"}}

@@ -8,7 +8,6 @@ import sqlite3
 import time
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 import billframes as bf
@@ -21,6 +20,7 @@ from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.tables import REFERENCES, TABLES
 from billframes.sandbox import Sandbox
 from billframes.sandbox.fault_injection import Trouble
+from tests.frames import assert_frame_equal
 
 RECORDS = ["time_entries", "expenses", "fixed_fees", "invoices", "clients", "matters"]
 
@@ -47,7 +47,7 @@ def m(writer, tmp_path_factory):
 
 def equal(opened, client, names=tuple(LOADERS)):
     for name in names:
-        pd.testing.assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
+        assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
 
 
 def did(summary, name):
@@ -360,7 +360,7 @@ def test_values_that_the_description_does_not_have_are_warned_of_as_by_a_client(
         with pytest.warns(bf.UnknownValueWarning) as by_client:
             expected = writer.users()
         with pytest.warns(bf.UnknownValueWarning) as by_mirror:
-            pd.testing.assert_frame_equal(m.users(), expected)
+            assert_frame_equal(m.users(), expected)
         assert [str(each.message) for each in by_mirror] == [str(each.message) for each in by_client]
     finally:
         execute(firm, "UPDATE user SET role = ? WHERE user_id = ?", role, user)

@@ -24,6 +24,7 @@ from billframes.widgets._html import downloads, records, table, tiles
 from billframes.widgets._state import read_state
 from billframes.widgets._tabs import Overview, ViewTab
 from billframes.widgets._views import views
+from tests.frames import assert_frame_equal
 from tests.widgets.conftest import MEAN
 
 TODAY = dt.date(2026, 10, 31)
@@ -69,9 +70,9 @@ def some(book_filters, column, take=2):
 def test_without_filters_the_figures_are_the_books(filtered, book_filters):
     for name in ("utilization", "realization"):
         for by in (None, "user", "month"):
-            pd.testing.assert_frame_equal(result(filtered(), name, by), getattr(book_filters.book, name)(by))
+            assert_frame_equal(result(filtered(), name, by), getattr(book_filters.book, name)(by))
     with pytest.warns(bf.IncompleteDataWarning, match="mirror"):
-        pd.testing.assert_frame_equal(result(filtered(), "aging", "client"), book_filters.book.aging("client"))
+        assert_frame_equal(result(filtered(), "aging", "client"), book_filters.book.aging("client"))
 
 
 @pytest.mark.parametrize("column", ["client_id", "responsible_id", "user_id", "billing_type"])
@@ -101,7 +102,7 @@ def test_people_filtered_are_the_roster(filtered, book_filters):
     mine = result(filtered(user_id=chosen), "utilization", "user")
     whole = book_filters.book.utilization("user")
     expected = whole[whole["user_id"].isin(chosen)].reset_index(drop=True)
-    pd.testing.assert_frame_equal(mine, expected)
+    assert_frame_equal(mine, expected)
 
 
 def test_a_filter_on_clients_leaves_available_hours_whole(filtered, book_filters):

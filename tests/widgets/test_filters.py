@@ -17,6 +17,7 @@ from billframes.widgets._describe import code, sentence
 from billframes.widgets._filters import Filters
 from billframes.widgets._options import fold
 from billframes.widgets._state import FilterState, Range, read_state
+from tests.frames import assert_frame_equal
 
 
 @pytest.fixture
@@ -193,7 +194,7 @@ def test_the_code_gives_the_same_frame(work, saved):
     state = read_state(saved, filters.fields)
     expected = filters.frame(state)
     given_back = eval(code(filters, state, "frame"), {"frame": work})
-    pd.testing.assert_frame_equal(given_back, expected)
+    assert_frame_equal(given_back, expected)
     assert read_state(state.as_dict(), filters.fields) == state
 
 

@@ -1,0 +1,43 @@
+"""Our comparison of frames finds what that of pandas finds."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from tests.frames import assert_frame_equal
+
+FRAME = pd.DataFrame({"kind": pd.Categorical(["b", None, "a"], ["a", "b"]), "hours": [1.0, 2.0, 3.0]})
+
+
+def kind(*values, categories=("a", "b"), ordered=False):
+    return FRAME.assign(kind=pd.Categorical(values, list(categories), ordered=ordered))
+
+
+def test_a_copy_is_equal():
+    assert_frame_equal(FRAME, FRAME.copy())
+    assert_frame_equal(FRAME[["kind"]], FRAME[["kind"]].copy())
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        kind("b", "a", "a"),
+        kind("b", None, None),
+        kind("b", None, "a", categories=("b", "a")),
+        kind("b", None, "a", categories=("a", "b", "c")),
+        kind("b", None, "a", ordered=True),
+        FRAME.assign(kind=FRAME["kind"].astype("str")),
+        FRAME.assign(hours=[1.0, 2.0, 4.0]),
+        FRAME[["hours", "kind"]],
+        FRAME.set_axis([2, 1, 0]),
+        FRAME.head(2),
+    ],
+)
+def test_what_differs_is_found(other):
+    with pytest.raises(AssertionError, match="different"):
+        assert_frame_equal(FRAME, other)
+    for column in ("kind", "hours"):
+        if not FRAME[[column]].equals(other[[column]]):
+            with pytest.raises(AssertionError, match="different"):
+                assert_frame_equal(FRAME[[column]], other[[column]])
