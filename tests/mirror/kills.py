@@ -60,9 +60,10 @@ def kills(number: int, seed: int = 0) -> Kills:
         _thin_out(sandbox)
         assert sandbox._store is not None
         path = Path(folder) / "firm"
-        # Children compile billframes once, not each.
-        environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(Path(folder) / "compiled")}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        environment = dict(os.environ)
+        if environment.pop("PYTHONDONTWRITEBYTECODE", None):
+            # Children compile billframes once, not each.
+            environment["PYTHONPYCACHEPREFIX"] = str(Path(folder) / "compiled")
         at = 0
         while counted.killed < number and at < 2 * number:
             # Every sixth time the first refresh of a new mirror is killed.
