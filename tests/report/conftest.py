@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,10 +47,18 @@ def environment(firm) -> dict[str, str | None]:
 
 
 @pytest.fixture(scope="session")
-def html(firm, environment, tmp_path_factory) -> str:
-    out = tmp_path_factory.mktemp("report") / "october.html"
+def html(request, tmp_path_factory) -> str:
+    """The report, made by the first of the tests' processes that asks: their firms and tokens are the same."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    out = folder / "october.html"
     parameters = {"month": "2026-10", "title": "Bold <b>&</b> Sons", "generated": "1 November 2026, 08:00"}
-    return build(parameters, out, environment=environment).read_text(encoding="utf-8")
+    with (folder / "october.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not out.exists():
+            build(parameters, out, environment=request.getfixturevalue("environment"))
+    return out.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
