@@ -223,10 +223,12 @@ def test_missing_web_server_is_a_clear_error():
     assert "pip install 'billframes[sandbox]'" in failed.stderr.splitlines()[-1]
 
 
+# Under nohup a hang-up is ignored, also by children.
 COMMAND = [
     sys.executable,
     "-c",
-    "import sys; from billframes.cli import main; sys.exit(main(['sandbox', *sys.argv[1:]]))",
+    "import signal, sys; signal.signal(getattr(signal, 'SIGHUP', signal.SIGTERM), signal.SIG_DFL);"
+    "from billframes.cli import main; sys.exit(main(['sandbox', *sys.argv[1:]]))",
 ]
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
@@ -241,7 +243,10 @@ def test_command_prints_one_line_and_ends_cleanly(tools, tmp_path, number):
         headers = {"Authorization": f"Bearer {ready['tokens']['norates']}"}
         assert httpx.get(ready["base_url"] + "/v2/clients", headers=headers).status_code == 200
         os.kill(process.pid, number)
-        rest, errors = process.communicate(timeout=20)
+        try:
+            rest, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
     assert (process.returncode, rest, errors) == (0, "", "")
     assert set(ready) == {"base_url", "tokens"}
     assert set(ready["tokens"]) == {"full", "norates", "service"}
