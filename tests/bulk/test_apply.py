@@ -193,7 +193,7 @@ def test_a_colleague_who_writes_throughout_loses_nothing(firm, journal):
     at = firm.position()
     # A colleague writes everywhere, and to records of this plan among others.
     colleague = BackgroundWriter(firm.sandbox._store, Trouble(writes_per_second=40, seed=3)).start()
-    with sqlite3.connect(firm.sandbox.database) as database:
+    with closing(sqlite3.connect(firm.sandbox.database)) as database, database:
         ids = loaded["time_entry_id"].iloc[-40:].tolist()
         now = "2026-12-01T00:00:00.000000Z"
         for id_ in ids:
@@ -333,7 +333,7 @@ def test_a_server_that_is_down_stops_the_apply_and_it_can_be_resumed(firm, journ
         plan.apply(journal)
     with Journal.open(journal) as opened:
         assert opened.count("failed") == 0
-    with sqlite3.connect(journal) as database:
+    with closing(sqlite3.connect(journal)) as database, database:
         database.execute("UPDATE about SET value = ? WHERE name = 'base_url'", [firm.sandbox.base_url])
     database.close()
     assert outcomes_of(bf.resume(journal, client=firm.client)) == {"done": 80}
