@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import matplotlib as mpl
@@ -13,15 +13,13 @@ import pandas as pd
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.transforms import blended_transform_factory
 
-from billframes.plots.drawing import SHORT, shortened
+from billframes.plots.narrow import NARROW, cut_labels, fit_narrow
 
-__all__ = ["NARROW", "WIDTH", "picture", "side_by_side", "tall"]
+__all__ = ["WIDTH", "picture", "side_by_side", "tall"]
 
 # Inches, slightly wider than the text on paper, so that text in charts has the size of text in tables.
 WIDTH = 8.2
-NARROW = 4.4
 # Pixels; a page this wide is a phone's. Paper is wider.
 PHONE = 640
 # What does not fit on a page goes to the next one, so a chart is lower than a quarter of a page.
@@ -55,7 +53,7 @@ def picture(draw: Draw, rows: pd.DataFrame, alt: str, *, height: float, currency
     """
     wide = _svg(_drawn(draw, rows, WIDTH, height, currency))
     narrow = _drawn(draw, rows, NARROW, height + 0.5, currency)
-    _fit(narrow)
+    fit_narrow(narrow)
     return Markup(
         '<picture><source media="(max-width: {}px)" srcset="{}"><img class="chart" src="{}" alt="{}"></picture>'
     ).format(PHONE, _svg(narrow), wide, alt)
@@ -77,7 +75,7 @@ def side_by_side(draw: Draw, rows: pd.DataFrame, alt: str, *, currency: str = ""
         each.set_xlim(left, right)
         # Bars are of one height in both halves, if the second one is a row shorter, too.
         each.set_ylim(len(halves[0]) - 0.4, -0.6)
-        _cut_labels(each)
+        cut_labels(each)
     images = Markup("").join(Markup('<img class="chart" src="{}" alt="{}">').format(_svg(ax), alt) for ax in axes)
     return Markup('<div class="halves">{}</div>').format(images)
 
@@ -97,39 +95,3 @@ def _svg(ax: Axes) -> str:
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     svg = re.sub(r"'DejaVu Sans',[^;\"]*sans-serif", _TYPEFACE, buffer.getvalue())
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
-
-
-def _fit(ax: Axes) -> None:
-    """Make what was drawn fit a phone: names are cut, months and what stands above them are turned."""
-    if (legend := ax.get_legend()) is not None:
-        texts = [each.get_text() for each in legend.get_texts()]
-        handles: Any = legend.legend_handles
-        size = legend.get_texts()[0].get_fontsize()
-        figure: Any = ax.figure
-        # From the picture's left side, not from the axes', which names of rows push to the right.
-        ax.legend(
-            handles,
-            texts,
-            loc="lower left",
-            bbox_to_anchor=(0.02, 1.0),
-            bbox_transform=blended_transform_factory(figure.transFigure, ax.transAxes),
-            ncols=3,
-            frameon=False,
-            fontsize=size,
-            handlelength=1.0,
-            columnspacing=0.9,
-            borderpad=0.0,
-        )
-    months = [label.get_text() for label in ax.get_xticklabels()]
-    if any("\n" in each for each in months):
-        ax.set_xticks(ax.get_xticks(), [each.replace("\n", " ") for each in months], rotation=90)
-        for text in ax.texts:
-            text.set(rotation=90, va="bottom")
-        ax.margins(y=0.42)
-    _cut_labels(ax)
-
-
-def _cut_labels(ax: Axes) -> None:
-    labels: Sequence[str] = [label.get_text() for label in ax.get_yticklabels()]
-    if ax.yaxis_inverted():
-        ax.set_yticks(ax.get_yticks(), [shortened(each, SHORT) for each in labels])

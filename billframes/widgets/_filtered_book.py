@@ -112,7 +112,7 @@ class FilteredBook:
         about_work = {"billing_type", "billed", "invoice_state", *(name for name in names if name.startswith("cf_"))}
         self.matters = self.work.only(set(names) - set(self.clients.criteria) - set(self.people.criteria) - about_work)
         self._frames = book_filters.picked(self.work)
-        self.charts: dict[tuple[str, str | None], str] = {}
+        self.charts: dict[tuple[str, str | None, bool], str] = {}
         self._results: dict[str, tuple[pd.DataFrame, list[warnings.WarningMessage]]] = {}
 
     @functools.cached_property

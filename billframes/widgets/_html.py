@@ -28,6 +28,7 @@ from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import PRICED, Measure, title_of_key
 from billframes.analysis.spec import measure
 from billframes.plots.drawing import height_for
+from billframes.plots.narrow import NARROW, fit_narrow
 
 __all__ = [
     "busy",
@@ -244,9 +245,11 @@ def _no_excel(rows: int) -> str:
     return ""
 
 
-def picture(draw: Callable[[Axes], Any], bars: int, *, lying: bool, alt: str) -> tuple[str, list[tuple[float, float]]]:
+def picture(
+    draw: Callable[[Axes], Any], bars: int, *, lying: bool, alt: str, narrow: bool = False
+) -> tuple[str, list[tuple[float, float]]]:
     """
-    Draw a chart, and return the positions of its bars.
+    Draw a chart, for a phone if it is narrow, and return the positions of its bars.
 
     Returns
     -------
@@ -255,10 +258,15 @@ def picture(draw: Callable[[Axes], Any], bars: int, *, lying: bool, alt: str) ->
         Start and size of each bar: for horizontal bars as fractions of the picture's height, for vertical ones of
         its width.
     """
-    figure = Figure(figsize=(8.0, height_for(bars) if lying else 3.4), dpi=_DPI)
+    height = height_for(bars) if lying else 3.4
+    figure = Figure(figsize=(NARROW if narrow else 8.0, height), dpi=_DPI)
     figure.set_layout_engine("none")
     axes = figure.add_subplot()
     draw(axes)
+    if narrow:
+        # The heading above it says what it is; its own title is too long.
+        axes.set_title("", loc="left")
+        fit_narrow(axes)
     # Saving a figure that has a layout engine draws it twice, and saving on another canvas measures all text again.
     FigureCanvasAgg(figure)
     ConstrainedLayoutEngine().execute(figure)

@@ -50,6 +50,7 @@ class ViewTab(w.VBox):  # type: ignore[misc]
 
     def __init__(self, view: View, time_zone: str) -> None:
         self.view, self._time_zone = view, time_zone
+        self.narrow = False
         self._filtered: FilteredBook | None = None
         self.by = w.Dropdown(options=list(view.keys), description="By")
         self.by.add_class("bf-by")
@@ -120,7 +121,7 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         alt = f"{self._caption}. The table below holds the same figures."
         lying = not over_time
         draw = partial(self.view.draw, bars, currency=self._filtered.currency if self._filtered else "")
-        self._chart.value, places = picture(draw, len(bars), lying=lying, alt=alt)
+        self._chart.value, places = picture(draw, len(bars), lying=lying, alt=alt, narrow=self.narrow)
         if self.view.records and self.key:
             labels = labels_of(bars)
             self._hits.children = [self._hit(row, labels[row], place, lying) for row, place in enumerate(places)]
@@ -188,6 +189,7 @@ class Overview(w.VBox):  # type: ignore[misc]
     """
 
     def __init__(self, views: Sequence[View]) -> None:
+        self.narrow = False
         self._parts = [(view, note(), note("", "bf-overview-chart")) for view in views]
         self._about = note("", "bf-about")
         sections = [w.VBox([figures, chart]) for _view, figures, chart in self._parts]
@@ -219,10 +221,10 @@ class Overview(w.VBox):  # type: ignore[misc]
         for view, _figures, chart in self._parts:
             key, rows = charted[view]
             # Filters that are chosen again show the same charts.
-            drawn = filtered.charts.get((view.title, key))
-            chart.value = filtered.charts[view.title, key] = (
-                _chart_of(view, key, rows, filtered.currency) if drawn is None else drawn
-            )
+            asked = (view.title, key, self.narrow)
+            if asked not in filtered.charts:
+                filtered.charts[asked] = _chart_of(view, key, rows, filtered.currency, narrow=self.narrow)
+            chart.value = filtered.charts[asked]
             chart.remove_class("bf-drawing")
 
 
@@ -236,13 +238,14 @@ def _figures_of(view: View, filtered: FilteredBook) -> str:
     return f"<h3>{text_of(view.title)}</h3>{_tiles(view, filtered, total)}{notes}"
 
 
-def _chart_of(view: View, key: str | None, rows: pd.DataFrame, currency: str) -> str:
+def _chart_of(view: View, key: str | None, rows: pd.DataFrame, currency: str, *, narrow: bool) -> str:
     if not len(rows) or view.analysis.chart is None:
         return ""
     by = next((f" by {words.lower()}" for words, each in view.keys.items() if each == key), "")
     alt = f"{view.title}{by}; the tab {view.title} holds the same figures."
     lying = key is not None and key not in TIMES
-    chart, _places = picture(partial(view.draw, rows, currency=currency), len(rows), lying=lying, alt=alt)
+    draw = partial(view.draw, rows, currency=currency)
+    chart, _places = picture(draw, len(rows), lying=lying, alt=alt, narrow=narrow)
     return chart
 
 

@@ -34,6 +34,8 @@ class Explorer(w.Box):  # type: ignore[misc]
         The filters for the book's time entries with the details of their matters, clients and people.
     tabs : Tab
         The views; `tabs.children` are the overview and the tabs that analyses declare.
+    narrow : ToggleButton
+        Whether charts are drawn for a phone. It is not shown; the dashboard's page sets it by its width.
     """
 
     def __init__(self, book: Book, today: dt.date, title: str = "", remark: str = "") -> None:
@@ -53,11 +55,14 @@ class Explorer(w.Box):  # type: ignore[misc]
         self.panel.add_class("bf-side")
         main = w.VBox([self._error, self.tabs])
         main.add_class("bf-main")
-        super().__init__([stylesheet(), self._top, self.panel, main])
+        self.narrow = w.ToggleButton(description="Draw charts for a phone")
+        self.narrow.add_class("bf-narrow")
+        super().__init__([stylesheet(), self._top, self.panel, main, self.narrow])
         self.add_class("bf-explore")
         self.panel.before_change = self._mark_stale
         self.panel.on_change(self._filters_changed)
         self.tabs.observe(lambda _change: self._show(), "selected_index")
+        self.narrow.observe(lambda _change: self._draw_for_width(), "value")
         self.tabs.selected_index = 0
         self._mark_stale()
         self._filters_changed()
@@ -67,6 +72,13 @@ class Explorer(w.Box):  # type: ignore[misc]
         self._stale = set(range(len(self.tabs.children)))
         for each in self.tabs.children:
             each.add_class("bf-busy")
+
+    def _draw_for_width(self) -> None:
+        for each in self.tabs.children:
+            each.narrow = self.narrow.value
+        (self.add_class if self.narrow.value else self.remove_class)("bf-phone")
+        self._mark_stale()
+        self._show()
 
     def _filters_changed(self, _frame: pd.DataFrame | None = None) -> None:
         state = read_state(self.panel.state, self._book_filters.filters("time_entries").fields)

@@ -208,6 +208,26 @@ def test_figures_are_grey_until_the_new_ones_are_there(shown):
 
 @pytest.mark.browser
 @pytest.mark.slow
+def test_on_a_phone_charts_are_drawn_for_its_width_and_none_scrolls(shown):
+    boxes = """() => [...document.querySelectorAll('.bf-chart-box, .bf-overview-chart .widget-html-content')]
+        .filter(box => box.offsetParent && box.querySelector('img'))
+        .map(box => [box.scrollWidth - box.clientWidth, box.querySelector('img').naturalWidth])"""
+    shown.locator(".bf-tabs .lm-TabBar-tab").first.click()
+    shown.set_viewport_size({"width": 390, "height": 844})
+    expect(shown.locator(".bf-explore.bf-phone .bf-view:not(.bf-busy):visible")).to_have_count(1, timeout=30_000)
+    expect(shown.locator(".bf-drawing:visible")).to_have_count(0, timeout=30_000)
+    found = shown.evaluate(boxes)
+    assert len(found) == 4
+    assert [each for each in found if each[0] > 0 or each[1] > 600] == []
+    assert shown.evaluate("document.documentElement.scrollWidth") == 390
+    shown.set_viewport_size({"width": 1400, "height": 900})
+    expect(shown.locator(".bf-explore.bf-phone")).to_have_count(0, timeout=30_000)
+    expect(shown.locator(".bf-view.bf-busy:visible, .bf-drawing:visible")).to_have_count(0, timeout=30_000)
+    assert all(width > 800 for _, width in shown.evaluate(boxes))
+
+
+@pytest.mark.browser
+@pytest.mark.slow
 def test_without_its_token_it_shows_nothing(dashboard):
     base = dashboard[0].partition("?")[0]
     for path in ("", "api/kernels", "static/../dashboard.ipynb", "voila/files/dashboard.ipynb", "voila/files/port"):
@@ -261,11 +281,8 @@ def test_kernels_of_closed_and_reloaded_pages_end_and_one_stays_ready(dashboard,
 def test_a_page_that_is_left_before_it_is_connected_does_not_count(dashboard, shown):
     base, _, token = dashboard[0].partition("?token=")
     kernel = shown.evaluate("JSON.parse(document.getElementById('jupyter-config-data').textContent).kernelId")
-    head = {**HANDSHAKE, "Host": base.split("/")[2], "Authorization": f"token {token}"}
-    lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
-    for turn in range(20):
-        with socket.create_connection(("127.0.0.1", int(base.rstrip("/").rpartition(":")[2]))) as left:
-            left.sendall(f"GET /api/kernels/{kernel}/channels?session_id={turn} HTTP/1.1\r\n{lines}\r\n".encode())
+    for _ in range(20):
+        handshake(base, kernel, token).close()
     said = "id => fetch(`/api/kernels/${id}`).then(answer => answer.json()).then(answer => answer.connections)"
     until = time.monotonic() + 30
     while shown.evaluate(said, kernel) != 1 and time.monotonic() < until:
@@ -273,6 +290,50 @@ def test_a_page_that_is_left_before_it_is_connected_does_not_count(dashboard, sh
     # It stays so: none of those that closed counts later.
     time.sleep(0.5)
     assert shown.evaluate(said, kernel) == 1
+
+
+def handshake(base: str, kernel: str, token: str) -> socket.socket:
+    """Ask for a connection to a kernel, and don't wait for the answer."""
+    head = {**HANDSHAKE, "Host": base.split("/")[2], "Authorization": f"token {token}"}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+    asked = socket.create_connection(("127.0.0.1", int(base.rstrip("/").rpartition(":")[2])))
+    asked.sendall(f"GET /api/kernels/{kernel}/channels?session_id=left HTTP/1.1\r\n{lines}\r\n".encode())
+    return asked
+
+
+def ready_kernel(server, shown) -> tuple[psutil.Process, str]:
+    """Return the process and id of the kernel that waits for the next page."""
+    taken = shown.evaluate("JSON.parse(document.getElementById('jupyter-config-data').textContent).kernelId")
+    for each in psutil.Process(server.pid).children(recursive=True):
+        words = " ".join(each.cmdline())
+        found = re.search(r"kernel-([0-9a-f-]{36})\.json", words)
+        if "ipykernel" in words and found and found[1] != taken:
+            return each, found[1]
+    raise AssertionError("no kernel is ready")
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_connection_that_is_closed_before_it_is_opened_is_never_counted(dashboard, shown):
+    """Nobody has asked the ready kernel what it is; while it can't answer, Jupyter waits to open the connection."""
+    base, _, token = dashboard[0].partition("?token=")
+    wait_for_kernels(dashboard[1], 2)
+    process, kernel = ready_kernel(dashboard[1], shown)
+    said = "id => fetch(`/api/kernels/${id}`).then(answer => answer.json()).then(answer => answer.connections)"
+    process.suspend()
+    try:
+        with handshake(base, kernel, token):
+            time.sleep(0.5)
+        time.sleep(0.5)
+        assert shown.evaluate(said, kernel) == 0
+    finally:
+        process.resume()
+    # It answers now, and the connection that is closed would be opened and counted.
+    counts = set()
+    for _ in range(10):
+        time.sleep(0.2)
+        counts.add(shown.evaluate(said, kernel))
+    assert counts == {0}
 
 
 @pytest.mark.browser

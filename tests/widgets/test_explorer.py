@@ -240,6 +240,25 @@ def test_the_firm_and_the_period_stand_on_top(client):
     assert "1 September 2026 to 30 September 2026" in explorer._top.value
 
 
+def test_charts_are_drawn_for_a_phone_when_the_page_says_so_and_their_bars_can_still_be_clicked(client):
+    explorer = bf.explore(bf.book("2026-Q3", client=client))
+    explorer.tabs.selected_index = 1
+    tab = explorer.tabs.children[1]
+    wide, top = width_of(tab._chart.value), tab.bars[0].layout.top
+    explorer.narrow.value = True
+    assert "bf-phone" in explorer._dom_classes
+    assert width_of(tab._chart.value) < 0.6 * wide
+    assert len(tab.bars) == len({bar.layout.top for bar in tab.bars}) > 1
+    explorer.narrow.value = False
+    assert (width_of(tab._chart.value), tab.bars[0].layout.top) == (wide, top)
+
+
+def width_of(html: str) -> int:
+    """Return the pixels across of the picture in a text, from its header."""
+    data = base64.b64decode(html.partition("base64,")[2].partition('"')[0])
+    return int.from_bytes(data[16:20])
+
+
 def test_each_tab_says_what_is_left_out_in_plain_words():
     for view in VIEWS:
         words = " ".join(text for texts in meaning(view.analysis).values() for text in texts)
