@@ -170,9 +170,13 @@ def _dashboard(page: Any, folder: Path) -> None:
     _settle(page, cell)
     page.screenshot(path=folder / "dashboard.png")
     page.set_viewport_size({"width": 390, "height": 844})
+    cell.locator(".bf-phone").wait_for()
+    _settle(page, cell)
     cell.locator(".bf-top").scroll_into_view_if_needed()
     page.screenshot(path=folder / "dashboard-phone.png")
     page.set_viewport_size({"width": 1280, "height": 900})
+    page.locator(".bf-phone").first.wait_for(state="detached")
+    _settle(page, cell)
 
 
 def _explorer(page: Any, folder: Path) -> None:
