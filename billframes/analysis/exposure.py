@@ -270,7 +270,7 @@ ANALYSIS = Analysis(
     ),
     formula="`exposure_amount` = `wip_amount` + `receivable_amount`",
     numerator=(
-        "Work in progress as in `wip` and open balances of final invoices as in `aging`, both up to `as_of`. The last "
+        "The total of `wip` and the open balances of final invoices as in `aging`, both up to `as_of`. The last "
         "work is any time entry, the last invoice a final one of more than 0."
     ),
     left_out=(

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ledes-profile",
         metavar="FILE",
-        help="how the client takes its bills, a TOML file; a --profile that ends with .toml is this file, too",
+        help="how the client takes its bills, a TOML file; a --profile that is a file is this one, too",
     )
     parser.add_argument("-o", "--out", metavar="FILE", help="where to write; ends with .txt")
     parser.add_argument("--overwrite", action="store_true", help="replace a file that is there")
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def as_now_spelled(argv: Sequence[str]) -> list[str]:
     """
-    Read a `--profile` that is a TOML file as `--ledes-profile`; other ones are the profile to connect with.
+    Read a `--profile` that is a file as `--ledes-profile`; other ones are the profile to connect with.
 
     Examples
     --------
@@ -65,13 +65,17 @@ def as_now_spelled(argv: Sequence[str]) -> list[str]:
     words: list[str] = []
     for word in argv:
         before = words[-1] if words else ""
-        if word.endswith(".toml") and before == "--profile":
+        if before == "--profile" and _is_file(word):
             words[-1] = f"--ledes-profile={word}"
-        elif word.endswith(".toml") and word.startswith("--profile="):
+        elif word.startswith("--profile=") and _is_file(word.partition("=")[2]):
             words.append(f"--ledes-{word[2:]}")
         else:
             words.append(word)
     return words
+
+
+def _is_file(word: str) -> bool:
+    return word.endswith(".toml") or Path(word).is_file()
 
 
 def run(args: argparse.Namespace) -> int:
