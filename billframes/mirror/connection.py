@@ -116,7 +116,8 @@ class MirrorTables:
         custom = definitions_of(self._connection, entity) if entity and "customFields" in request.select else ()
         table = read(snapshot, request, custom)
         check_rates(table, request.resource.name)
-        return finish(table, request, LoadResult(proof="mirror"), snapshot.version.time, custom, to)
+        version = snapshot.version
+        return finish(table, request, LoadResult(proof="mirror"), version.time, custom, to, version.firm["address"])
 
     def count(self, request: ListRequest) -> int:
         """Return how many records match."""
