@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ LONGEST = 34
 # More steps of a waterfall would be too small to see.
 LONGEST_WALK = 12
 SHORT = 22
+_REFERENCE = re.compile(r" \([^()]+\)$")
 _LINE: dict[str, Any] = {"color": "#999999", "linewidth": 0.8}
 
 
@@ -293,14 +295,20 @@ def _label_rows(ax: Axes, labels: Sequence[str]) -> None:
 
 def shortened(label: str, longest: int = LONGEST) -> str:
     """
-    Cut a name that is too long to stand beside a bar.
+    Cut a name that is too long to stand beside a bar. A reference at its end stays: it tells namesakes apart.
 
     Examples
     --------
     >>> shortened("Stonebridge Development Corp.", 22)
     'Stonebridge Developme…'
+    >>> shortened("Granite Mutual Insurance Company (1007)", 22)
+    'Granite Mutual… (1007)'
     """
-    return label if len(label) <= longest else f"{label[: longest - 1].rstrip()}…"
+    if len(label) <= longest:
+        return label
+    reference = _REFERENCE.search(label)
+    tail = reference[0] if reference and len(reference[0]) <= longest // 2 else ""
+    return f"{label[: longest - 1 - len(tail)].rstrip()}…{tail}"
 
 
 def _shades(count: int) -> list[str]:

@@ -241,7 +241,7 @@ def _no_excel(rows: int) -> str:
     if rows > _EXCEL_ROWS:
         return f". An Excel file is offered for up to {_EXCEL_ROWS:,} rows; these are {rows:,}. Excel opens CSV files."
     if not find_spec("xlsxwriter"):
-        return ". For Excel files: pip install xlsxwriter. Excel opens CSV files, too."
+        return ". For Excel files: pip install 'billframes[excel]'. Excel opens CSV files, too."
     return ""
 
 

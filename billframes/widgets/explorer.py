@@ -92,14 +92,21 @@ class Explorer(w.Box):  # type: ignore[misc]
         try:
             self.tabs.children[place].show(self._filtered)
         except BillframesError as error:
-            self._error.value = text_of(error)
-            self.tabs.children[place].add_class("bf-failed")
+            self._failed(place, str(error))
+        except Exception as error:
+            # A bug: the page must not calculate for ever without a word, and the log keeps the traceback.
+            self._failed(place, f"This view could not be made ({type(error).__name__}: {error}).")
+            raise
         else:
             self._stale.discard(place)
             self.tabs.children[place].remove_class("bf-busy")
             self.tabs.children[place].remove_class("bf-failed")
             self._error.value = ""
             self._top.value = self._heading()
+
+    def _failed(self, place: int, sentence: str) -> None:
+        self._error.value = text_of(sentence)
+        self.tabs.children[place].add_class("bf-failed")
 
     def _heading(self) -> str:
         """Return the firm's name, the period and the day of the data."""

@@ -275,7 +275,21 @@ def test_where_excel_is_not_offered_the_reason_is_given(monkeypatch):
     assert "for up to 0 rows; these are 1" in downloads("hours", frame)
     monkeypatch.undo()
     monkeypatch.setattr(html_module, "find_spec", lambda _name: None)
-    assert "pip install xlsxwriter" in downloads("hours", frame)
+    assert "pip install 'billframes[excel]'" in downloads("hours", frame)
+
+
+def test_a_view_that_fails_says_so_and_does_not_calculate_for_ever(client, monkeypatch):
+    explorer = bf.explore(bf.book("2026-10", client=client))
+    view = explorer.tabs.children[1]
+    monkeypatch.setattr(view, "show", lambda _filtered: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        explorer.tabs.selected_index = 1
+    assert "This view could not be made (ZeroDivisionError: division by zero)." in explorer._error.value
+    assert "bf-failed" in view._dom_classes
+    monkeypatch.undo()
+    explorer._show()
+    assert explorer._error.value == ""
+    assert not {"bf-failed", "bf-busy"} & set(view._dom_classes)
 
 
 def test_only_the_visible_tab_is_computed(client):
