@@ -146,8 +146,6 @@ def _value(name: str, field: Field, value: Any) -> Any:
     check, said = _CHECKS[kind]
     try:
         return check(value)
-    except ParameterError:
-        raise ParameterError(f"{name}={value!r} is not {said}.") from None
     except (TypeError, ValueError):
         raise ParameterError(f"{name}={value!r} is not {said}.") from None
 
