@@ -129,10 +129,8 @@ def compare(
     0           120.0            90.0                  -30.0
     """
     if not isinstance(results, Mapping):
-        raise ParameterError(
-            f"results is {with_article(type(results).__name__)}; pass results by their period, such as "
-            '{"2026-09": …, "2026-10": …}, or use book.compare().'
-        )
+        kind = with_article(type(results).__name__)
+        raise ParameterError(f"results is {kind}; pass results by their period, or use book.compare().")
     time, found = _time_of(results), _measure_of(measure, of_each_day=of_each_day)
     if periods is not None:
         whole_number(periods, "periods", "periods")
@@ -325,8 +323,7 @@ def compare_of_book(
         results[_earlier(label, back)] = analyse(by, start=period.start, end=end)
         period = period_before(period)
     _warn_of_part(measure, label, parse_period(label).end, last)
-    result: pd.DataFrame = compare(results, measure, periods=periods, as_columns=as_columns)
-    return result
+    return cast("pd.DataFrame", compare(results, measure, periods=periods, as_columns=as_columns))
 
 
 def _warn_of_part(measure: str, label: str, end: dt.date | None, last: dt.date) -> None:
