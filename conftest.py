@@ -8,7 +8,8 @@ import signal
 from collections.abc import Generator, Iterator
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import none
 
 # Set before anything imports matplotlib or platformdirs: tests draw without a screen and read no one's profile.
 os.environ["MPLBACKEND"] = "agg"
@@ -81,6 +82,8 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
+        # Hypothesis warns of a generator of random numbers that nobody holds, and can't see who does once it is frozen.
+        given(none())(lambda _nothing: None)()
         gc.freeze()
         gc.enable()
 

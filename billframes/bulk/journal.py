@@ -15,7 +15,7 @@ import datetime as dt
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -150,7 +150,7 @@ class Journal:
             # What a journal of this name left when it was deleted is not of this one.
             _beside(path).unlink(missing_ok=True)
             journal = cls(path, _connected(path, "TRUNCATE"))
-            with journal._database as database:
+            with _closed_on_failure(journal._database), journal._database as database:
                 database.executescript("BEGIN;" + _SCHEMA)
                 database.executemany("INSERT INTO about VALUES (?, ?)", [*about.items(), ("version", str(VERSION))])
                 marks = ", ".join("?" * len(_COLUMNS.split(", ")))
@@ -175,7 +175,8 @@ class Journal:
             raise ParameterError(f"There is no journal {path}.")
         try:
             journal = cls(path, _connected(path, "WAL"))
-            version = journal.about.get("version")
+            with _closed_on_failure(journal._database):
+                version = journal.about.get("version")
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
                 raise ParameterError(
@@ -295,13 +296,23 @@ def _beside(path: Path) -> Path:
 
 def _connected(path: Path, mode: str) -> sqlite3.Connection:
     database = sqlite3.connect(path, timeout=0.5, check_same_thread=False)
-    # One writer at a time, for as long as it lives.
-    database.execute("PRAGMA locking_mode = EXCLUSIVE")
-    database.execute(f"PRAGMA journal_mode = {mode}")
-    database.execute("PRAGMA synchronous = NORMAL")
-    database.execute("BEGIN EXCLUSIVE")
-    database.commit()
+    with _closed_on_failure(database):
+        # One writer at a time, for as long as it lives.
+        database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        database.execute(f"PRAGMA journal_mode = {mode}")
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.execute("BEGIN EXCLUSIVE")
+        database.commit()
     return database
+
+
+@contextmanager
+def _closed_on_failure(database: sqlite3.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        database.close()
+        raise
 
 
 def _row(entry: Entry) -> tuple[Any, ...]:

@@ -166,13 +166,13 @@ def _invoices(rng: np.random.Generator, matters: dict, items: tuple[dict, ...]) 
         for at in [pc.index_in(each["invoice_id"], ids)]
     )
     amount = np.round(worth * rng.uniform(0.8, 1.0, len(ids)), 2)
-    dates = QUARTERS[quarter + 1] + 9
+    dates = QUARTERS[quarter + 1] + np.timedelta64(9, "D")
     final = quarter < BILLED - 1
     return {
         "invoice_id": ids,
         "invoice_number": _numbered("", len(ids)),
         "invoice_date": pa.array(dates),
-        "due_date": pa.array(dates + 30, mask=~final),
+        "due_date": pa.array(dates + np.timedelta64(30, "D"), mask=~final),
         "invoice_state": _enum(np.where(final, 3, rng.integers(0, 3, len(ids))), STATES),
         "client_id": matters["client_id"].take(matter),
         "client_name": matters["client_name"].take(matter),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import sqlite3
+from contextlib import closing
 
 import pandas as pd
 import polars as pl
@@ -42,8 +43,11 @@ def test_every_resource_comes_back_as_it_was(firm, resource):
 
 
 def test_a_plan_of_2000_rows_of_one_month_takes_at_most_five_requests_more_than_loading_them(monkeypatch):
-    with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False) as client:
-        database = sqlite3.connect(sandbox.database)
+    with (
+        Sandbox() as sandbox,
+        bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False) as client,
+        closing(sqlite3.connect(sandbox.database)) as database,
+    ):
         database.execute("UPDATE time_entry SET date = '2026-10-' || substr(date, 9) WHERE date >= '2026-07-01'")
         database.execute(
             "UPDATE time_entry SET invoice_id = NULL WHERE time_entry_id IN"
@@ -63,7 +67,6 @@ def test_a_plan_of_2000_rows_of_one_month_takes_at_most_five_requests_more_than_
         # All were billed after the load: the month is listed again instead of reading each.
         database.execute("UPDATE time_entry SET invoice_id = (SELECT invoice_id FROM invoice LIMIT 1)")
         database.commit()
-        database.close()
         plan = client.time_entries.plan(month[["time_entry_id", "description"]].assign(description="Too late"))
         assert statuses(plan) == {"billed": len(month)}
         assert plan.requests < 20

@@ -111,3 +111,4 @@ def test_the_limits_of_the_buckets():
     ]  # fmt: skip
     since = read_balances(connection, "c1", today, "B")
     assert [since[name] for name in ("overdue", "overdue30", "overdue60", "overdue90")] == [508, 496, 448, 256]
+    connection.close()
