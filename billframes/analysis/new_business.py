@@ -15,6 +15,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.arguments import whole_number
 from billframes.analysis.client_days import (
     ClientDays,
     Spans,
@@ -166,8 +167,7 @@ def new_business(
        opened_matters  fees_amount  new_client_share  largest_share  new_clients
     0             1.0        800.0              0.25           0.75          1.0
     """
-    if isinstance(largest, bool) or not isinstance(largest, int) or largest < 1:
-        raise ParameterError(f"largest={largest!r} must be a whole number of clients above 0.")
+    whole_number(largest, "largest", "clients")
     spans = Spans.of(start, end)
     natives: dict[str, Any] = {
         "time_entries": time_entries,
