@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from itertools import count
 
 from billframes.errors import PagingError
 from billframes.paging.key_ranges import KeyRangeReader
@@ -66,12 +67,12 @@ def read_undated(
     PagingError
         The list can't be shown to be complete.
     """
-    for tries in range(1, TRIES + 1):
+    for tries in count(1):
         reader = KeyRangeReader(scheduler, query, scheduler.schema.key_sorts, store, first=first)
         complete = reader.read_first_sort()
         started = scheduler.started()
-        quiet = not complete and reader.all_counted and started is not None
-        if quiet and started is not None and _unchanged(scheduler, query, store, started - overlap):
+        all_here = not complete and reader.all_counted
+        if all_here and started is not None and _unchanged(scheduler, query, store, started - overlap):
             return UndatedResult(store, True, started, reader.count)
         try:
             if not complete:

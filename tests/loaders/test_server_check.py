@@ -246,6 +246,19 @@ def test_what_no_data_show_is_said_to_be_unknown(fake, connect, rows):
     assert contact.requests == len(fake.requests) == 14
 
 
+@pytest.mark.parametrize("honoured", [True, False])
+def test_two_records_show_whether_pages_move(fake, connect, honoured):
+    serve = paged(entries(2))
+
+    def ignore_offset(request):
+        return serve(httpx.Request("GET", request.url.copy_remove_param("offset")))
+
+    fake.answers["/v2/time-entries"] = serve if honoured else ignore_offset
+    fake.answers |= {path: {"data": []} for path in ("/v2/expenses", "/v2/fixed-fees", "/v2/matters")}
+    with connect() as client:
+        assert client.check()["offset"].holds is honoured
+
+
 @pytest.mark.parametrize(("modified", "holds"), [("0001-01-01T00:00:00Z", True), ("yesterday", None)])
 def test_odd_instants_are_no_traceback(fake, connect, modified, holds):
     row = entry(meta={"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": modified})

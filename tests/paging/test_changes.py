@@ -7,6 +7,7 @@ import pytest
 import billframes as bf
 from billframes.errors import PagingError
 from billframes.loading.table_builder import Block
+from billframes.paging import undated
 from billframes.sandbox import Sandbox
 from tests.simulation.model import Model, Setting
 from tests.simulation.runner import Shuffled, builder_of, query_of, reader_of, simulate
@@ -51,6 +52,16 @@ def said_of(setting: Setting) -> str:
     with pytest.raises(PagingError) as caught:
         reader_of(setting, Shuffled(model, 2), [], builder_of(setting)).read([query_of(setting)])
     return str(caught.value)
+
+
+def test_names_that_cannot_be_joined_while_people_write_are_read_three_times(monkeypatch):
+    begun, reader = [], undated.KeyRangeReader
+    monkeypatch.setattr(
+        undated, "KeyRangeReader", lambda *given, **first: (begun.append(given), reader(*given, **first))[1]
+    )
+    alike = Setting(resource="clients", rows=200, page=10, names=1, scripts=True, collation="Danish", changes=0.3)
+    assert "could not be joined" in said_of(alike)
+    assert len(begun) == 3
 
 
 def test_a_shorter_period_is_asked_for_only_where_a_list_has_dates():

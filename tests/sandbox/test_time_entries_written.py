@@ -7,6 +7,20 @@ from billframes.schema.resources import ALL_ZERO_ID
 NEW = {"matterId": "a1", "date": "2026-10-30", "description": "Work", "hours": 1.5}
 
 
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("08:15:30.5", "08:15:30.500000"),
+        ("08:15:30.123456789", "08:15:30.123456"),
+        ("08:15.5", "08:15:00.500000"),
+        ("23:59:59Z", "23:59:59"),
+        ("08:15+02:00", "08:15:00"),
+    ],
+)
+def test_a_time_of_day_is_kept_to_the_microsecond_and_without_its_offset(fresh, sent, kept):
+    assert fresh.done("POST", "time-entries", NEW | {"time": sent})["time"] == kept
+
+
 def test_create_answers_with_the_entry(fresh):
     """POST /v2/time-entries: {data: TimeEntryDetail}."""
     sent = NEW | {"time": "08:15", "activityCode": "A103", "taskCode": "L110"}

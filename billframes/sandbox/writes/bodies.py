@@ -92,8 +92,7 @@ def _read_time(text: str) -> str:
     found = _TIME.fullmatch(text)
     try:
         if found:
-            fraction = (found[3] or "")[:7]
-            return dt.time.fromisoformat(found[1] + (found[2] or ":00") + fraction).isoformat()
+            return dt.time.fromisoformat(found[1] + (found[2] or ":00") + (found[3] or "")).isoformat()
     except ValueError:
         pass
     raise ValueError(f"is {shown(text)}; expected a time as HH:mm:ss")
