@@ -95,7 +95,7 @@ def writing(store: Store, operation: Operation, injector: FaultInjector, turn: a
             edit = _edit(connection, operation, request, raw, instant)
             edit.moves_date, edit.replaces = not injector.stands_still(), injector.trouble.replaced_objects
             record = perform(operation, edit)
-        return json_answer({"data": record}) if operation.answers else Response()
+        return Response() if record is None else json_answer({"data": record})
 
     async def endpoint(request: Request) -> Response:
         raw, at = await _body(request), None

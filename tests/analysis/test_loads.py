@@ -116,6 +116,13 @@ def test_a_load_that_begins_some_time_earlier_is_warned_of(client, whole):
         aging(client.invoices("2025-01-01"), as_of="2026-10-31")
 
 
+def test_what_may_be_open_is_loaded_for_a_year_at_least(client):
+    with pytest.warns(IncompleteDataWarning, match="aging: invoices was loaded from 2025-10-30 on"):
+        aging(client.invoices("2025-10-30"), as_of="2026-10-31")
+    with pytest.raises(ParameterError, match="aging needs all invoices up to 2026-10-31"):
+        aging(client.invoices("2025-10-31"), as_of="2026-10-31")
+
+
 def test_one_persons_work_on_whole_invoices_is_warned_of_with_the_amount(whole):
     frames = whole["pandas"]
     user = frames["users"]["user_id"].iloc[2]

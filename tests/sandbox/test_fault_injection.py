@@ -13,6 +13,7 @@ import pytest
 
 from billframes.errors import ConfigError
 from billframes.sandbox import Sandbox, Throttle, Trouble
+from billframes.sandbox.background_writer import BackgroundWriter
 from billframes.sandbox.throttle import Throttled
 
 NEW = {"matterId": "a1", "date": "2026-10-30", "description": "Work", "hours": 1}
@@ -116,6 +117,17 @@ def test_a_colleague_writes(making):
         time.sleep(0.6)
         assert len([row for row in api.rows("time-entries") if "colleague" in row["description"]]) > 3
         assert {row["description"] for row in api.rows("time-entries", billed="true")} == {"Draft complaint", "Will"}
+
+
+def test_a_colleagues_changes_are_found_by_their_modified_date(making):
+    with making() as api:
+        colleague = BackgroundWriter(api.sandbox._store, Trouble(writes_per_second=1, seed=1))
+        for _ in range(20):
+            colleague.write()
+        changed = [row["timeEntryId"] for row in api.rows("time-entries") if "colleague's change" in row["description"]]
+        assert changed
+        since = api.rows("time-entries", modifiedSince="2026-10-31T20:00:00Z")
+        assert set(changed) <= {row["timeEntryId"] for row in since}
 
 
 def test_latency(making):

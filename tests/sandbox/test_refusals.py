@@ -78,6 +78,8 @@ def test_a_body_with_everything_wrong(fresh):
     problem = fresh.refused(400, "POST", "clients", NEW | {"customFields": fields})
     assert len(problem["errors"]) == 1_000
     assert "and 4950 more" in problem["detail"]
+    problem = fresh.refused(400, "POST", "clients", NEW | {"customFields": fields[:50]})
+    assert "more" not in problem["detail"]
 
 
 def test_a_body_that_breaks_off(fresh):

@@ -239,11 +239,11 @@ def test_command_prints_one_line_and_ends_cleanly(tools, tmp_path, number):
     Store(tmp_path / "firm.db", tools.seed_by_hand).close()
     arguments = [*COMMAND, "--json", "--db", str(tmp_path / "firm.db")]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        ready = json.loads(process.stdout.readline())
-        headers = {"Authorization": f"Bearer {ready['tokens']['norates']}"}
-        assert httpx.get(ready["base_url"] + "/v2/clients", headers=headers).status_code == 200
-        os.kill(process.pid, number)
         try:
+            ready = json.loads(process.stdout.readline())
+            headers = {"Authorization": f"Bearer {ready['tokens']['norates']}"}
+            assert httpx.get(ready["base_url"] + "/v2/clients", headers=headers).status_code == 200
+            os.kill(process.pid, number)
             rest, errors = process.communicate(timeout=20)
         finally:
             process.kill()
@@ -258,8 +258,8 @@ def running(folder, *options, stderr=subprocess.PIPE):
     environment = {**os.environ, "TMPDIR": str(folder), "TEMP": str(folder)}
     arguments = [*COMMAND, "--json", *options]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=stderr, env=environment) as process:
-        ready = json.loads(process.stdout.readline())
         try:
+            ready = json.loads(process.stdout.readline())
             yield process, int(ready["base_url"].rpartition(":")[2])
         finally:
             process.kill()
