@@ -109,6 +109,7 @@ class Exchange:
     query: dict[str, str]
     body: bytes
     worked: tuple[int, Any] | None = None
+    answered: bool = False
 
     def work(self) -> tuple[int, bytes]:
         """Do what was asked; the status and the body that belongs to it."""
@@ -127,6 +128,7 @@ class Exchange:
 
     def raw(self, data: bytes) -> None:
         """Send bytes."""
+        self.server.ended(self)
         with suppress(OSError):
             self.connection.sendall(data)
 
@@ -160,7 +162,7 @@ class Server:
     """
     The server; `fault` says how each request is answered.
 
-    `arrivals` are when requests came, `most_at_once` how many were under way together.
+    `arrivals` are when requests came, `most_at_once` how many together had no byte of an answer.
     """
 
     def __init__(self, fault: Fault = well, tls: ssl.SSLContext | None = None) -> None:
@@ -241,11 +243,17 @@ class Server:
             self.headers.append(head)
             self.at_once += 1
             self.most_at_once = max(self.most_at_once, self.at_once)
+        exchange = Exchange(connection, self, method, parts.path, dict(parse_qsl(parts.query)), body)
         try:
-            self.fault(Exchange(connection, self, method, parts.path, dict(parse_qsl(parts.query)), body))
+            self.fault(exchange)
         finally:
-            with self._lock:
-                self.at_once -= 1
+            self.ended(exchange)
+
+    def ended(self, exchange: Exchange) -> None:
+        """Count a request as answered before it is: who has its answer may send the next one at once."""
+        with self._lock:
+            self.at_once -= not exchange.answered
+            exchange.answered = True
 
 
 def bomb(size: int = 32 * 2**20) -> bytes:

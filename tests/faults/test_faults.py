@@ -26,9 +26,9 @@ def little_waiting(minutes_of_a_second, monkeypatch):
 
 
 def outcomes(kind, *, stays):
-    """Try a fault on each class of endpoints, four side by side, each with its own server: most only wait."""
+    """Try a fault on each class of endpoints, side by side, each with its own server: most only wait."""
     endpoints = [endpoint for endpoint in ENDPOINTS if applies(kind, endpoint)]
-    with ThreadPoolExecutor(4) as pool:
+    with ThreadPoolExecutor(len(ENDPOINTS) if kind.slow or kind.waits else 4) as pool:
         return list(zip(endpoints, pool.map(lambda each: try_out(kind, each, stays=stays), endpoints), strict=True))
 
 
@@ -44,7 +44,8 @@ def test_a_fault_that_stays_ends_in_its_error_within_the_retries(kind):
         assert not outcome.wrong, (endpoint.name, outcome)
         # Lists have two requests under way; a lost write is followed by a look. A broken page is asked for twice.
         assert outcome.requests <= 2 * (RETRIES + 2) or outcome.came == "right", (endpoint.name, outcome)
-        assert outcome.seconds < 6
+        # Without a bound, two answers that come a byte at a time would take ten seconds.
+        assert outcome.seconds < 9
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -75,7 +76,7 @@ def over_tls(certificate, trusted):
     certificate.configure_cert(serving)
     trusted.configure_trust(trusting)
     server = Server(tls=serving)
-    return server, bf.Client(f"https://localhost:{server.port}", timeout=2, verify=trusting, **OPTIONS)
+    return server, bf.Client(f"https://localhost:{server.port}", timeout=30, verify=trusting, **OPTIONS)
 
 
 def test_tls_that_is_right(authority):
@@ -101,7 +102,7 @@ def test_tls_failures_are_named_and_not_tried_again(authority, wrong):
 
 
 def test_a_server_that_does_not_speak_tls():
-    with Server() as server, bf.Client(f"https://localhost:{server.port}", timeout=1, **OPTIONS) as client:
+    with Server() as server, bf.Client(f"https://localhost:{server.port}", timeout=30, **OPTIONS) as client:
         with pytest.raises(bf.TransportError, match="practice_areas"):
             client.practice_areas()
         assert server.connections == 1
