@@ -19,7 +19,7 @@ VERBS = {"create": "POST", "get": "GET", "update": "PUT", "delete": "DELETE"}
 
 
 def test_every_operation_is_in_the_table_once(sandbox):
-    answer = httpx.get(f"{sandbox.base_url}/schema/openapi.json", trust_env=False)
+    answer = httpx.get(f"{sandbox.base_url}/schema/openapi.json", trust_env=False, timeout=60)
     served = [
         (method.upper(), path)
         for path, operations in answer.json()["paths"].items()

@@ -86,7 +86,7 @@ def test_balances_set_b(api, tools, tmp_path):
     Store(tmp_path / "firm.db", tools.seed_by_hand).close()
     with Sandbox(db=tmp_path / "firm.db", balances="B") as sandbox:
         url = f"{sandbox.base_url}/v2/clients/{api.id('c1')}/balances"
-        balances = httpx.get(url, headers={"Authorization": "Bearer sandbox-full"}).json()["data"]
+        balances = httpx.get(url, headers={"Authorization": "Bearer sandbox-full"}, timeout=60).json()["data"]
     tools.as_declared(balances, r.ClientBalances)
     assert balances == {
         "balance": 1310.0,

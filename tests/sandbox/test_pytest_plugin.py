@@ -11,7 +11,7 @@ import httpx
 
 def test_server(billframes_sandbox):
     headers = {"Authorization": "Bearer " + billframes_sandbox.tokens["service"]}
-    with httpx.Client(base_url=billframes_sandbox.base_url + "/v2", headers=headers) as http:
+    with httpx.Client(base_url=billframes_sandbox.base_url + "/v2", headers=headers, timeout=60) as http:
         client = http.get("/clients?limit=1").json()["data"][0]["clientId"]
         assert http.put("/clients/" + client, json={"name": "Changed"}).status_code == 200
         assert http.get("/clients?query=Changed").json()["pagination"]["total"] == 1

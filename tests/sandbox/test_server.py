@@ -154,7 +154,7 @@ def test_a_database_that_is_being_written_opens_all_the_same(firm, tmp_path):
     with closing(sqlite3.connect(path, isolation_level=None)) as outsider:
         outsider.execute("BEGIN IMMEDIATE")
         with Sandbox(db=path) as sandbox:
-            assert httpx.get(sandbox.base_url + sandbox.health_path).status_code == 200
+            assert httpx.get(sandbox.base_url + sandbox.health_path, timeout=60).status_code == 200
 
 
 def test_a_failed_start_leaves_no_file(tmp_path):
@@ -207,7 +207,7 @@ def test_other_addresses(tools, tmp_path, host, start):
     Store(tmp_path / "firm.db", tools.seed_by_hand).close()
     with Sandbox(db=tmp_path / "firm.db", host=host) as sandbox:
         assert sandbox.base_url.startswith(start)
-        assert httpx.get(sandbox.base_url + "/v2/health").status_code == 200
+        assert httpx.get(sandbox.base_url + "/v2/health", timeout=60).status_code == 200
 
 
 def test_tables_need_no_web_server():
@@ -242,9 +242,9 @@ def test_command_prints_one_line_and_ends_cleanly(tools, tmp_path, number):
         try:
             ready = json.loads(process.stdout.readline())
             headers = {"Authorization": f"Bearer {ready['tokens']['norates']}"}
-            assert httpx.get(ready["base_url"] + "/v2/clients", headers=headers).status_code == 200
+            assert httpx.get(ready["base_url"] + "/v2/clients", headers=headers, timeout=60).status_code == 200
             os.kill(process.pid, number)
-            rest, errors = process.communicate(timeout=20)
+            rest, errors = process.communicate(timeout=60)
         finally:
             process.kill()
     assert (process.returncode, rest, errors) == (0, "", "")
@@ -288,7 +288,7 @@ def test_a_hangup_with_requests_unfinished_leaves_nothing_behind(tmp_path):
         send_nonsense(port)
         process.send_signal(signal.SIGHUP)
         # Nobody reads stderr until it is over.
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
         assert process.stderr.read() == LOGGED
         assert {each.recv(12) for each in callers} == {b"HTTP/1.1 503"}
         for each in (*callers, half):
@@ -319,7 +319,7 @@ def test_an_impatient_second_interrupt_still_removes_the_temporary_firm(tmp_path
             with pytest.raises(subprocess.TimeoutExpired):
                 process.wait(1)
             process.send_signal(signal.SIGINT)
-            assert process.wait(30) == 0
+            assert process.wait(60) == 0
         assert process.stderr.read() == LOGGED
     assert list(tmp_path.iterdir()) == []
 
@@ -337,9 +337,9 @@ def test_a_log_that_nobody_reads_holds_nothing_up(tmp_path):
     with running(tmp_path, stderr=full) as (process, port):
         for _ in range(3):
             send_nonsense(port)
-        assert httpx.get(f"http://127.0.0.1:{port}/v2/health").status_code == 200
+        assert httpx.get(f"http://127.0.0.1:{port}/v2/health", timeout=60).status_code == 200
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     os.close(reader)
     os.close(full)
     assert list(tmp_path.iterdir()) == []
@@ -350,7 +350,7 @@ def test_the_log_is_on_stderr(tmp_path):
     with running(tmp_path) as (process, port):
         send_nonsense(port)
         process.terminate()
-        assert process.communicate(timeout=30)[1] == LOGGED
+        assert process.communicate(timeout=60)[1] == LOGGED
 
 
 def test_the_end_of_the_process_removes_the_temporary_firm(tmp_path):

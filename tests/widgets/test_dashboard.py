@@ -161,7 +161,7 @@ def test_a_mirrors_dashboard_asks_no_api(offline, browser, client):
 
 @pytest.mark.slow
 def test_a_folder_of_others_gives_the_server_neither_code_nor_settings(offline):
-    assert httpx.get(offline[0].partition("?")[0]).status_code == 302
+    assert httpx.get(offline[0].partition("?")[0], timeout=60).status_code == 302
 
 
 def test_visits_share_what_the_first_one_loaded(client, tmp_path, monkeypatch):
@@ -187,7 +187,7 @@ def test_kernels_without_a_page_end_within_a_minute():
 @pytest.mark.slow
 def test_nothing_is_loaded_from_another_machine(shown, dashboard):
     assert shown.outside == []
-    policy = httpx.get(dashboard[0].partition("?")[0]).headers["content-security-policy"]
+    policy = httpx.get(dashboard[0].partition("?")[0], timeout=60).headers["content-security-policy"]
     assert policy.startswith("default-src 'self'")
 
 
@@ -231,7 +231,7 @@ def test_on_a_phone_charts_are_drawn_for_its_width_and_none_scrolls(shown):
 def test_without_its_token_it_shows_nothing(dashboard):
     base = dashboard[0].partition("?")[0]
     for path in ("", "api/kernels", "static/../dashboard.ipynb", "voila/files/dashboard.ipynb", "voila/files/port"):
-        answer = httpx.get(base + path)
+        answer = httpx.get(base + path, timeout=60)
         assert answer.status_code in {302, 403, 404}, path
         assert answer.status_code != 302 or "/login" in answer.headers["location"], path
 
