@@ -47,8 +47,10 @@ def looked_at(sandbox: Sandbox) -> Any:
 
     def noted(self: Any, entry: Any, unmoved_at: float | None = None) -> Any:
         waves.extend([entry.id] if unmoved_at is not None else [])
+        # The clock first: if this thread has to wait between the two, the look is dated too early and never too late.
+        now = sandbox._store.clock.now()
         ago = 0.0 if unmoved_at is None else time.monotonic() - unmoved_at
-        looked[entry.id] = sandbox._store.clock.now() - dt.timedelta(seconds=ago)
+        looked[entry.id] = now - dt.timedelta(seconds=ago)
         return send(self, entry, unmoved_at)
 
     writing.Writer.send = noted  # type: ignore[method-assign]
@@ -63,17 +65,20 @@ def edited_beside(sandbox: Sandbox, client: bf.Client, rows: int, rate: float, j
     chosen = random.Random(seed)
     frame = client.time_entries("2026-10", billed=False).head(rows)
     plan = client.time_entries.plan(frame.assign(description=f"{MINE} {seed}"))
-    ids, over = frame["time_entry_id"].tolist(), threading.Event()
+    ids, over, begun = frame["time_entry_id"].tolist(), threading.Event(), threading.Event()
     position = _sql(sandbox, "SELECT coalesce(max(position), 0) FROM audit")[0][0]
 
     def edit() -> None:
         while not over.wait(1 / rate):
             client.time_entries.update(chosen.choice(ids), description=f"{THEIRS} {chosen.random()}")
+            begun.set()
 
     colleague = threading.Thread(target=edit)
     with looked_at(sandbox) as (looked, waves):
         colleague.start()
         try:
+            # However quick the apply is, one edit was made before it.
+            begun.wait(60)
             outcomes = plan.apply(journal)
         finally:
             over.set()

@@ -170,10 +170,13 @@ def test_with_faults_every_change_is_still_made_once(entries, journal, seed):
         loaded = client.time_entries("2026-10", billed=False).head(60)
         edited = loaded.assign(description=loaded["description"] + "!")
         outcomes = client.time_entries.plan(pd.concat([edited, new_rows(loaded, 25)])).apply(journal)
-        done = outcomes_of(outcomes)["done"]
-        # A create that was lost four times in a row has failed, and is planned again.
-        if done < 85:
-            assert outcomes_of(outcomes.failed.apply(journal.with_name("again.journal"))) == {"done": 85 - done}
+        done = all_done = outcomes_of(outcomes)["done"]
+        # A create that was lost four times in a row, one in a thousand, has failed and is planned again.
+        for turn in range(4):
+            if all_done < 85:
+                outcomes = outcomes.failed.apply(journal.with_name(f"again{turn}.journal"))
+                assert set(outcomes_of(outcomes)) <= {"done", "failed"}
+                all_done += outcomes_of(outcomes).get("done", 0)
         with closing(sqlite3.connect(sandbox.database)) as database:
             written = database.execute("SELECT id, count(*) FROM audit GROUP BY id").fetchall()
             created = database.execute(
@@ -181,6 +184,7 @@ def test_with_faults_every_change_is_still_made_once(entries, journal, seed):
             ).fetchall()
         database.close()
     assert done >= 82
+    assert all_done == 85
     assert all(number == 1 for _, number in written)
     assert len(written) == 85
     assert len(created) == 25
@@ -202,8 +206,12 @@ def test_a_colleague_who_writes_throughout_loses_nothing(firm, journal):
     outcomes = plan.apply(journal)
     colleague.stop()
     by_id = dict(zip(outcomes["id"], outcomes["outcome"].astype(str), strict=True))
-    assert {by_id[id_] for id_ in ids} == {"changed since planned"}
-    edited = Counter(id_ for id_, record in firm.changes(at) if record and record["description"] == "Edited in bulk")
+    changes = firm.changes(at)
+    # One change of the colleague in ten is a deletion.
+    deleted = {id_ for id_, record in changes if record is None}
+    assert {by_id[id_] for id_ in ids if id_ not in deleted} == {"changed since planned"}
+    assert {by_id[id_] for id_ in ids if id_ in deleted} <= {"changed since planned", "gone"}
+    edited = Counter(id_ for id_, record in changes if record and record["description"] == "Edited in bulk")
     for id_, outcome in by_id.items():
         assert (edited[id_] >= 1) == (outcome == "done")
 
@@ -287,7 +295,7 @@ def test_a_create_that_the_server_commits_after_its_process_was_killed_is_not_cr
         patch.setattr(Journal, "note", lambda *_: None)
         with pytest.raises(SystemExit):
             plan.apply(journal)
-    monkeypatch.setattr(applying, "ABANDONED", 1.0)
+    monkeypatch.setattr(applying, "ABANDONED", 3.0)
     late = threading.Timer(0.3, lambda: send(*sent[0][0], **sent[0][1]))
     at = firm.position()
     late.start()
