@@ -192,8 +192,10 @@ def browser():
         if os.environ.get("CI"):
             pytest.fail(wanted)
         pytest.skip(wanted)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    # What is expected comes in less than a second on a machine that is not busy.
+    expect.set_options(timeout=90_000)
     quiet = ["--disable-quic", "--no-first-run", "--disable-background-networking"]
     flags = ["--no-sandbox", "--disable-gpu", *quiet, "--disable-component-update", "--disable-sync"]
     with sync_playwright() as playwright:

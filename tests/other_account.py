@@ -90,7 +90,7 @@ def listening(processes: list[psutil.Process], folder: Path, *urls: tuple[str, d
     """Read as `nobody` what these processes offer while the block runs, then the folder's files and the pages."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("only root can try what another account reads")
-    nobody, heard = pwd.getpwnam("nobody"), _offered(processes)
+    nobody, heard = pwd.getpwnam("nobody"), offered(processes)
     asked = {"uid": nobody.pw_uid, "gid": nobody.pw_gid, "folder": str(folder), "urls": urls}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, "-c", _SPY], **pipes) as spy:
@@ -98,10 +98,10 @@ def listening(processes: list[psutil.Process], folder: Path, *urls: tuple[str, d
         spy.stdin.flush()
         assert spy.stdout.readline() == "listening\n"
         yield heard
-        heard.read += [(place, text) for place, text in json.loads(spy.communicate("\n", timeout=120)[0])]
+        heard.read += [(place, text) for place, text in json.loads(spy.communicate("\n", timeout=300)[0])]
 
 
-def _offered(processes: list[psutil.Process]) -> Heard:
+def offered(processes: list[psutil.Process]) -> Heard:
     """Every port and every socket with a path that the processes listen on."""
     each = [one for process in processes for one in process.net_connections(kind="all")]
     ports = {one.laddr.port for one in each if one.status == psutil.CONN_LISTEN}

@@ -41,7 +41,7 @@ def test_loads_beside_eight_writers_keep_their_promises_and_bare_pages_lose_reco
     address, audit = served
     with writing(address, 8) as did:
         ours = load_for(2, billframes_load(client), audit)
-        with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {TOKEN}"}) as http:
+        with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as http:
             losing = any(load_for(0, bare_load(http, PAGE), audit)[0].verdict.lost for _ in range(20))
     assert [(outcome.said, outcome.verdict.broken) for outcome in ours if outcome.said or outcome.verdict.broken] == []
     assert min(outcome.changes for outcome in ours) > 0

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -119,6 +117,7 @@ THRIFTY = {
     "spark.driver.extraJavaOptions": "'-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'",
     "spark.executor.extraJavaOptions": "'-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'",
     "spark.log.level": "ERROR",
+    "spark.scheduler.maxRegisteredResourcesWaitingTime": "240s",
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -196,24 +195,26 @@ def test_an_engine_that_is_not_installed_is_named(refreshed, monkeypatch):
         scan(refreshed._open(), "users", "polars", None)
 
 
+# The system chooses the port when the server takes it, so nobody else can have it.
+STORE = """
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+server.start()
+print(server.get_host_and_port()[1], flush=True)
+input()
+"""
+
+
 @pytest.fixture(scope="module")
 def bucket():
     """An S3 server on loopback, with a bucket."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen([sys.executable, "-c", STORE], stdin=pipe, stdout=pipe, stderr=nowhere, text=True) as server:
         import boto3
 
+        port = int(server.stdout.readline())
         keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing", "region_name": "us-east-1"}
-        s3 = boto3.client("s3", endpoint_url=f"http://127.0.0.1:{port}", **keys)
-        for _ in range(100):
-            try:
-                s3.create_bucket(Bucket="firm")
-                break
-            except Exception:  # noqa: BLE001 - it is not up yet
-                time.sleep(0.2)
+        boto3.client("s3", endpoint_url=f"http://127.0.0.1:{port}", **keys).create_bucket(Bucket="firm")
         yield {
             "AWS_ACCESS_KEY_ID": "testing",
             "AWS_SECRET_ACCESS_KEY": "testing",

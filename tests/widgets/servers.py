@@ -51,30 +51,30 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 @contextmanager
 def voila(folder: Path, env: dict[str, str]) -> Iterator[str]:
     """Voila over a folder of notebooks; the address of a page takes its path and then its token."""
-    port = free_port()
-    words = ["voila", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1", str(folder)]
-    with _served(words, "voila", port, env, folder / "voila.log") as address:
-        yield address
+    with kept_port() as port:
+        words = ["voila", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1", str(folder)]
+        with _served(words, "voila", port, env, folder / "voila.log") as address:
+            yield address
 
 
 @contextmanager
 def lab(folder: Path, env: dict[str, str]) -> Iterator[str]:
     """JupyterLab over a folder of notebooks, with its application in reach of the page's scripts."""
-    port = free_port()
-    words = [
-        "jupyterlab",
-        "--no-browser",
-        "--allow-root",
-        f"--ServerApp.port={port}",
-        "--ServerApp.port_retries=0",
-        "--ServerApp.ip=127.0.0.1",
-        "--ServerApp.disable_check_xsrf=True",
-        f"--ServerApp.root_dir={folder}",
-        "--LabApp.expose_app_in_browser=True",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-    ]
-    with _served(words, "lab", port, env, folder / "lab.log") as address:
-        yield address
+    with kept_port() as port:
+        words = [
+            "jupyterlab",
+            "--no-browser",
+            "--allow-root",
+            f"--ServerApp.port={port}",
+            "--ServerApp.port_retries=0",
+            "--ServerApp.ip=127.0.0.1",
+            "--ServerApp.disable_check_xsrf=True",
+            f"--ServerApp.root_dir={folder}",
+            "--LabApp.expose_app_in_browser=True",
+            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        ]
+        with _served(words, "lab", port, env, folder / "lab.log") as address:
+            yield address
 
 
 def run_in_lab(page, address: str, name: str) -> None:
@@ -86,10 +86,13 @@ def run_in_lab(page, address: str, name: str) -> None:
     page.evaluate("async () => { await window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
 
 
-def free_port() -> int:
+@contextmanager
+def kept_port() -> Iterator[int]:
+    """A port that the system gives to nobody else meanwhile; a server that allows its reuse can listen on it."""
     with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+        yield int(taken.getsockname()[1])
 
 
 @contextmanager
@@ -117,11 +120,11 @@ def _served(words: list[str], kind: str, port: int, env: dict[str, str], log: Pa
 
 
 def _wait(server: subprocess.Popen, url: str, log: Path) -> None:
-    for _ in range(300):
+    for _ in range(600):
         if server.poll() is not None:
             break
         try:
-            urllib.request.urlopen(url, timeout=2).close()
+            urllib.request.urlopen(url, timeout=20).close()
         except urllib.error.HTTPError:
             return
         except OSError:

@@ -90,6 +90,7 @@ def watched(browser):
     """A page that reaches this machine alone, and whatever it complained of."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     context.route(lambda url: not url.startswith(("http://127.0.0.1", "data:", "blob:")), lambda route: route.abort())
+    context.set_default_timeout(90_000)
     page = context.new_page()
     page.complaints = []
     page.on("dialog", lambda dialog: (page.complaints.append(dialog.message), dialog.dismiss()))
@@ -109,7 +110,7 @@ def panel_page(browser, voila):
     """The panel in Voila, for tests that may come one after another: a kernel takes seconds to start."""
     with watched(browser) as page:
         voila(page, "panel.ipynb")
-        expect(page.locator(".bf-count").first).to_contain_text("rows", timeout=60_000)
+        expect(page.locator(".bf-count").first).to_contain_text("rows")
         yield page
 
 
@@ -119,7 +120,7 @@ def opened(request, page):
 
     def open_in(name):
         request.getfixturevalue(request.param)(page, name)
-        expect(page.locator(".bf-count").first).to_contain_text("rows", timeout=60_000)
+        expect(page.locator(".bf-count").first).to_contain_text("rows")
         return page
 
     return open_in
@@ -130,7 +131,7 @@ def rows_shown(page) -> int:
 
 
 def settle(page, wanted: int) -> None:
-    expect(page.locator(".bf-count").first).to_contain_text(re.compile(rf"^\s*{wanted:,} of"), timeout=15_000)
+    expect(page.locator(".bf-count").first).to_contain_text(re.compile(rf"^\s*{wanted:,} of"))
     assert rows_shown(page) == wanted
 
 
@@ -180,7 +181,7 @@ def test_every_control_is_labelled_and_nothing_sticks_out(panel_page):
     page = panel_page
     for name in ("client-id", "matter-cf-trial-date", "matter-cf-budget"):
         page.locator(f".bf-{name} .bf-toggle").click()
-        expect(page.locator(f".bf-{name} input").first).to_be_visible(timeout=15_000)
+        expect(page.locator(f".bf-{name} input").first).to_be_visible()
     assert page.evaluate(NAMELESS) == []
     for width in (390, 900, 1280, 1900):
         page.set_viewport_size({"width": width, "height": 900})
@@ -190,7 +191,7 @@ def test_every_control_is_labelled_and_nothing_sticks_out(panel_page):
 @pytest.mark.parametrize("opened", ["voila"], indirect=True)
 def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(opened, work_there):
     page = opened("explorer.ipynb")
-    expect(page.locator(".bf-overview img").first).to_be_visible(timeout=60_000)
+    expect(page.locator(".bf-overview img").first).to_be_visible()
     page.locator(".bf-tabs .lm-TabBar-tab", has_text="Utilization").click()
     hours = page.locator(".bf-tiles:visible dd").first
     counted = work_there[
@@ -198,19 +199,19 @@ def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(opened
         & (work_there["matter_type"] != "internal")
         & work_there["date"].between("2026-07-01", "2026-09-30")
     ]
-    expect(hours).to_have_text(f"{counted['hours'].sum():,.1f}", timeout=30_000)
+    expect(hours).to_have_text(f"{counted['hours'].sum():,.1f}")
 
     page.locator(".bf-user-id .bf-toggle").click()
     option = page.locator(".bf-user-id .widget-checkbox").first
-    expect(option).to_be_visible(timeout=15_000)
+    expect(option).to_be_visible()
     name = option.inner_text().rpartition(" (")[0]
     option.locator("input").check()
     mine = counted[counted["user_name"] == name]
-    expect(hours).to_have_text(f"{mine['hours'].sum():,.1f}", timeout=30_000)
+    expect(hours).to_have_text(f"{mine['hours'].sum():,.1f}")
 
     page.get_by_role("button", name=f"Show the rows behind {name}").press("Enter")
     expect(page.locator(".bf-drill:visible caption")).to_have_text(
-        f"{name}: {len(mine):,} rows, client hours {mine['hours'].sum():,.1f}", timeout=30_000
+        f"{name}: {len(mine):,} rows, client hours {mine['hours'].sum():,.1f}"
     )
     with page.expect_download() as download:
         page.locator(".bf-drill:visible a", has_text="CSV").click()
@@ -223,7 +224,7 @@ def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(opened
     # On a laptop no table scrolls sideways: it leaves out columns, and says so.
     page.locator(".bf-tabs .lm-TabBar-tab", has_text="Scorecard").click()
     table = page.locator(".bf-scroll:visible", has_text="Median lag")
-    expect(table).to_be_visible(timeout=30_000)
+    expect(table).to_be_visible()
     for width, is_narrow in ((1280, True), (1900, False)):
         page.set_viewport_size({"width": width, "height": 900})
         expect(page.locator("th:visible", has_text="Median lag")).to_have_count(int(not is_narrow))
@@ -253,11 +254,11 @@ def test_the_plan_of_a_filtered_panel_is_applied_after_asking_once_with_the_coun
 
     voila(page, "edits.ipynb")
     plan = page.locator(".bf-plan-table")
-    expect(plan).to_contain_text("5 time entries will be updated", timeout=60_000)
+    expect(plan).to_contain_text("5 time entries will be updated")
     expect(plan).to_contain_text("Edited from the <b>panel</b>")
     page.locator(".bf-apply").click()
     question = page.locator(".bf-question")
-    expect(question).to_contain_text("5 time entries will be updated", timeout=15_000)
+    expect(question).to_contain_text("5 time entries will be updated")
     expect(question).to_contain_text(firm.base_url)
     expect(page.locator(".bf-apply")).to_be_hidden()
     page.locator(".bf-cancel").click()
@@ -265,7 +266,7 @@ def test_the_plan_of_a_filtered_panel_is_applied_after_asking_once_with_the_coun
     assert edited() == 0
     page.locator(".bf-apply").click()
     page.locator(".bf-confirm").click()
-    expect(question).to_contain_text("5 done", timeout=30_000)
+    expect(question).to_contain_text("5 done")
     assert edited() == 5
     for name in ("apply", "confirm", "cancel"):
         expect(page.locator(f".bf-{name}")).to_be_hidden()
