@@ -56,9 +56,9 @@ def test_running_the_notebooks_gives_the_outputs_stored_in_them():
     pytest.importorskip("nbval")
     # A process of its own: kernels and their sockets are not this run's, nor are its warnings filters.
     command = [sys.executable, "-m", "pytest", "-p", "nbval.plugin", "--nbval", "--nbval-current-env", "-q"]
-    command += ["-p", "no:cacheprovider", "-p", "tests.notebooks.private_kernels"]
+    command += ["-p", "no:cacheprovider", "-p", "tests.notebooks.private_kernels", "--nbval-kernel-startup-timeout=300"]
     done = subprocess.run(
-        [*command, *map(str, NOTEBOOKS)], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
+        [*command, *map(str, NOTEBOOKS)], cwd=ROOT, capture_output=True, text=True, timeout=1500, check=False
     )
     assert done.returncode == 0, done.stdout[-5000:]
 
