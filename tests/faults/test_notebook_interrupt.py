@@ -27,14 +27,14 @@ def kernel():
         client = manager.client()
         client.start_channels()
         try:
-            client.wait_for_ready(timeout=60)
+            client.wait_for_ready(timeout=180)
             yield manager, client
         finally:
             client.stop_channels()
             manager.shutdown_kernel(now=True)
 
 
-def reply(client, cell, seconds=60):
+def reply(client, cell, seconds=180):
     """The answer to a cell."""
     while True:
         message = client.get_shell_msg(timeout=seconds)

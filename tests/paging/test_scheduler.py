@@ -16,7 +16,7 @@ def test_ctrl_c_stops_a_load_at_once_and_leaves_a_usable_client(fake, connect):
 
     def slow(request):
         if len(fake.requests) == 2:
-            released.wait(20)
+            released.wait(60)
         return rows(request)
 
     fake.answers["/v2/time-entries"] = slow
@@ -25,7 +25,7 @@ def test_ctrl_c_stops_a_load_at_once_and_leaves_a_usable_client(fake, connect):
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         client.time_entries(select="")
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 20
     released.set()
     assert len(client.time_entries(select="")) == 25
 

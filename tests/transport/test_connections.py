@@ -16,14 +16,14 @@ from billframes.transport.connections import CancelledError, CancelScope, Client
 from tests.conftest import entries, paged
 
 # On a machine that is not busy it takes milliseconds.
-PROMPT = 5
+PROMPT = 20
 
 
 @pytest.fixture
 def silent():
     """A server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0), backlog=50) as listener:
-        listener.settimeout(10)
+        listener.settimeout(60)
         yield listener
 
 
@@ -36,7 +36,7 @@ def accepted(listener):
     """Accept a connection, and wait for the request on it."""
     other, _ = listener.accept()
     with other:
-        other.settimeout(10)
+        other.settimeout(60)
         assert other.recv(65_536)
         yield other
 
@@ -55,7 +55,7 @@ def running(call):
     thread = threading.Thread(target=work)
     thread.start()
     yield errors
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
 
 
