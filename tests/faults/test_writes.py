@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import json
+from types import SimpleNamespace
+
 import pytest
 
 import billframes as bf
-from billframes.transport import http
+from billframes.schema.resources import EXPENSES
+from billframes.transport import http, write_recovery
+from billframes.transport.http import Response
 from tests.faults.cases import connect
 from tests.faults.kinds import reset_before_the_answer, reset_before_the_work
 from tests.faults.server import OLD, Server, expense, well
@@ -70,6 +76,23 @@ def test_a_lost_change_is_not_repeated_over_a_colleagues():
             client.expenses.update("e1", amount=9)
         assert methods(server).count("PUT") == 1
         assert server.firm.expenses["e1"]["amount"] == 50
+
+
+@pytest.mark.parametrize(("seconds", "untouched"), [(4.01, True), (3.99, False)])
+def test_a_record_that_changed_within_a_second_of_the_write_may_have_been_changed_since(
+    monkeypatch, seconds, untouched
+):
+    """The server's date, by which the three seconds since the write are counted, has whole seconds."""
+    monkeypatch.setattr(write_recovery, "time", SimpleNamespace(monotonic=lambda: 10.0))
+    now = dt.datetime(2026, 10, 31, 20, tzinfo=dt.UTC)
+    meta = {"createdAt": OLD, "modifiedAt": (now - dt.timedelta(seconds=seconds)).isoformat()}
+    read_back = Response(json.dumps({"data": expense(1, meta=meta)}).encode(), now)
+    check_outcome = write_recovery.check_update(lambda: read_back, b'{"amount": 9}', EXPENSES, "e1")
+    if untouched:
+        assert check_outcome(7.0) is None
+    else:
+        with pytest.raises(bf.DecodeError, match="changed meanwhile"):
+            check_outcome(7.0)
 
 
 def test_a_deletion_done_late_counts_as_done_where_its_repetition_finds_nothing():
