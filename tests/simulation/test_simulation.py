@@ -44,6 +44,15 @@ def test_one_page_is_one_request():
     assert simulate(1, Setting(rows=10)).requests == 1
 
 
+@pytest.mark.parametrize(("rows", "pages"), [(70, 4), (90, 5)])
+def test_a_few_pages_of_days_cost_at_most_three_requests_more(rows, pages):
+    assert max(simulate(seed, Setting(rows=rows, days=200, page=20)).requests for seed in range(6)) <= pages + 3
+
+
+def test_pages_of_one_record_are_a_snapshot_too():
+    assert simulate(1, Setting(rows=7, page=1)).proof == "snapshot"
+
+
 def broken_among(name: str, seeds: int) -> list[str]:
     return [outcome.broken for seed in range(seeds) if (outcome := simulate(seed, NAMED[name])).broken]
 
