@@ -171,6 +171,15 @@ def test_hours_that_are_missing_leave_missing_what_they_are_part_of_and_nothing_
     assert whole["capacity_hours"] == 2 * 176.0
 
 
+def test_rows_without_ids_are_counted_and_not_named(firm):
+    anonymous = {name: [name] for name in ("user_id", "user_name", "matter_id", "client_id")}
+    kinds = {"billing_type": ["billable"], "matter_type": ["hourly"]}
+    work = made(firm, **anonymous, **kinds, date=[day(1)], hours=[float("nan")])
+    with pytest.warns(bf.IncompleteDataWarning, match=r"time_entries: hours is missing in 1 row\. A missing number"):
+        found = utilization(work, start="2026-10")
+    assert by(firm, found, "user_id", "client_hours") == {"user_id": None}
+
+
 @on_spark
 def test_a_balance_that_is_missing_is_not_a_bill_that_is_paid(firm):
     bills = invoices(firm, balance=[float("nan"), 500.0])
