@@ -76,8 +76,9 @@ class Explorer(w.Box):  # type: ignore[misc]
     def _draw_for_width(self) -> None:
         for each in self.tabs.children:
             each.narrow = self.narrow.value
-        (self.add_class if self.narrow.value else self.remove_class)("bf-phone")
+        # Grey first: charts of the other width are never shown as if they were those of this one.
         self._mark_stale()
+        (self.add_class if self.narrow.value else self.remove_class)("bf-phone")
         self._show()
 
     def _filters_changed(self, _frame: pd.DataFrame | None = None) -> None:

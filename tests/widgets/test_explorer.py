@@ -245,7 +245,11 @@ def test_charts_are_drawn_for_a_phone_when_the_page_says_so_and_their_bars_can_s
     explorer.tabs.selected_index = 1
     tab = explorer.tabs.children[1]
     wide, top = width_of(tab._chart.value), tab.bars[0].layout.top
+    grey = []
+    explorer.observe(lambda _change: grey.append("bf-busy" in tab._dom_classes), "_dom_classes")
     explorer.narrow.value = True
+    # The page has its new width when the chart of the old one is grey already.
+    assert grey == [True]
     assert "bf-phone" in explorer._dom_classes
     assert width_of(tab._chart.value) < 0.6 * wide
     assert len(tab.bars) == len({bar.layout.top for bar in tab.bars}) > 1
