@@ -209,6 +209,8 @@ def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(opened
     mine = counted[counted["user_name"] == name]
     expect(hours).to_have_text(f"{mine['hours'].sum():,.1f}")
 
+    # Figures come before their chart; until it is there, the bars are the old one's.
+    expect(page.locator(".bf-view.bf-busy:visible")).to_have_count(0)
     page.get_by_role("button", name=f"Show the rows behind {name}").press("Enter")
     expect(page.locator(".bf-drill:visible caption")).to_have_text(
         f"{name}: {len(mine):,} rows, client hours {mine['hours'].sum():,.1f}"
