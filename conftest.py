@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -13,6 +14,8 @@ from hypothesis.strategies import none
 
 # Set before anything imports matplotlib or platformdirs: tests draw without a screen and read no one's profile.
 os.environ["MPLBACKEND"] = "agg"
+# jsonschema would compile a grammar for one rare format, which no test uses: a second and more of each process.
+sys.modules.setdefault("rfc3987_syntax", None)
 
 # In CI the same examples each time: what a random one finds is found at a desk. A slow machine fails nothing in either.
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -85,6 +88,8 @@ def pytest_collection() -> Generator[None, object, object]:
         # Hypothesis warns of a generator of random numbers that nobody holds, and can't see who does once it is frozen.
         given(none())(lambda _nothing: None)()
         gc.freeze()
+        # Looking for garbage every 700 objects, as Python does, is a twentieth of the tests' time.
+        gc.set_threshold(20_000)
         gc.enable()
 
 
