@@ -299,7 +299,7 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "code check": call(code_check, "time_entries", "matters", "codes", "code_sets"),
 }
 
-# PySpark takes seconds a call: one of each analysis, together of every kind of key.
+# PySpark takes seconds a call, DuckDB one: one of each analysis, together of every kind of key.
 ON_CLUSTERS = (
     "utilization by role and month",
     "realization by originator",
