@@ -78,8 +78,11 @@ class Options:
         words = fold(text).split()
         if not words:
             return list(self.order)
-        hits = [place for place in self.order if all(word in self._folded[place] for word in words)]
-        return sorted(hits, key=lambda place: not self._folded[place].startswith(words[0]))
+        folded, hits = self._folded, list(self.order)
+        # The second word is looked for only among the names that have the first.
+        for word in words:
+            hits = [place for place in hits if word in folded[place]]
+        return sorted(hits, key=lambda place: not folded[place].startswith(words[0]))
 
 
 def fold(text: str) -> str:
