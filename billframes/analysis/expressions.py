@@ -146,12 +146,12 @@ def midnight(day: dt.date) -> dt.datetime:
 
 def is_in_period(column: str, period: Period) -> nw.Expr:
     """Return whether a date lies in the period, both ends inclusive; None is open, also to missing dates."""
-    inside = nw.lit(1) == nw.lit(1)
-    if period.start is not None:
-        inside = inside & (C(column) >= midnight(period.start))
-    if period.end is not None:
-        inside = inside & (C(column) <= midnight(period.end))
-    return inside
+    from_start = None if period.start is None else C(column) >= midnight(period.start)
+    to_end = None if period.end is None else C(column) <= midnight(period.end)
+    if from_start is None or to_end is None:
+        one = from_start if to_end is None else to_end
+        return nw.lit(1) == nw.lit(1) if one is None else one
+    return from_start & to_end
 
 
 def in_period(frame: Frame, column: str, period: Period) -> Frame:
