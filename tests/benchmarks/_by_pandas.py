@@ -143,7 +143,7 @@ def _fees(firm: Firm, work: pd.DataFrame) -> pd.DataFrame:
     costs = [
         at.map(each.groupby("invoice_id")["amount"].sum()).fillna(0.0) for each in (firm.expenses, firm.fixed_fees)
     ]
-    bills["net"] = bills["amount"] - costs[0] - costs[1]
+    bills["net"] = (bills["amount"] - costs[0] - costs[1]).round(6)
     bills["per_worth"] = bills["net"] / bills["worth"]
     bills["settled"] = ((bills["amount"] - bills["balance"]) / bills["amount"]).where(bills["amount"] != 0, 0.0)
     return bills

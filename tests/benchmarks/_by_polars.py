@@ -202,7 +202,7 @@ def _fees(firm: Firm, worked: pl.LazyFrame) -> pl.LazyFrame:
         .join(worked, on="invoice_id", how="left")
         .join(costs[0], on="invoice_id", how="left")
         .join(costs[1], on="invoice_id", how="left")
-        .with_columns(net=C("amount") - C("expenses").fill_null(0.0) - C("fees").fill_null(0.0))
+        .with_columns(net=(C("amount") - C("expenses").fill_null(0.0) - C("fees").fill_null(0.0)).round(6))
         .with_columns(
             per_worth=C("net") / C("worth"),
             settled=pl.when(C("amount") != 0).then((C("amount") - C("balance")) / C("amount")).otherwise(0.0),

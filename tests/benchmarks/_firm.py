@@ -12,12 +12,13 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes.loading.convert import to_pandas, to_polars
 
-__all__ = ["AS_OF", "END", "START", "Firm", "in_duckdb", "make"]
+__all__ = ["AS_OF", "END", "START", "Firm", "in_duckdb", "make", "typed_by_hand"]
 
 START, END, AS_OF = "2023-10-01", "2026-12-31", "2026-12-31"
 QUARTERS = np.arange("2023-10", "2027-01", 3, dtype="datetime64[M]").astype("datetime64[D]")
@@ -26,6 +27,7 @@ USERS, TEAM = 200, 8
 TYPES = ["hourly", "fixedFee", "contingency", "probono", "internal"]
 ROLES = ["principal", "attorney", "paralegal", "timekeeper", "operator", "accountant"]
 KINDS = ["nonBillable", "billable", "fixedFee"]
+SCRIPTS = ("Baker", "Müller", "Łódź", "Петров", "山田")
 STATES = ["draft", "review", "approved", "final"]
 
 
@@ -41,15 +43,15 @@ class Firm:
     users: Any
 
 
-def make(entries: int = 1_000_000, seed: int = 7) -> tuple[Firm, Firm]:
+def make(entries: int = 1_000_000, seed: int = 7, a_matter: int = 200) -> tuple[Firm, Firm]:
     """
     Make one firm twice, in Polars and in pandas.
 
-    A million entries come with 200 users, 5,000 matters, 2,000 clients and 60,000 invoices.
+    A million entries, so many of them a matter, come with 200 users, 5,000 matters, 2,000 clients and 60,000 invoices.
     """
     rng = np.random.default_rng(seed)
     users = _users(rng)
-    matters = _matters(rng, entries // 200, users)
+    matters = _matters(rng, entries // a_matter, users)
     work = _time_entries(rng, entries, users, matters)
     expenses, fixed_fees = (
         {f"{kind}_id": _numbered(kind, entries // 25)} | _items(rng, entries // 25, users, matters)
@@ -66,6 +68,17 @@ def make(entries: int = 1_000_000, seed: int = 7) -> tuple[Firm, Firm]:
     }
     made = {name: pa.table(columns) for name, columns in tables.items()}
     return tuple(Firm(**{name: to(table) for name, table in made.items()}) for to in (to_polars, to_pandas))
+
+
+def typed_by_hand(firm: Firm) -> Firm:
+    """Give a firm of pandas the types of a file that was read by hand: objects for text and enums, dates in ns."""
+
+    def plain(column: pd.Series[Any]) -> pd.Series[Any]:
+        if column.dtype == "datetime64[us]":
+            return column.astype("datetime64[ns]")
+        return column.astype(object) if column.dtype in ("str", "category") else column
+
+    return Firm(**{field.name: getattr(firm, field.name).apply(plain) for field in fields(firm)})
 
 
 def in_duckdb(firm: Firm) -> Firm:
@@ -95,9 +108,20 @@ def _matters(rng: np.random.Generator, size: int, users: dict) -> dict[str, pa.A
         "practice_area_label": _names("Area", 12).take(areas),
         "responsible_id": users["user_id"].take(lead := _lead(size)),
         "responsible_name": users["name"].take(lead),
+        **_originators(users, size),
         "opened": pa.array(np.datetime64(START) + np.arange(size) % 1100),
         "archived": pa.array(np.arange(size) % 10 == 0),
     }
+
+
+def _originators(users: dict, size: int) -> dict[str, pa.Array]:
+    """Give each matter none to three originators, of whom the first is another person than who is responsible."""
+    counts = np.arange(size) % 4
+    ends = pa.array(np.append(0, np.cumsum(counts)), pa.int32())
+    matter, nth = np.repeat(np.arange(size), counts), np.arange(counts.sum()) % 3
+    people = pa.array((matter * 17 + 1 + nth * 61) % USERS)
+    columns = {"originator_ids": "user_id", "originator_names": "name"}
+    return {name: pa.ListArray.from_arrays(ends, users[column].take(people)) for name, column in columns.items()}
 
 
 def _lead(size: int) -> pa.Array:
@@ -157,15 +181,15 @@ def _placed(rng, matter, user, users, matters, billable) -> dict[str, pa.Array]:
 
 
 def _invoices(rng: np.random.Generator, matters: dict, items: tuple[dict, ...]) -> dict[str, pa.Array]:
-    """One invoice for each matter and quarter but the last, at what is on it, less a discount."""
+    """One invoice for each matter and quarter but the last, at what is on it, less a discount on time."""
     ids = _invoice_ids(len(matters["matter_id"]))
     quarter, matter = np.arange(len(ids)) % BILLED, np.arange(len(ids)) // BILLED
-    worth = sum(
+    time, *others = [
         np.bincount(at.fill_null(0), each["amount"].fill_null(0.0).to_numpy() * at.is_valid().to_numpy(False), len(ids))
         for each in items
         for at in [pc.index_in(each["invoice_id"], ids)]
-    )
-    amount = np.round(worth * rng.uniform(0.8, 1.0, len(ids)), 2)
+    ]
+    amount = np.round(time * rng.uniform(0.8, 1.0, len(ids)) + sum(others), 2)
     dates = QUARTERS[quarter + 1] + np.timedelta64(9, "D")
     final = quarter < BILLED - 1
     return {
@@ -194,7 +218,7 @@ def _numbered(prefix: str, size: int) -> pa.Array:
 
 
 def _names(kind: str, size: int) -> pa.Array:
-    return pa.array([f"{kind} {number:05}" for number in range(size)])
+    return pa.array([f"{kind} {SCRIPTS[number % len(SCRIPTS)]} {number:05}" for number in range(size)])
 
 
 def _enum(codes: np.ndarray, values: list[str]) -> pa.DictionaryArray:

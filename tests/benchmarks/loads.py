@@ -2,7 +2,8 @@
 
     python -m tests.benchmarks.loads [rounds]
 
-Every figure is told for each shape of `_shapes`; the worst of them counts. At the end comes the table of
+Every figure is told for each shape of `_shapes`; the worst of them counts. A round takes about five minutes, and three
+rounds give steadier figures. At the end comes the table of
 docs/performance.md, which says what the figures mean.
 """
 
@@ -54,7 +55,7 @@ class Row:
 HEAD = "| what | aim | all shapes | worst | reached |\n| --- | --- | --- | --- | --- |"
 
 
-def main(rounds: int = 3, entries: int = 100_000, matters: int = 20_000, many: int = 1_000_000) -> None:
+def main(rounds: int = 1, entries: int = 100_000, matters: int = 20_000, many: int = 1_000_000) -> None:
     """Measure everything and print it, and at the end the table of all rows."""
     rows = []
     for row in _rows(rounds, entries, matters, many):
