@@ -106,7 +106,7 @@ from .errors import (
     UnknownNameError as UnknownNameError,
     UnknownValueWarning as UnknownValueWarning,
 )
-from .loading.merge import (
+from .loading.request_bodies import (
     merge as merge,
 )
 from .mirror import (

@@ -23,7 +23,7 @@ from numpydoc.docscrape import NumpyDocString
 import billframes as bf
 from billframes.analysis.spec import analyses
 from billframes.cli import COMMANDS
-from billframes.report.demo import demonstration
+from billframes.report.kernel import demonstration
 
 __all__ = ["COPIED", "with_pictures", "write"]
 

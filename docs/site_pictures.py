@@ -23,10 +23,8 @@ from typing import Any
 import nbformat
 
 from billframes.errors import ConfigError
-from billframes.report.building import build
-from billframes.report.demo import DEMO_FIRM, DEMO_REMARK
-from billframes.report.kernel import private_folder
-from billframes.report.printing import chromium, print_pages
+from billframes.report.building import build, chromium, print_pages
+from billframes.report.kernel import DEMO_FIRM, DEMO_REMARK, private_folder
 from billframes.widgets import dashboard
 
 __all__ = ["WIDGETS", "drawn", "tools"]

@@ -1,14 +1,22 @@
-"""`bf.explain`: every analysis in its own words, and the special words."""
+"""Explain the analyses: `bf.explain` with columns and arguments, `meaning` in the words of headings.
+
+A declaration names columns and arguments in backticks. Readers of a report or a dashboard know the columns by their
+headings and set no arguments, so for them clauses about arguments are left out.
+"""
 
 from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
 
 from billframes._names import closest
 from billframes.analysis.explanation import Explanation, as_html
 from billframes.analysis.glossary import GLOSSARY, Glossary, Term, term
-from billframes.analysis.spec import Analysis, analyses
+from billframes.analysis.spec import Analysis, analyses, measure
 from billframes.errors import ParameterError
 
-__all__ = ["Explanations", "explain"]
+__all__ = ["Explanations", "explain", "meaning", "plain"]
 
 
 class Explanations(tuple[Analysis, ...]):
@@ -78,3 +86,68 @@ def explain(name: str | None = None) -> Explanation | Explanations | Glossary | 
             "analysis answers."
         )
     return found
+
+
+_NAME = re.compile(r"`([^`]+)`")
+_ASIDE = re.compile(r" ?\(([^()]*)\)")
+# Not within parentheses or backticks.
+_OUTSIDE = r"(?=[^()]*(?:\(|$))(?=(?:[^`]*`[^`]*`)*[^`]*$)"
+_SENTENCE = re.compile(rf"(?<=\.) {_OUTSIDE}")
+_CLAUSE = re.compile(rf"(?<=[;:]) {_OUTSIDE}")
+_PART = re.compile(rf", {_OUTSIDE}")
+# Readers are shown the figures of this day, and of no other.
+_DAY = ("`as_of`", "the last day")
+
+
+def meaning(analysis: Analysis) -> dict[str, list[str]]:
+    """
+    Return what counts, what is left out and what can't be told, by its heading.
+
+    Examples
+    --------
+    >>> meaning(analyses()["utilization"])["Left out"][0]
+    'Time on internal matters, always. “All hours” shows all of it.'
+    """
+    wanted = {name: texts for name, texts in analysis.parts.items() if name not in {"In short", "Example", "Formula"}}
+    said = {heading: [words for text in texts if (words := plain(text))] for heading, texts in wanted.items()}
+    return {heading: texts for heading, texts in said.items() if texts}
+
+
+def plain(text: str) -> str:
+    """
+    Put headings in place of columns, and leave out clauses about arguments.
+
+    Examples
+    --------
+    >>> plain("Time on internal matters; `matter_types=` chooses otherwise.")
+    'Time on internal matters.'
+    >>> plain("Non-billable time (`non_billable_hours`), except pro bono with `include_probono=True`.")
+    'Non-billable time (“Non-billable hours”).'
+    >>> plain("With `as_of=`, invoices due by then. Matters without `opened`, as in `wip`, unless `largest` is given.")
+    'Matters without “opened”, as in “Work in progress”.'
+    """
+    text = _ASIDE.sub(lambda aside: "" if _names_argument(aside[1]) else aside[0], text.replace(*_DAY))
+    kept = (" ".join(_clauses(sentence)).rstrip(" .;:,") for sentence in _SENTENCE.split(text))
+    return " ".join(f"{each[:1].upper()}{each[1:]}." for each in (_NAME.sub(_heading, words) for words in kept) if each)
+
+
+def _clauses(sentence: str) -> Iterator[str]:
+    for clause in _CLAUSE.split(sentence):
+        end = clause[-1:] if clause[-1:] in ";:" else ""
+        first, *rest = _PART.split(clause.removesuffix(end))
+        if not _names_argument(first):
+            yield ", ".join([first, *(each for each in rest if not _names_argument(each))]) + end
+
+
+def _names_argument(text: str) -> bool:
+    return any("=" in name or (name in _arguments() and measure(name) is None) for name in _NAME.findall(text))
+
+
+@functools.cache
+def _arguments() -> frozenset[str]:
+    return frozenset().union(*(each.takes for each in analyses().values()))
+
+
+def _heading(name: re.Match[str]) -> str:
+    found, analysis = measure(name[1]), analyses().get(name[1])
+    return f"“{found.title if found else analysis.title if analysis else name[1].replace('_', ' ')}”"

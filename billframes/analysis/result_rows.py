@@ -1,9 +1,14 @@
-"""Read a result for charts and tables: the names of its rows, and the columns that identify them."""
+"""Read a result for charts and tables: the names of its rows, the columns that identify them, and the rows' total.
+
+A total is never a mean of ratios. What can't be told from the rows (a median; the head count of rows that share
+people) comes from the same analysis with `by=None`.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -13,13 +18,14 @@ import pandas as pd
 
 from billframes._names import joined
 from billframes.analysis.engine import collect
+from billframes.analysis.expressions import quotient
 from billframes.analysis.frames import wrap_frame
 from billframes.analysis.keys import TIMES, UNASSIGNED
-from billframes.analysis.metrics import title_of_key
-from billframes.analysis.spec import measure
+from billframes.analysis.metrics import Measure, title_of_key
+from billframes.analysis.spec import measure, measures
 from billframes.errors import MissingColumnError
 
-__all__ = ["MEASURE", "Rows", "rows_of", "there_or_first"]
+__all__ = ["MEASURE", "Rows", "rows_of", "there_or_first", "total_of"]
 
 MEASURE = "measure"
 """The attribute of a pandas result that says which measure its columns are of."""
@@ -143,3 +149,41 @@ def _told_apart(labels: list[str]) -> list[str]:
         seen[label] = seen.get(label, 0) + 1
         apart.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
     return apart
+
+
+def total_of(rows: pd.DataFrame) -> dict[str, float]:
+    """
+    Add the measures of a result up.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows that share nothing: a result, or some rows of it.
+
+    Returns
+    -------
+    dict of str to float
+        By column; missing where the rows don't tell it, such as where one of them is missing.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"client_hours": [10.0, 0.0], "capacity_hours": [10.0, 30.0], "utilization": [1.0, 0.0]})
+    >>> total_of(rows)
+    {'client_hours': 10.0, 'capacity_hours': 40.0, 'utilization': 0.25}
+    """
+    known = {name: found for name in rows.columns if (found := measure(str(name)))}
+    return {name: _total(each, rows) for name, each in known.items()}
+
+
+def _total(each: Measure, rows: pd.DataFrame) -> float:
+    if each.adds_up:
+        least = 1 if each.missing_is_none else 0
+        return float(rows[each.name].sum(skipna=each.missing_is_none, min_count=least))
+    for pair in each.ratios:
+        if set(pair) <= set(rows.columns):
+            return quotient(*(_total(measures()[name], rows) for name in pair))
+    if each.weight in rows.columns:
+        weighted = rows[[each.name, each.weight]].dropna(subset=[each.weight]).astype("float64")
+        products = weighted[each.name] * weighted[each.weight]
+        return quotient(float(products.sum(skipna=False)), float(weighted[each.weight].sum()))
+    return math.nan

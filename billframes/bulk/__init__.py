@@ -9,17 +9,16 @@ answered, so that `bf.resume(journal)` finishes an apply that was killed without
 `edited`        an edited frame of any engine, read and checked
 `present`       the server's present state, in few requests
 `records`       records as the server has them, in little memory
-`creations`     find the records on the server that are the same as new rows
+`creations`     find records that are the same as new rows, and what became of creates without an answer
 `rules`         the API's refusals, and the matter's LEDES requirements, before anything is sent
 `mistakes`      note edits that are allowed and look like a mistake
 `comparison`    compare an edited frame with the server
-`packed`        changes in little memory
+`changes`       a change of one record; many changes in little memory
 `plan`          `Plan`: every cell that differs, with its status
 `journal`       the file that remembers each change and its outcome
 `writing`       send one change, and find out what became of it
 `moved`         find out by one list which records changed
 `sending`       send changes side by side, in waves
-`unanswered`    find out what became of creates without an answer
 `outcomes`      `Outcomes`: what became of each change, once more, and back
 `apply`         from a plan to its outcomes
 `resume`        finish what a journal says is unfinished

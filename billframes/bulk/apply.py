@@ -2,7 +2,7 @@
 
 Changes are sent in the order of the plan, as many at once as the client allows; deletions come last, because what they
 delete may be in use until the updates are made. Only changes under way are in memory. Creates whose answer never came
-are looked for once everything else is sent (see `billframes.bulk.unanswered`).
+are looked for once everything else is sent (see `billframes.bulk.creations`).
 
 The changes that fail do not stop the others. A credential that is not accepted does, and so does a server that does
 not answer for many changes in a row; the journal then goes on with `bf.resume`.
@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 from billframes.bulk.changes import body_for
 from billframes.bulk.columns import EditColumn, text_of_cell
+from billframes.bulk.creations import LostCreates
 from billframes.bulk.journal import Entry, Journal, folder
 from billframes.bulk.moved import ChangedRecords
 from billframes.bulk.outcomes import Outcomes, outcomes_of, written_columns
 from billframes.bulk.sending import Sending
-from billframes.bulk.unanswered import LostCreates
 from billframes.bulk.writing import Writer
 from billframes.loading.connection import WritingConnection
 from billframes.loading.progress import Progress, reporting

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from billframes._names import closest, snake_case
-from billframes.bulk.changes import Cell, Change, body_for
+from billframes.bulk.changes import Cell, Change, Changes, body_for
 from billframes.bulk.columns import Digits, EditColumn, same, text_of_cell
 from billframes.bulk.creations import find_same, identity_of
 from billframes.bulk.edited import EditedRow, EditedRows, Unreadable
 from billframes.bulk.journal import same_server
 from billframes.bulk.mistakes import Mistakes
-from billframes.bulk.packed import Changes
 from billframes.bulk.present import ListHint, Server
 from billframes.bulk.records import Record, Records
 from billframes.bulk.rules import Checks, check_deletions

@@ -31,7 +31,7 @@ from billframes.errors import (
 )
 from billframes.loading.connection import WritingConnection
 from billframes.loading.ids import segment
-from billframes.loading.merge import merged
+from billframes.loading.request_bodies import merged
 from billframes.schema.decode import decode_single
 from billframes.schema.resources import TIME_ENTRIES, Resource
 from billframes.transport.http import OutcomeCheck, Response

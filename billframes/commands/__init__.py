@@ -1,1 +1,57 @@
-"""The commands that belong to no other package."""
+"""The commands that belong to no other package, and the options with which a command chooses its data.
+
+A command reads what a profile names, a mirror, or the sandbox's made-up firm.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from billframes.client import Client
+
+__all__ = ["add_connection", "connected"]
+
+
+def add_connection(parser: argparse.ArgumentParser, *, mirror: bool = True, more: str = "") -> None:
+    """
+    Declare `--profile`, `--demo` and `--mirror`, of which a command takes one.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+    mirror : bool
+        Whether the command can read a mirror.
+    more : str
+        What to add to the help of `--demo`.
+    """
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument(
+        "--profile", dest="connection", metavar="NAME", help="the profile to connect with (default: the file's default)"
+    )
+    choice.add_argument("--demo", action="store_true", help=f"use the bundled sandbox's made-up firm{more}")
+    if mirror:
+        choice.add_argument("--mirror", metavar="PATH", help="read this mirror; no request is sent")
+
+
+@contextmanager
+def connected(args: argparse.Namespace) -> Iterator[Client]:
+    """Connect as the options say, and close the connection afterwards."""
+    # The options are declared without what the connection needs, which takes long to import.
+    from billframes.client import Client
+    from billframes.mirror import mirror
+
+    if args.demo:
+        from billframes.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Client(sandbox.base_url, sandbox.tokens["full"]) as client:
+            yield client
+    elif getattr(args, "mirror", None):
+        with mirror(args.mirror) as opened:
+            yield cast("Client", opened)
+    else:
+        with Client(profile=args.connection) as client:
+            yield client

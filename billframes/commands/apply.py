@@ -17,7 +17,7 @@ from billframes.bulk.plan import Plan, make_plan
 from billframes.bulk.resume import resume
 from billframes.bulk.workbook import read_workbook
 from billframes.client import Client
-from billframes.commands.connection import add_connection, connected
+from billframes.commands import add_connection, connected
 from billframes.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from billframes._terminal import say
 from billframes._version import __version__
 from billframes.client import Client
 from billframes.client_options import OPTIONS
-from billframes.commands.connection import add_connection, connected
+from billframes.commands import add_connection, connected
 from billframes.config.firm import describe_settings
 from billframes.config.profiles import config_file
 

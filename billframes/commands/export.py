@@ -16,7 +16,7 @@ import pandas as pd
 from billframes._export import check_out, to_csv, to_excel, write
 from billframes._names import closest, snake_case
 from billframes._terminal import say
-from billframes.commands.connection import add_connection, connected
+from billframes.commands import add_connection, connected
 from billframes.errors import ParameterError
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from billframes._terminal import say, say_error
 from billframes.book import Book, book
-from billframes.commands.connection import add_connection, connected
+from billframes.commands import add_connection, connected
 from billframes.ebilling import LedesProfile, ledes, ledes_check
 from billframes.errors import BillframesError, LedesError, ParameterError
 from billframes.periods import Period

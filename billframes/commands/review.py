@@ -14,7 +14,7 @@ from billframes._export import write
 from billframes._names import joined
 from billframes._terminal import say
 from billframes.book import Book
-from billframes.commands.connection import add_connection, connected
+from billframes.commands import add_connection, connected
 from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import Period

@@ -12,7 +12,7 @@ import sys
 import pandas as pd
 
 from billframes._terminal import say
-from billframes.commands.connection import add_connection, connected
+from billframes.commands import add_connection, connected
 from billframes.mirror import Mirror, mirror
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]

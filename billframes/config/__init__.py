@@ -1,1 +1,40 @@
-"""Profiles and their sources, secrets, and the firm's settings."""
+"""Profiles and their sources, secrets, and the firm's settings; here, how a TOML file of any of them is read."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from billframes._names import closest
+from billframes.errors import ConfigError
+
+__all__ = ["read_keys"]
+
+
+def read_keys(path: str | Path, what: str, names: Sequence[str]) -> dict[str, Any]:
+    """
+    Read the values of a file.
+
+    Parameters
+    ----------
+    path : str or Path
+    what : str
+        The file's purpose, such as "firm settings", for the error.
+    names : sequence of str
+        The keys it may have.
+
+    Raises
+    ------
+    ConfigError
+        The file can't be read, is not TOML, or has an unknown key.
+    """
+    try:
+        values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path} can't be read as {what}: {error}.") from error
+    for key in values:
+        if key not in names:
+            raise ConfigError(f"{path} has an unknown key {key!r}.{closest(key, names)} It takes {names}.")
+    return values

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 from billframes._names import suggesting_fields, with_article
+from billframes.config import read_keys
 from billframes.config.firm_values import READERS, WEEKDAYS, Target
-from billframes.config.toml_file import read_keys
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import DateLike
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 from billframes.analysis.code_check import code_check
 from billframes.client import Client
 from billframes.ebilling.codes import read_codes
-from billframes.ebilling.fields import FIELDS
 from billframes.ebilling.findings import INVOICE_COLUMNS, OFTEN, REJECTED, Finding, findings_frame
+from billframes.ebilling.format import FIELDS
 from billframes.ebilling.lines import Bill, Line, fill, fit_to_invoice
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import check_file

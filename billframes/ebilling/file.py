@@ -14,9 +14,8 @@ import pandas as pd
 from billframes._export import write
 from billframes.client import Client
 from billframes.ebilling.check import Examined, examine_invoices
-from billframes.ebilling.fields import COLUMNS, END, FIRST_LINE, HEADING
 from billframes.ebilling.findings import INVOICE_COLUMNS, REJECTED, findings_frame, sentence
-from billframes.ebilling.plain_text import is_plain
+from billframes.ebilling.format import COLUMNS, END, FIRST_LINE, HEADING, is_plain
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import lines_frame
 from billframes.ebilling.source import Source

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes.ebilling.fields import FIELDS
+from billframes.ebilling.format import FIELDS
 
 __all__ = ["FILE_COLUMNS", "INVOICE_COLUMNS", "OFTEN", "REJECTED", "Finding", "Severity", "findings_frame", "sentence"]
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from billframes._names import closest
-from billframes.config.toml_file import read_keys
-from billframes.ebilling.plain_text import is_plain
+from billframes.config import read_keys
+from billframes.ebilling.format import is_plain
 from billframes.errors import ConfigError, ParameterError
 
 __all__ = ["REQUIREMENTS", "LedesProfile", "named"]

@@ -14,9 +14,8 @@ from decimal import Decimal
 from functools import lru_cache
 
 from billframes.ebilling.amounts import ZERO, money_text, product
-from billframes.ebilling.fields import FIELDS, TYPES, LedesField
 from billframes.ebilling.findings import OFTEN, REJECTED, Severity
-from billframes.ebilling.plain_text import is_plain
+from billframes.ebilling.format import FIELDS, TYPES, LedesField, is_plain
 
 __all__ = ["Problem", "problems"]
 

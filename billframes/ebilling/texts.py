@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from billframes.ebilling.amounts import ZERO, money_text, number_text
-from billframes.ebilling.fields import COLUMNS
 from billframes.ebilling.findings import OFTEN, REJECTED, Finding
+from billframes.ebilling.format import COLUMNS, PlainText, plain_text
 from billframes.ebilling.lines import Bill, Line
-from billframes.ebilling.plain_text import PlainText, plain_text
 from billframes.ebilling.profile import LedesProfile, named
 from billframes.ebilling.source import Item, Row, Source
 from billframes.errors import MissingColumnError

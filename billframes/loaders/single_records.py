@@ -20,9 +20,8 @@ from billframes.loaders.loader import Id, Loader
 from billframes.loaders.methods import declared
 from billframes.loading.ids import identifier, segment
 from billframes.loading.load import definitions_of
-from billframes.loading.merge import Merge, merged
 from billframes.loading.record import Record, record_from
-from billframes.loading.request_bodies import body_of, custom_updates, mergeable
+from billframes.loading.request_bodies import Merge, body_of, custom_updates, mergeable, merged
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.records import WriteBody
 from billframes.schema.resources import Resource

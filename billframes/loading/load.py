@@ -17,9 +17,8 @@ from billframes._names import closest
 from billframes.errors import PagingError, ParameterError
 from billframes.loading.checks import check_details, check_filters, check_rates, keep_asked
 from billframes.loading.connection import ApiConnection
-from billframes.loading.convert import convert
+from billframes.loading.convert import convert, order_of, orderable
 from billframes.loading.load_info import attach_load_info
-from billframes.loading.ordering import order_of, orderable
 from billframes.loading.progress import Progress, reporting
 from billframes.loading.query_args import ALL_FORMATS, ListRequest
 from billframes.loading.select_names import Naming, See

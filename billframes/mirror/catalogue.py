@@ -3,6 +3,8 @@
 The row is written last, in one Delta commit, so a version is there whole or not at all. Delta refuses the commit if
 somebody else's came first. The rows also hold what a refresh needs of the one before it: the server's time at which it
 began, and whose data the mirror holds.
+
+`find` reads how users name a version, `checked_span` how they give a span of time.
 """
 
 from __future__ import annotations
@@ -13,13 +15,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes.errors import MirrorError, ParameterError
 from billframes.mirror.storage import Storage
 
-__all__ = ["FORMAT", "Catalogue", "Version", "find"]
+__all__ = ["FORMAT", "Catalogue", "Version", "checked_span", "find", "in_words"]
 
 # Raised when the tables change so that an older billframes would misread them.
 FORMAT = 1
@@ -236,3 +239,34 @@ def _version(row: Mapping[str, Any]) -> Version:
         tags=tuple(row["tags"] or ()),
         format=row["format"],
     )
+
+
+def checked_span(name: str, given: str | dt.timedelta | None) -> dt.timedelta | None:
+    """
+    Return a span that was given as text; raise `ParameterError`, naming the argument, if it is none.
+
+    Examples
+    --------
+    >>> checked_span("keep", "2 days")
+    datetime.timedelta(days=2)
+    """
+    if given is None or isinstance(given, dt.timedelta):
+        return given
+    try:
+        span: dt.timedelta = pd.Timedelta(given).to_pytimedelta()
+    except ValueError:
+        raise ParameterError(f"{name}={given!r} is not a span of time; it takes one such as '1 day'.") from None
+    return span
+
+
+def in_words(span: dt.timedelta) -> str:
+    """
+    Return a span in hours, or in days if it is long.
+
+    Examples
+    --------
+    >>> in_words(dt.timedelta(hours=47)), in_words(dt.timedelta(hours=60))
+    ('47.0 hours', '2.5 days')
+    """
+    hours = span / dt.timedelta(hours=1)
+    return f"{hours / 24:.1f} days" if hours >= 48 else f"{hours:.1f} hours"

@@ -14,7 +14,7 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import MirrorError, ParameterError
 from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loading.progress import Progress, checked_progress
-from billframes.mirror.catalogue import Catalogue, Version, find
+from billframes.mirror.catalogue import Catalogue, Version, checked_span, find, in_words
 from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import MEMORY_LIMIT, scan
 from billframes.mirror.history import changes, history, summary
@@ -23,7 +23,6 @@ from billframes.mirror.lock import locked
 from billframes.mirror.refresh import Refresh, checked_full
 from billframes.mirror.server import Server
 from billframes.mirror.snapshot import Snapshot
-from billframes.mirror.spans import checked_span, in_words
 from billframes.mirror.storage import Storage, check_installed
 from billframes.mirror.tables import TABLES
 from billframes.periods import DateLike

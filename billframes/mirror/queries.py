@@ -20,7 +20,7 @@ import pyarrow.dataset as ds
 from billframes._names import snake_case
 from billframes.errors import ParameterError
 from billframes.loading.checks import warn_of_unknown
-from billframes.loading.ordering import order_of, orderable
+from billframes.loading.convert import order_of, orderable
 from billframes.loading.query_args import ListRequest
 from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.tables import TABLES, Table

@@ -2,7 +2,7 @@
 
 The API pages by offset over data that others change meanwhile, its sorts allow ties, and it has no snapshots. So
 offsets are never trusted: what a page proves is derived from the keys of its rows. `date_windows` reads lists with
-dates, `key_ranges` lists with names, `changes` adds what changed during the load and counts, `deletions` finds what was
+dates, `key_ranges` lists with names, `changes` adds what changed during the load, counts, and finds what was
 deleted. `offset_pages` reads what can't be proved, and the result says so. `strategy` chooses between them.
 """
 

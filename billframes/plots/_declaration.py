@@ -17,11 +17,10 @@ from matplotlib.axes import Axes
 from billframes._names import joined, suggesting
 from billframes._show import MISSING, format_number
 from billframes.analysis.metrics import BUCKET
-from billframes.analysis.result_rows import Rows, rows_of, there_or_first
+from billframes.analysis.result_rows import Rows, rows_of, there_or_first, total_of
 from billframes.analysis.spec import ChartSpec, measure
-from billframes.analysis.totals import total_of
 from billframes.errors import MissingColumnError
-from billframes.plots._axes import hours, money, percent
+from billframes.plots.axes import hours, money, percent
 from billframes.plots.drawing import KINDS, Drawn, axis_title
 
 __all__ = ["Chart", "Plot"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,16 +15,12 @@ from matplotlib.patheffects import withStroke
 from billframes._show import format_number
 from billframes.analysis.result_rows import Rows
 from billframes.analysis.spec import measure
-from billframes.plots._axes import DARK, INK, MUTED, PALE, RAMP, SIZE, axes_for, finish, legend
+from billframes.plots.axes import DARK, INK, MUTED, PALE, RAMP, SIZE, axes_for, finish, legend, shortened
 
-__all__ = ["KINDS", "SHORT", "Drawn", "axis_title", "height_for", "shortened"]
+__all__ = ["KINDS", "Drawn", "axis_title", "height_for"]
 
-# Longer names would leave no room for the bars.
-LONGEST = 34
 # More steps of a waterfall would be too small to see.
 LONGEST_WALK = 12
-SHORT = 22
-_REFERENCE = re.compile(r" \([^()]+\)$")
 _LINE: dict[str, Any] = {"color": "#999999", "linewidth": 0.8}
 
 
@@ -291,24 +286,6 @@ def _label_rows(ax: Axes, labels: Sequence[str]) -> None:
     """Name the rows, the first at the top."""
     ax.set_yticks(np.arange(len(labels)), [shortened(label.replace("\n", " ")) for label in labels])
     ax.set_ylim(max(len(labels), 1) - 0.4, -0.6)
-
-
-def shortened(label: str, longest: int = LONGEST) -> str:
-    """
-    Cut a name that is too long to stand beside a bar. A reference at its end stays: it tells namesakes apart.
-
-    Examples
-    --------
-    >>> shortened("Stonebridge Development Corp.", 22)
-    'Stonebridge Developme…'
-    >>> shortened("Granite Mutual Insurance Company (1007)", 22)
-    'Granite Mutual… (1007)'
-    """
-    if len(label) <= longest:
-        return label
-    reference = _REFERENCE.search(label)
-    tail = reference[0] if reference and len(reference[0]) <= longest // 2 else ""
-    return f"{label[: longest - 1 - len(tail)].rstrip()}…{tail}"
 
 
 def _shades(count: int) -> list[str]:

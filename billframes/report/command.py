@@ -19,14 +19,13 @@ from billframes._terminal import say
 from billframes.book import book
 from billframes.book_slice import SLICE_KEYS
 from billframes.client import Client
-from billframes.commands.connection import add_connection
+from billframes.commands import add_connection
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.mirror import mirror
 from billframes.periods import month_end
 from billframes.report.building import build, build_each, check_extras
-from billframes.report.demo import DEMO_FIRM, DEMO_REMARK, demonstration
-from billframes.report.kernel import check_private_kernels
+from billframes.report.kernel import DEMO_FIRM, DEMO_REMARK, check_private_kernels, demonstration
 from billframes.report.loading import load, read_month
 from billframes.report.scope import Scope, choose, every, file_names
 from billframes.report.workbook import check_writer, workbook

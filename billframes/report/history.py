@@ -28,12 +28,12 @@ class Balances:
     ----------
     day : date
         The day of the refresh, in the firm's time zone.
-    values : dict of str to float
-        The headline figures by name.
+    by_name : dict of str to float
+        The headline figures.
     """
 
     day: dt.date
-    values: dict[str, float]
+    by_name: dict[str, float]
 
 
 def open_figures(book: Book | BookSlice, day: dt.date) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Start kernels whose output other users of the machine can't read.
+"""Start kernels whose output other users of the machine can't read, and the sandbox as their demonstration.
 
 Jupyter kernels usually communicate over TCP on loopback, where every user of the machine can read their output
 without a key. The kernels of the report and the dashboard use Unix sockets in a folder that only their user can open.
@@ -16,12 +16,22 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
 from billframes.errors import ConfigError
 
-__all__ = ["OPEN_KERNEL", "check_private_kernels", "kernel_with", "private_folder", "transport_in"]
+__all__ = [
+    "DEMO_FIRM",
+    "DEMO_REMARK",
+    "OPEN_KERNEL",
+    "check_private_kernels",
+    "demonstration",
+    "kernel_with",
+    "private_folder",
+    "transport_in",
+]
 
 OPEN_KERNEL = (
     "This system has no private sockets for kernels: while this runs, other users of this machine can read what it "
@@ -130,3 +140,38 @@ def kernel_with(environment: Mapping[str, str | None], folder: Path) -> type[Any
         start_kernel = _async_start_kernel
 
     return OwnKernel
+
+
+DEMO_FIRM = "Harrow & Lindqvist LLP"
+DEMO_REMARK = "Demonstration: the firm, its people, clients and figures are made up."
+# The user's own configuration is not used in the demonstration.
+_NOT_USED = ("BILLFRAMES_PROFILE",)
+_NO_PROXY = ("NO_PROXY", "no_proxy")
+
+
+@contextmanager
+def demonstration() -> Iterator[tuple[dict[str, str | None], str]]:
+    """
+    Start the sandbox in this process; kernels reach it over HTTP.
+
+    Yields
+    ------
+    environment : dict of str to (str or None)
+        Variables for the kernels; None removes one.
+    settings : str
+        The file with the firm's settings.
+    """
+    from billframes.sandbox import Sandbox
+
+    demo = resources.files("billframes.report").joinpath("demo.toml")
+    with resources.as_file(demo) as settings, Sandbox() as sandbox:
+        exempt = next((os.environ[name] for name in _NO_PROXY if os.environ.get(name)), "")
+        yield (
+            {
+                **dict.fromkeys(_NOT_USED),
+                "BILLFRAMES_BASE_URL": sandbox.base_url,
+                "BILLFRAMES_TOKEN": sandbox.tokens["full"],
+                **dict.fromkeys(_NO_PROXY, ",".join(filter(None, [exempt, "127.0.0.1"]))),
+            },
+            str(settings),
+        )

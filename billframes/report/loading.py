@@ -7,12 +7,12 @@ import functools
 from concurrent.futures import ThreadPoolExecutor
 
 from billframes._show import long_date, month_name
+from billframes.analysis.checked_frames import collect_warnings
 from billframes.book import book
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import month_end, parse_period, resolve
-from billframes.report.collected_warnings import collect_warnings
 from billframes.report.e_billing import check_e_billing
 from billframes.report.month import Month
 

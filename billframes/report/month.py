@@ -18,14 +18,14 @@ import pandas as pd
 
 from billframes._show import enum_label, month_name
 from billframes.analysis.bridge import bridge
+from billframes.analysis.checked_frames import collect_warnings
 from billframes.analysis.compare import compare
-from billframes.analysis.totals import total_of
+from billframes.analysis.result_rows import total_of
 from billframes.book import Book
 from billframes.book_slice import BookSlice, SlicedBook, SliceKey, kept
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesWarning
 from billframes.periods import month_end
-from billframes.report.collected_warnings import collect_warnings
 from billframes.report.e_billing import EBilling
 from billframes.report.history import Balances, balances_then, open_figures
 from billframes.report.scope import Scope, read_scope

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from billframes.plots.narrow import NARROW, cut_labels, fit_narrow
+from billframes.plots.axes import NARROW, cut_labels, fit_narrow
 
 __all__ = ["WIDTH", "picture", "side_by_side", "tall"]
 

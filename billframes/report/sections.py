@@ -9,18 +9,17 @@ import pandas as pd
 
 from billframes import plots
 from billframes._show import format_number, long_date, month_name, short_date
+from billframes.analysis.explain import plain
 from billframes.analysis.metrics import Measure, title_of_key
-from billframes.analysis.plain_words import plain
 from billframes.analysis.spec import analyses
 from billframes.config.firm import describe_settings
 from billframes.report import footnotes, views
-from billframes.report.figures import figures, tiles
+from billframes.report.figures import figures, month_targets, tiles
 from billframes.report.html import Section, Table, outside, table
 from billframes.report.month import LOOK_BACK, Month
 from billframes.report.pictures import picture, side_by_side, tall
 from billframes.report.points import key_points as points_of
 from billframes.report.tables import NARRATIVES, TRENDS, top_and_rest, trend_columns
-from billframes.report.target_rows import month_targets
 from billframes.report.views import View
 
 __all__ = [

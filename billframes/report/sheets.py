@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from billframes._show import long_date
+from billframes.analysis.explain import plain
 from billframes.analysis.metrics import Measure, title_of_key
-from billframes.analysis.plain_words import plain
 from billframes.analysis.spec import Analysis, analyses, measure
 from billframes.report import footnotes, views
 from billframes.report.month import LOOK_BACK, Month

@@ -6,8 +6,8 @@ import pandas as pd
 
 from billframes._names import names_apart
 from billframes.analysis.metrics import Measure
+from billframes.analysis.result_rows import total_of
 from billframes.analysis.spec import measures
-from billframes.analysis.totals import total_of
 
 __all__ = ["NARRATIVES", "TRENDS", "named_apart", "top_and_rest", "trend_columns"]
 

@@ -20,8 +20,8 @@ from typing import Literal, Self
 
 from billframes.errors import ConfigError
 from billframes.sandbox.admin import Admin
-from billframes.sandbox.background_writer import BackgroundWriter
 from billframes.sandbox.credentials import TOKENS
+from billframes.sandbox.fault_injection import BackgroundWriter
 from billframes.sandbox.seed import seed_database
 from billframes.sandbox.store import Store
 

@@ -47,7 +47,7 @@ class Field:
     """
     A field of a record, its annotation taken apart.
 
-    `type` is the type within lists and optionals; `notes` are those of `billframes.schema.records.fields`.
+    `type` is the type within lists and optionals; `notes` are those of `billframes.schema.records.shared`.
     """
 
     name: str

@@ -18,8 +18,8 @@ from billframes._show import long_date
 from billframes.analysis.checked_frames import CheckedFrames, remembered
 from billframes.analysis.column_types import IDS, ITEM
 from billframes.analysis.keys import By
+from billframes.analysis.result_rows import total_of
 from billframes.analysis.spec import Analysis
-from billframes.analysis.totals import total_of
 from billframes.book import Book
 from billframes.config.firm import FirmSettings, describe_settings
 from billframes.errors import ParameterError

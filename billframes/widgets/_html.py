@@ -27,8 +27,8 @@ from billframes.analysis.column_types import ENUMS
 from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import PRICED, Measure, title_of_key
 from billframes.analysis.spec import measure
+from billframes.plots.axes import NARROW, fit_narrow
 from billframes.plots.drawing import height_for
-from billframes.plots.narrow import NARROW, fit_narrow
 
 __all__ = [
     "busy",

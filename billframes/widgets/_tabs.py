@@ -10,9 +10,9 @@ import ipywidgets as w
 import pandas as pd
 
 from billframes._show import format_number, long_date
+from billframes.analysis.explain import meaning
 from billframes.analysis.explanation import definition_list
 from billframes.analysis.keys import TIMES
-from billframes.analysis.plain_words import meaning
 from billframes.analysis.spec import measure
 from billframes.widgets._filtered_book import FilteredBook
 from billframes.widgets._html import (

@@ -13,13 +13,11 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 
-from billframes.widgets._choices import Choices
-from billframes.widgets._control import Control
+from billframes.widgets._controls import Choices, Control, Dates, Numbers
 from billframes.widgets._describe import code, sentence
 from billframes.widgets._fields import FilterField
 from billframes.widgets._filters import Filters
 from billframes.widgets._html import button, note, shown, stylesheet, text_of
-from billframes.widgets._range_controls import Dates, Numbers
 from billframes.widgets._state import Criterion, FilterState, Range, Value, read_state
 
 __all__ = ["FilterPanel", "day_of", "filter_panel"]

@@ -27,8 +27,8 @@ from billframes.analysis import (
     wip,
 )
 from billframes.analysis.column_types import ENUMS
+from billframes.schema.records.clients import MatterType
 from billframes.schema.records.firm import Role
-from billframes.schema.records.matters import MatterType
 from billframes.schema.records.shared import InvoiceState
 from billframes.schema.records.work import BillingType
 from tests.analysis.conftest import Firm, pandas as to_pandas

@@ -12,8 +12,8 @@ import pytest
 import billframes as bf
 import billframes.analysis as analyses
 from billframes.analysis.metrics import UNITS, bucket
+from billframes.analysis.result_rows import total_of
 from billframes.analysis.spec import analyses as declared_analyses, measure, measures
-from billframes.analysis.totals import total_of
 from billframes.schema import resources
 from billframes.schema.sources import sources_of
 

@@ -8,7 +8,7 @@ import pytest
 
 from billframes import ParameterError
 from billframes.analysis.aging import ANALYSIS
-from billframes.analysis.plain_words import plain
+from billframes.analysis.explain import plain
 from billframes.analysis.spec import analyses
 
 

@@ -19,8 +19,7 @@ import billframes as bf
 from billframes.bulk import apply as applying
 from billframes.bulk.journal import Journal
 from billframes.sandbox import Sandbox, throttle as throttling
-from billframes.sandbox.background_writer import BackgroundWriter
-from billframes.sandbox.fault_injection import Trouble
+from billframes.sandbox.fault_injection import BackgroundWriter, Trouble
 from billframes.sandbox.throttle import Throttle
 from billframes.transport import http
 from tests.bulk.colleague import edited_beside

@@ -12,7 +12,7 @@ import pytest
 
 import billframes as bf
 from billframes.ebilling import LedesFile, LedesProfile, ledes, ledes_check, read_ledes
-from billframes.ebilling.fields import HEADING
+from billframes.ebilling.format import HEADING
 from billframes.errors import LedesError, MissingColumnError, ParameterError
 
 from .firm import PROFILE, frames

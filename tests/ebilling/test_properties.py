@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from billframes.ebilling import ledes, ledes_check, read_ledes
 from billframes.ebilling.amounts import spread
-from billframes.ebilling.fields import FIELDS
+from billframes.ebilling.format import FIELDS
 from billframes.errors import LedesError
 
 from .firm import PROFILE, frames

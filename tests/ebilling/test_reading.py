@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from billframes.ebilling import LedesFile, ledes, ledes_check, read_ledes
-from billframes.ebilling.fields import COLUMNS, HEADING
 from billframes.ebilling.findings import FILE_COLUMNS
+from billframes.ebilling.format import COLUMNS, HEADING
 from billframes.errors import IncompleteDataWarning, ParameterError
 
 from .firm import PROFILE, frames

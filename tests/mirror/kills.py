@@ -17,8 +17,7 @@ from pathlib import Path
 import billframes as bf
 from billframes.mirror import mirror
 from billframes.sandbox import Sandbox
-from billframes.sandbox.background_writer import BackgroundWriter
-from billframes.sandbox.fault_injection import Trouble
+from billframes.sandbox.fault_injection import BackgroundWriter, Trouble
 from tests.frames import assert_frame_equal
 
 TABLES = ["time_entries", "expenses", "fixed_fees", "invoices", "clients", "matters", "users", "client_balances"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from importlib import resources
 
@@ -11,7 +13,9 @@ import pytest
 from billframes._export import write
 from billframes.errors import AuthenticationError, BillframesError, ConfigError, ParameterError
 from billframes.report import building
-from billframes.report.building import build
+from billframes.report.building import build, chromium, print_pages
+
+OTHER = "<title>Report</title><body>Another page"
 
 
 def test_a_wrong_credential_is_the_same_error_here_as_in_the_kernel(environment, out):
@@ -69,3 +73,17 @@ def test_reports_of_several_repeat_the_cells_behind_the_load_and_are_split_again
     assert two == ["firm = firm.only('responsible:u1')", *shown]
     assert three == ["firm = firm.only('responsible:')", *shown]
     assert sum("report.load(" in cell.source for cell in repeated.cells) == 1
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_page_is_printed_in_pages_and_is_the_same_file_each_time(html):
+    try:
+        chromium()
+    except ConfigError as error:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(str(error))
+    report, again, other = print_pages([html, html, OTHER])
+    assert report[:5] == b"%PDF-"
+    assert report == again != other
+    assert 8 <= len(re.findall(rb"/Type\s*/Page\b", report)) <= 10
+    assert set(re.findall(rb"/(?:Creation|Mod)Date \(D:(\d{14})", report)) == {b"20000101000000"}

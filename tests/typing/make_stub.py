@@ -34,7 +34,7 @@ from msgspec import UNSET, UnsetType
 
 from billframes.bulk.plan import Plan
 from billframes.loaders.loader import Id, Ids, Loader, Names, Parameters, Progress
-from billframes.loading.merge import Merge
+from billframes.loading.request_bodies import Merge
 from billframes.loading.record import Record
 from billframes.periods import DateLike
 

@@ -15,8 +15,8 @@ from bs4 import BeautifulSoup
 import billframes as bf
 from billframes._show import change
 from billframes.analysis import guards
+from billframes.analysis.explain import meaning
 from billframes.analysis.metrics import Measure
-from billframes.analysis.plain_words import meaning
 from billframes.analysis.spec import measures
 from billframes.widgets import _html as html_module, _ways as ways
 from billframes.widgets._filtered_book import BookFilters, FilteredBook

@@ -6,20 +6,10 @@ these declarations; nothing else in billframes knows a field's wire name or type
 
 from __future__ import annotations
 
-from billframes.schema.records import clients, firm, matters, shared, work
+from billframes.schema.records import clients, firm, shared, work
 from billframes.schema.records.clients import *  # noqa: F403
-from billframes.schema.records.fields import ApiRecord, WriteBody
 from billframes.schema.records.firm import *  # noqa: F403
-from billframes.schema.records.matters import *  # noqa: F403
 from billframes.schema.records.shared import *  # noqa: F403
 from billframes.schema.records.work import *  # noqa: F403
 
-__all__ = [  # noqa: PLE0604
-    "ApiRecord",
-    "WriteBody",
-    *clients.__all__,
-    *firm.__all__,
-    *matters.__all__,
-    *shared.__all__,
-    *work.__all__,
-]
+__all__ = [*clients.__all__, *firm.__all__, *shared.__all__, *work.__all__]  # noqa: PLE0604

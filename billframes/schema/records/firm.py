@@ -6,8 +6,19 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
-from billframes.schema.records.fields import ApiRecord, Flag, Id, Label, Text, WriteBody, enum, note
-from billframes.schema.records.shared import CustomFieldValue, CustomFieldValueUpdate, ValueType
+from billframes.schema.records.shared import (
+    ApiRecord,
+    CustomFieldValue,
+    CustomFieldValueUpdate,
+    Flag,
+    Id,
+    Label,
+    Text,
+    ValueType,
+    WriteBody,
+    enum,
+    note,
+)
 
 __all__ = [
     "CodeDetail",

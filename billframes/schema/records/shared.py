@@ -1,4 +1,21 @@
-"""Records that appear inside others: metadata, custom fields, contacts, references, pagination.
+"""What records share: how their fields are declared, and the records that appear inside others.
+
+A field's annotation is a Python type for msgspec plus one or more `Meta`. Their descriptions end up in the
+docs' column tables and in the sandbox's OpenAPI; their `extra` says what only billframes asks for:
+
+========== ===================================================================================
+kind       what the value is, and so its dtype in a frame (see `billframes.schema.columns`)
+values     an enum's declared values in the spec's order
+missing    what it means when the value is missing
+select     the `select` name that brings the field; None when it always comes
+scope      the credential's scope that the field needs
+reads      the attribute to read in its stead, where a value may have to be put together
+repeated   True: many records have the same, as with codes; ids of other records always are
+hidden     True: serves another field, is not a column
+========== ===================================================================================
+
+Enum values are declared as text, not as Python enums, because a value this description does not know must
+survive decoding (it is kept, with a warning).
 
 The spec does not show which fields the embedded user, matter, client, invoice, fixed fee and practice area
 carry. Here each takes any of the reference's fields, none required, and a name that does not come whole is
@@ -7,40 +24,98 @@ put together from its parts.
 
 from __future__ import annotations
 
-from typing import Annotated
+import datetime as dt
+from typing import Annotated, Any
 
-from msgspec import UNSET, Struct, UnsetType, field
-
-from billframes.schema.records.fields import (
-    ApiRecord,
-    Date,
-    Hint,
-    Id,
-    Instant,
-    Label,
-    Money,
-    Text,
-    WriteBody,
-    enum,
-    note,
-)
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 __all__ = [
+    "ApiRecord",
     "ClientReference",
     "Contact",
     "CustomFieldValue",
     "CustomFieldValueUpdate",
+    "Date",
     "FixedFeeReference",
+    "Flag",
+    "Hint",
+    "Hours",
+    "Id",
+    "Instant",
     "InvoiceReference",
     "InvoiceState",
+    "Label",
     "MatterReference",
     "Metadata",
+    "Money",
+    "Number",
     "Pagination",
     "PracticeAreaReference",
+    "Rate",
     "Reference",
+    "Text",
+    "TimeOfDay",
     "UserReference",
     "ValueType",
+    "WriteBody",
+    "enum",
+    "note",
 ]
+
+
+class ApiRecord(Struct, rename="camel", gc=False):
+    """
+    Base of everything the API answers with.
+
+    Unknown properties are ignored. `gc=False` keeps the garbage collector off thousands of small structs,
+    which halves the time decoding takes; records hold no cycles.
+    """
+
+
+class WriteBody(Struct, rename="camel", omit_defaults=True):
+    """Base of everything the API takes: a property left UNSET is not sent, None is sent as null."""
+
+
+def note(description: str, **extra: Any) -> Meta:
+    """
+    Describe a field.
+
+    Parameters
+    ----------
+    description : str
+        What the value is.
+    **extra
+        Any of the words in this module's table.
+    """
+    return Meta(description=description, extra=extra)
+
+
+def enum(*values: str) -> Meta:
+    """Declare the values of an enum, in the spec's order."""
+    return Meta(extra={"kind": "enum", "values": values}, extra_json_schema={"enum": list(values)})
+
+
+def _kind(kind: str, format_: str | None = None, **schema: Any) -> Meta:
+    if format_:
+        schema["format"] = format_
+    return Meta(extra={"kind": kind}, extra_json_schema=schema or None)
+
+
+Id = Annotated[str, _kind("id", "uuid")]
+Text = Annotated[str, _kind("text")]
+# A property the description does not have, which may stand in for one it has: read if it is text, else ignored.
+Hint = Annotated[Any, _kind("text")]
+# An empty label breaks the spec, but a load must not fail over it: documented, checked on writes, not on reads.
+Label = Annotated[str, _kind("text", minLength=1)]
+Date = Annotated[dt.date, _kind("date", "date")]
+Instant = Annotated[str, _kind("instant", "date-time")]
+TimeOfDay = Annotated[str, _kind("time", "time")]
+Flag = Annotated[bool, _kind("flag")]
+Money = Annotated[float, _kind("money", "double")]
+Hours = Annotated[float, _kind("hours", "double")]
+Rate = Annotated[float, _kind("rate", "double")]
+Number = Annotated[float, _kind("number", "double")]
+
 
 ValueType = Annotated[str, enum("text", "boolean", "number", "date", "enum")]
 InvoiceState = Annotated[str, enum("draft", "review", "approved", "final")]

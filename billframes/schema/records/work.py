@@ -6,29 +6,27 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
-from billframes.schema.records.fields import (
+from billframes.schema.records.shared import (
     ApiRecord,
+    ClientReference,
     Date,
+    FixedFeeReference,
     Flag,
     Hours,
     Id,
+    InvoiceReference,
+    InvoiceState,
     Label,
+    MatterReference,
+    Metadata,
     Money,
     Rate,
     Text,
     TimeOfDay,
+    UserReference,
     WriteBody,
     enum,
     note,
-)
-from billframes.schema.records.shared import (
-    ClientReference,
-    FixedFeeReference,
-    InvoiceReference,
-    InvoiceState,
-    MatterReference,
-    Metadata,
-    UserReference,
 )
 
 __all__ = [

@@ -23,12 +23,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from billframes._terminal import say
-from billframes.commands.connection import add_connection
+from billframes.commands import add_connection
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesError, ConfigError
 from billframes.periods import parse_period
-from billframes.report.demo import DEMO_FIRM, DEMO_REMARK, demonstration
-from billframes.report.kernel import OPEN_KERNEL, private_folder, transport_in
+from billframes.report.kernel import DEMO_FIRM, DEMO_REMARK, OPEN_KERNEL, demonstration, private_folder, transport_in
 from billframes.sandbox.command import signals_interrupt
 from billframes.widgets.dashboard import FRAMES, PERIOD, PORT_FILE, REMARK, SETTINGS, TITLE, VARIABLES_FILE
 

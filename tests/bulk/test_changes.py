@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import tracemalloc
 
-from billframes.bulk.changes import Cell, Change
-from billframes.bulk.packed import Changes
+from billframes.bulk.changes import Cell, Change, Changes
 
 AT = dt.datetime(2026, 10, 31, 20, tzinfo=dt.UTC)
 

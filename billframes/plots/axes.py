@@ -1,21 +1,44 @@
-"""Axes that show themselves in a notebook, and how all charts look.
+"""Axes that show themselves in a notebook, and how all charts look, also at the width of a phone.
 
 A figure made without pyplot is shown by nobody, so these axes bring their own picture; in return nothing global
 is changed and no figure stays open.
+
+The report and the explorer draw charts a second time for phones; `fit_narrow` makes their text fit.
 """
 
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Sequence
 from typing import Any, cast
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
+from matplotlib.transforms import blended_transform_factory
 
 from billframes._show import MINUS, MISSING, format_number
 
-__all__ = ["DARK", "INK", "MUTED", "PALE", "RAMP", "SIZE", "axes_for", "finish", "hours", "legend", "money", "percent"]
+__all__ = [
+    "DARK",
+    "INK",
+    "MUTED",
+    "NARROW",
+    "PALE",
+    "RAMP",
+    "SHORT",
+    "SIZE",
+    "axes_for",
+    "cut_labels",
+    "finish",
+    "fit_narrow",
+    "hours",
+    "legend",
+    "money",
+    "percent",
+    "shortened",
+]
 
 # Shades of one blue differ in lightness, so colour-blind readers and black-and-white prints show the difference.
 DARK = "#1f4e79"
@@ -26,6 +49,11 @@ MUTED = "#5a5a5a"
 SIZE = 9.0
 # Below this many hours or days, axes have ticks at halves.
 SMALL = 20
+# Longer names would leave no room for the bars.
+LONGEST = 34
+# Of names in narrow charts.
+SHORT = 22
+_REFERENCE = re.compile(r" \([^()]+\)$")
 
 
 class _ShownAxes(Axes):
@@ -134,3 +162,65 @@ def percent(value: float) -> str:
     ['74.5%', '100.0%', '–']
     """
     return format_number(value, "ratio")
+
+
+def shortened(label: str, longest: int = LONGEST) -> str:
+    """
+    Cut a name that is too long to stand beside a bar. A reference at its end stays: it tells namesakes apart.
+
+    Examples
+    --------
+    >>> shortened("Stonebridge Development Corp.", 22)
+    'Stonebridge Developme…'
+    >>> shortened("Granite Mutual Insurance Company (1007)", 22)
+    'Granite Mutual… (1007)'
+    """
+    if len(label) <= longest:
+        return label
+    reference = _REFERENCE.search(label)
+    tail = reference[0] if reference and len(reference[0]) <= longest // 2 else ""
+    return f"{label[: longest - 1 - len(tail)].rstrip()}…{tail}"
+
+
+# Inches; on a phone, text in charts then has the size of the text in tables.
+NARROW = 4.4
+
+
+def fit_narrow(ax: Axes) -> None:
+    """Make what was drawn fit a phone: names are cut, months and what stands above them are turned."""
+    if (legend := ax.get_legend()) is not None:
+        texts = [each.get_text() for each in legend.get_texts()]
+        handles: Any = legend.legend_handles
+        size = legend.get_texts()[0].get_fontsize()
+        figure: Any = ax.figure
+        # From the picture's left side, not from the axes', which names of rows push to the right.
+        ax.legend(
+            handles,
+            texts,
+            loc="lower left",
+            bbox_to_anchor=(0.02, 1.0),
+            bbox_transform=blended_transform_factory(figure.transFigure, ax.transAxes),
+            ncols=3,
+            frameon=False,
+            fontsize=size,
+            handlelength=1.0,
+            columnspacing=0.9,
+            borderpad=0.0,
+        )
+    months = [label.get_text() for label in ax.get_xticklabels()]
+    if any("\n" in each for each in months):
+        ax.set_xticks(ax.get_xticks(), [each.replace("\n", " ") for each in months], rotation=90)
+        for text in ax.texts:
+            text.set(rotation=90, va="bottom")
+        ax.margins(y=0.42)
+    elif all(each.endswith(" days") for each in months[1:]):
+        # The axis' title says that they are days.
+        ax.set_xticks(ax.get_xticks(), [each.removesuffix(" days") for each in months])
+    cut_labels(ax)
+
+
+def cut_labels(ax: Axes) -> None:
+    """Cut the names of rows that are long."""
+    labels: Sequence[str] = [label.get_text() for label in ax.get_yticklabels()]
+    if ax.yaxis_inverted():
+        ax.set_yticks(ax.get_yticks(), [shortened(each, SHORT) for each in labels])
