@@ -5,6 +5,8 @@ apostrophe in front, as spreadsheets themselves mark text. Numbers and dates are
 
 A CSV file does not declare its separator. Excel in much of Europe splits at semicolons and could begin a field inside a
 text. All text is therefore in quotes, and text after a separator that would begin a formula is also marked.
+
+An Excel cell holds 32,767 characters. A longer text is cut, and its end says so.
 """
 
 from __future__ import annotations
@@ -15,15 +17,17 @@ import os
 import re
 import tempfile
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 import pandas as pd
 
-from billframes.errors import ConfigError, ParameterError
+from billframes._user_lines import warn
+from billframes.errors import BillframesWarning, ConfigError, ParameterError
 
-__all__ = ["check_out", "file_name", "make_folder", "neutral", "to_csv", "to_excel", "write"]
+__all__ = ["check_out", "excel_text", "file_name", "is_cut", "make_folder", "neutral", "to_csv", "to_excel", "write"]
 
 # Characters that begin a formula in a spreadsheet, or that it skips before one; the wide forms apply in East Asia.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -33,6 +37,9 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com",
 _LONGEST = 100
 # Characters of a column in Excel; longer texts are cut off on the screen.
 _WIDEST, _NARROWEST = 60, 10
+# Characters of an Excel cell, counted in UTF-16.
+_CELL = 32_767
+_CUT = " […] (cut: an Excel cell holds no more)"
 
 
 def neutral(value: object) -> object:
@@ -45,6 +52,28 @@ def neutral(value: object) -> object:
     ("'=1+1", 'Acme', -5.0)
     """
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def excel_text(value: object) -> object:
+    """
+    Mark text that would run as a formula, and cut what is too long for an Excel cell. Other values are not changed.
+
+    Examples
+    --------
+    >>> excel_text("=1+1"), excel_text(-5.0)
+    ("'=1+1", -5.0)
+    >>> excel_text("word " * 10_000)[-45:]
+    'rd wor […] (cut: an Excel cell holds no more)'
+    """
+    text = neutral(value)
+    if not isinstance(text, str) or len(text) * 2 <= _CELL or len(wide := text.encode("utf-16-le")) <= _CELL * 2:
+        return text
+    return wide[: (_CELL - len(_CUT)) * 2].decode("utf-16-le", errors="ignore").rstrip() + _CUT
+
+
+def is_cut(value: object) -> bool:
+    """Tell whether a text is only the beginning of a longer one, as `excel_text` cut it."""
+    return isinstance(value, str) and value.endswith(_CUT)
 
 
 def file_name(words: str, ending: str) -> str:
@@ -79,7 +108,7 @@ def to_csv(frame: pd.DataFrame) -> bytes:
     ,
     """
     missing = token_hex() if len(frame.columns) > 1 else ""
-    text: str = _safe(frame, inside=True).to_csv(
+    text: str = _safe(frame, _neutral_inside).to_csv(
         index=False, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=missing
     )
     # With a single column, the quotes stay, because an empty line would be skipped.
@@ -88,7 +117,7 @@ def to_csv(frame: pd.DataFrame) -> bytes:
 
 def to_excel(frame: pd.DataFrame, *, sheet: str = "billframes", time_zone: str = "UTC") -> bytes:
     """
-    Write a frame as an Excel workbook with one sheet. The index is not written.
+    Write a frame as an Excel workbook with one sheet. The index is not written. Warn if texts are cut.
 
     Parameters
     ----------
@@ -107,7 +136,8 @@ def to_excel(frame: pd.DataFrame, *, sheet: str = "billframes", time_zone: str =
         import xlsxwriter  # noqa: F401
     except ImportError:
         raise ConfigError("Excel files need a writer: pip install 'billframes[excel]'.") from None
-    plain = _safe(frame)
+    plain = _safe(frame, excel_text)
+    _warn_of_cut(plain)
     for name in plain.columns:
         if isinstance(plain[name].dtype, pd.DatetimeTZDtype):
             plain[name] = plain[name].dt.tz_convert(time_zone).dt.tz_localize(None)
@@ -147,9 +177,19 @@ def _width(heading: str, values: pd.Series[Any]) -> float:
     return min(_WIDEST, max(widest, len(heading) + 3, _NARROWEST)) + 1.0
 
 
-def _safe(frame: pd.DataFrame, *, inside: bool = False) -> pd.DataFrame:
-    """Return a frame without formulas. `inside` also marks those after a separator within a text."""
-    mark = _neutral_inside if inside else neutral
+def _warn_of_cut(frame: pd.DataFrame) -> None:
+    cut = {name: number for name in _text_columns(frame) if (number := sum(map(is_cut, frame[name])))}
+    if cut:
+        named = ", ".join(f"{name} ({number:,})" for name, number in cut.items())
+        warn(
+            f"Texts of more than {_CELL:,} characters are cut, because an Excel cell holds no more: {named}. "
+            "CSV and Parquet files have all of them.",
+            BillframesWarning,
+        )
+
+
+def _safe(frame: pd.DataFrame, mark: Callable[[object], object]) -> pd.DataFrame:
+    """Return a frame whose texts are safe to open, by what marks a text."""
     texts = {name: frame[name].map(lambda value: mark(_joined(value))) for name in _text_columns(frame)}
     return frame.assign(**texts).rename(columns=mark)
 

@@ -62,6 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     SystemExit: 0
     """
     args = _parse(sys.argv[1:] if argv is None else argv)
+    before = os.environ.get(DEBUG_VARIABLE)
     if args.debug:
         # Kernels that the command starts show whole tracebacks, too.
         os.environ[DEBUG_VARIABLE] = "1"
@@ -76,7 +77,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(traceback.format_exc(), error=True)
         return BROKEN
     finally:
-        os.environ.pop(DEBUG_VARIABLE, None)
+        if before is None:
+            os.environ.pop(DEBUG_VARIABLE, None)
+        else:
+            os.environ[DEBUG_VARIABLE] = before
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:

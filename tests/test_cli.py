@@ -70,6 +70,14 @@ def test_debug_shows_the_traceback_of_an_error(capsys):
 
 
 @pytest.mark.parametrize("words", [[], ["--debug"]])
+def test_a_debug_variable_that_the_user_set_stays(monkeypatch, words):
+    monkeypatch.setenv(DEBUG_VARIABLE, "yes")
+    monkeypatch.setattr("billframes.commands.doctor.run", lambda _args: 0)
+    main(["doctor", *words])
+    assert os.environ[DEBUG_VARIABLE] == "yes"
+
+
+@pytest.mark.parametrize("words", [[], ["--debug"]])
 def test_debug_also_asks_the_kernels_of_a_command_for_whole_tracebacks(monkeypatch, words):
     asked = []
     monkeypatch.setattr("billframes.commands.doctor.run", lambda _args: asked.append(DEBUG_VARIABLE in os.environ) or 0)

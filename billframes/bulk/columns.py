@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from msgspec import Struct
 
-from billframes._export import neutral
+from billframes._export import excel_text, is_cut, neutral
 from billframes.schema.columns import Column
 from billframes.schema.custom_fields import CustomColumn, read_values
 from billframes.schema.decode import parse_instant, parse_time, same_id
@@ -335,7 +335,8 @@ def same(column: EditColumn, before: Any, after: Any) -> bool:
     Tell whether two cells hold the same value.
 
     Money, hours and rates are compared at the cent; a text with the apostrophe that marks it in a spreadsheet is the
-    text without it; missing text and empty text are one; a text that became a number is the number.
+    text without it, and one that was cut for an Excel cell is the whole text; missing text and empty text are one; a
+    text that became a number is the number.
 
     Examples
     --------
@@ -358,6 +359,8 @@ def same(column: EditColumn, before: Any, after: Any) -> bool:
         if isinstance(after, Digits) and _is_number(before):
             return float(before) == float(after)
         one, other = _lines(before), _lines(after)
+        if is_cut(other):
+            one = _lines(str(excel_text(before)))
         return one == other or neutral(one) == other or neutral(other) == one
     return bool(before == after)
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from billframes._export import is_cut
 from billframes._names import closest, snake_case
 from billframes.bulk.changes import Cell, Change, Changes, body_for
 from billframes.bulk.columns import Digits, EditColumn, same, text_of_cell
@@ -193,7 +194,9 @@ class Comparison:
             return None
         path = column.create if creating else column.update
         if isinstance(after, Unreadable):
-            if after.shown.strip() == text_of_cell(before):
+            if after.shown.strip() == text_of_cell(before) or (
+                is_cut(after.shown) and same(column, before, after.shown)
+            ):
                 return None
             if path is None:
                 return Cell(name, before, after.shown, "read-only column", "the API does not let callers write it")

@@ -16,6 +16,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
+from billframes._export import is_cut
 from billframes._names import closest, snake_case
 from billframes.bulk.columns import EditColumn, UnreadableError, read_cell
 from billframes.bulk.records import Texts, hashes_of
@@ -208,7 +209,8 @@ def _check_typed(column: EditColumn, value: Any) -> None:
     Raises
     ------
     UnreadableError
-        It is a percentage of hours or money, a text such as "1.250" that is another number elsewhere, or "nan".
+        It is a percentage of hours or money, a text such as "1.250" that is another number elsewhere, "nan", or a text
+        that Excel holds in part.
 
     Examples
     --------
@@ -218,6 +220,8 @@ def _check_typed(column: EditColumn, value: Any) -> None:
     """
     if column.kind == "text" and isinstance(value, str) and value in _MISSING_AS_TEXT:
         raise UnreadableError("is how Python writes a missing value; leave the cell empty, or give another text")
+    if column.kind == "text" and is_cut(value):
+        raise UnreadableError("is the beginning of a text that Excel can't hold; edit it in pandas, as a whole")
     if column.kind in {"money", "hours", "rate"}:
         if isinstance(value, Percentage):
             raise UnreadableError("is a percentage; give the number itself")

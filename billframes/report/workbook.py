@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._export import neutral
+from billframes._export import excel_text
 from billframes._version import __version__
 from billframes.analysis.checked_frames import remembered
 from billframes.analysis.metrics import PRICED, UNITS, Measure
@@ -64,8 +64,6 @@ _A4, _MARGINS = 9, (0.4, 0.4, 0.5, 0.5)
 _ON_PAPER = 230
 # Smaller changes of a ratio are shown as 0.0%, without a sign.
 _LEAST_POINTS = 0.0005
-# Excel's limit for one cell is 32,767 characters.
-_LONGEST = 32_000
 # XML can't contain control characters.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
@@ -276,7 +274,7 @@ def write_cell(page: Any, row: int, column: int, value: Any, form: Any) -> None:
     """Write a number, a date or text with its type. Missing values are empty cells."""
     if isinstance(value, str):
         if value:
-            page.write_string(row, column, str(neutral(_CONTROL.sub(" ", value)))[:_LONGEST], form)
+            page.write_string(row, column, str(excel_text(_CONTROL.sub(" ", value))), form)
         else:
             page.write_blank(row, column, None, form)
     elif pd.isna(value) or (isinstance(value, float) and not math.isfinite(value)):

@@ -102,6 +102,24 @@ def test_codes_keep_their_zeros_and_texts_that_look_like_formulas_their_first_ch
     assert statuses(firm.client.clients.plan(edited)) == {"no change": 2}
 
 
+def test_a_text_that_an_excel_cell_cuts_is_no_edit_and_is_never_sent_cut(firm, tmp_path):
+    ids = firm.client.time_entries("2026-10", billed=False, limit=2)["time_entry_id"]
+    for id_, text in zip(ids, ["=Call. " + "Réunion\r\n" * 4_000, "\U0001f4dc\U0001f58b" * 20_000], strict=True):
+        firm.client.time_entries.update(id_, description=text)
+    frame = firm.client.time_entries("2026-10", billed=False)
+    frame = frame[frame["time_entry_id"].isin(ids)]
+    with pytest.warns(bf.BillframesWarning, match=r"holds no more: description \(2\)\. CSV and Parquet"):
+        content = to_excel(frame, sheet="time_entries")
+    _, edited = read_workbook(saved(content, tmp_path))
+    assert edited["description"].str.endswith("(cut: an Excel cell holds no more)").all()
+    assert edited["description"].str.len().max() > 16_000
+    assert statuses(firm.client.time_entries.plan(edited)) == {"no change": 2}
+    edited["description"] = edited["description"].str.replace("R", "r").str.replace("\U0001f4dc", "")
+    plan = firm.client.time_entries.plan(edited)
+    assert statuses(plan) == {"invalid": 2}
+    assert "edit it in pandas" in plan.frame["reason"].iloc[0]
+
+
 def test_a_cell_with_an_error_is_not_sent(firm, exported, tmp_path):
     book = openpyxl.load_workbook(io.BytesIO(exported))
     place = {cell.value: cell.column for cell in book.active[1]}
