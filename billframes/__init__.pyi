@@ -1,6 +1,7 @@
 from . import errors as errors, plots as plots, tables as tables
 from ._session import (
     CLEAR as CLEAR,
+    book as book,
     client_balances as client_balances,
     clients as clients,
     code_sets as code_sets,
@@ -13,7 +14,9 @@ from ._session import (
     health as health,
     invoices as invoices,
     matters as matters,
+    mirror as mirror,
     practice_areas as practice_areas,
+    resume as resume,
     time_entries as time_entries,
     users as users,
 )
@@ -52,16 +55,12 @@ from .analysis.wip import wip as wip
 from .analysis.write_downs import write_downs as write_downs
 from .book import (
     Book as Book,
-    book as book,
 )
 from .bulk.outcomes import (
     Outcomes as Outcomes,
 )
 from .bulk.plan import (
     Plan as Plan,
-)
-from .bulk.resume import (
-    resume as resume,
 )
 from .client import (
     Client as Client,
@@ -111,7 +110,6 @@ from .loading.request_bodies import (
 )
 from .mirror import (
     Mirror as Mirror,
-    mirror as mirror,
     receipts as receipts,
 )
 from .widgets import (

@@ -1,33 +1,44 @@
-"""The default client, and the loaders bound to it.
+"""The default client, and everything that uses it if no other client is given.
 
-`connect` makes the default client. Where nobody connected, the first load makes one from the environment or the
-profile; with nothing configured that raises `ConfigError`. Sandbox data are only ever used when asked for by name.
+`connect` makes the default client. If nobody connected, the first load makes one from the environment or the profile;
+with nothing configured that raises `ConfigError`. Sandbox data are only ever used when requested by name.
+
+The default client can be a mirror, so this module knows the mirror, the book and bulk edits, and none of them knows
+this one: they are given their client, or what returns it. They are imported when they are used, because the first load
+of a process should not wait for them.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from billframes._names import closest, with_article
 from billframes.client import Client
 from billframes.client_options import ClientOptions, checked_names, documented
+from billframes.config.firm import FirmSettings
 from billframes.config.secret import Secret, hidden
 from billframes.errors import ParameterError
 from billframes.loaders.loader_set import LoaderSet
-from billframes.loading.enrich import ENTITIES, join_details
+from billframes.loading.enrich import ENTITIES, checked_entities, join_details, kind_and_columns
+from billframes.loading.progress import Progress
+from billframes.periods import DateLike, resolve
 from billframes.schema.resources import ALL_ZERO_ID as CLEAR
 
 if TYPE_CHECKING:
+    from billframes.book import Book
+    from billframes.bulk.outcomes import Outcomes
+    from billframes.mirror import Mirror
     from billframes.sandbox import Sandbox
 
 __all__ = [
     "CLEAR",
     "MIRROR_VARIABLE",
+    "book",
     "client_balances",
     "clients",
     "code_sets",
@@ -41,7 +52,9 @@ __all__ = [
     "health",
     "invoices",
     "matters",
+    "mirror",
     "practice_areas",
+    "resume",
     "time_entries",
     "users",
 ]
@@ -115,8 +128,6 @@ def _default_is(client: Client) -> Client:
 
 def _mirror(path: str | Path) -> Client:
     """Open a mirror in a client's place: it has the same loaders."""
-    from billframes.mirror import mirror
-
     opened = mirror(path)
     # Says at once if it can't be read.
     _ = opened.version
@@ -198,32 +209,149 @@ def enrich(
     >>> {"matter_type", "practice_area_label", "matter_opened"} <= set(entries.columns)
     True
     """
-    names = [by] if isinstance(by, str) else list(by)
-    for name in names:
-        if name not in ENTITIES:
-            raise ParameterError(
-                f"by={name!r} is not known; it takes {', '.join(map(repr, ENTITIES))}.{closest(name, ENTITIES)}"
-            )
-    if not hasattr(frame, "columns"):
-        raise ParameterError(
-            f"frame is {with_article(type(frame).__name__)}; pass a DataFrame of pandas, Polars or Arrow."
-        )
+    names = checked_entities(by)
+    kind, columns = kind_and_columns(frame)
     given = {"matter": matters, "client": clients, "user": users}
-    kind = _kind_of(frame)
     details = {}
     for name in names:
-        if given[name] is None and f"{name}_id" in _columns(frame):
-            loading = client or default_client()
-            given[name] = getattr(loading, f"{name}s")(to=kind)
+        if given[name] is None and f"{name}_id" in columns:
+            given[name] = getattr(client or default_client(), f"{name}s")(to=kind)
         if given[name] is not None:
             details[name] = given[name]
     return join_details(frame, details or dict.fromkeys(names))
 
 
-def _columns(frame: Any) -> list[str]:
-    return list(getattr(frame, "column_names", None) or frame.columns)
+def book(
+    start: DateLike,
+    end: DateLike | None = None,
+    *,
+    settings: FirmSettings | None = None,
+    client: Client | None = None,
+) -> Book:
+    """
+    Open a period's book: what its analyses need, loaded when needed and wide enough.
+
+    Parameters
+    ----------
+    start : str, date, datetime, Timestamp or Period
+        A period such as "2026-Q3", or the first day, inclusive.
+    end : str, date, datetime or Timestamp, optional
+        Last day, inclusive.
+    settings : FirmSettings, optional
+        Working days, hours a day, leave, targets and rates of the firm. By default those that the client's profile
+        names as `firm`.
+    client : Client, optional
+        What to load with; the default client if it is not given.
+
+    Returns
+    -------
+    Book
+
+    Raises
+    ------
+    ParameterError
+        The period can't be read.
+
+    Examples
+    --------
+    >>> book = bf.book("2026-Q3")
+    >>> book.realization(by="practice_area").columns[:2].tolist()
+    ['practice_area_id', 'practice_area_label']
+    """
+    from billframes.book import Book
+
+    return Book(resolve(start, end), settings=settings, client=client or default_client())
 
 
-def _kind_of(frame: Any) -> str:
-    kind = type(frame).__module__.partition(".")[0]
-    return {"polars": "polars", "pyarrow": "arrow"}.get(kind, "pandas")
+def mirror(
+    path: str | Path,
+    *,
+    client: Client | None = None,
+    max_age: str | dt.timedelta | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> Mirror:
+    """
+    Open a local copy of all resources, or name the place for a new one.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder, or "s3://…".
+    client : Client, optional
+        What to refresh from; the default client if it is not given.
+    max_age : timedelta or str, optional
+        Loads refuse data older than this, such as "1 day".
+    storage_options : mapping of str to str, optional
+        Options of the object store, such as `AWS_ENDPOINT_URL`.
+
+    Returns
+    -------
+    Mirror
+
+    Raises
+    ------
+    MirrorError
+        `deltalake` is not installed.
+
+    Examples
+    --------
+    >>> m = bf.mirror(folder / "firm")  # doctest: +SKIP
+    >>> m.refresh()  # doctest: +SKIP
+    >>> m.time_entries("2026-10")  # doctest: +SKIP
+    """
+    from billframes.mirror import Mirror
+    from billframes.mirror.catalogue import checked_span
+    from billframes.mirror.storage import Storage, check_installed
+
+    check_installed()
+    span = checked_span("max_age", max_age)
+    return Mirror(Storage(path, storage_options), default=default_client, client=client, max_age=span)
+
+
+def resume(journal: str | Path, *, client: Client | None = None, progress: bool | Progress | None = None) -> Outcomes:
+    """
+    Finish what a journal says is unfinished. What was sent is not sent again, and nothing is left out.
+
+    Parameters
+    ----------
+    journal : str or Path
+        The file that `Plan.apply` wrote.
+    client : Client, optional
+        A client of the journal's server; the default client if not given.
+    progress : bool or callable, optional
+        As for the loaders.
+
+    Returns
+    -------
+    Outcomes
+        A row for every change of the plan, also those that were made before.
+
+    Raises
+    ------
+    ParameterError
+        There is no such file, it is not a journal, it belongs to another server, it is finished, or another process is
+        writing it. Nothing was sent.
+
+    Examples
+    --------
+    >>> bf.resume("elsewhere.journal")
+    Traceback (most recent call last):
+    billframes.errors.ParameterError: There is no journal elsewhere.journal.
+    """
+    from billframes.bulk.apply import finish_journal
+    from billframes.bulk.journal import Journal, same_server
+    from billframes.bulk.plan import make_plan
+
+    path = Path(journal).expanduser()
+    with Journal.open(path) as opened:
+        about = opened.about
+        connection = client or default_client()
+        own, other = about.get("base_url", ""), getattr(connection, "base_url", "")
+        if not same_server(own, other):
+            raise ParameterError(
+                f"The journal {path} is of {own}, and the client is connected to {other or 'a mirror'}. Connect to the "
+                "journal's server to go on with it."
+            )
+        if about.get("finished"):
+            raise ParameterError(f"The journal {path} is finished, so there is nothing to resume.")
+        return finish_journal(connection, opened, make_plan, progress)

@@ -15,7 +15,6 @@ import pandas as pd
 
 from billframes._book_methods import FRAMES, methods
 from billframes._names import SuggestsNames
-from billframes._session import default_client
 from billframes._show import fields_html
 from billframes.analysis.contribution import contribution
 from billframes.client import Client
@@ -28,20 +27,22 @@ if TYPE_CHECKING:
 else:
     BookAnalyses = type("BookAnalyses", (), methods())
 
-__all__ = ["Book", "book"]
+__all__ = ["Book"]
 
 
 class Book(BookAnalyses, SuggestsNames):
     """
     The frames that one period's analyses need, and the analyses as methods.
 
-    Made by `book`. The frames are attributes, each loaded on first use: `time_entries`, `expenses`, `fixed_fees`,
+    Made by `bf.book`. The frames are attributes, each loaded on first use: `time_entries`, `expenses`, `fixed_fees`,
     `invoices`, `matters`, `clients`, `users`, `codes`, `code_sets`, `client_balances`.
     """
 
     def __init__(self, period: Period, *, settings: FirmSettings | None, client: Client) -> None:
+        check_settings(settings)
         self.period = period
-        self.settings = settings
+        # A mirror can take the client's place and has no profile.
+        self.settings = settings or getattr(client, "settings", None)
         self._client = client
 
     @property
@@ -153,46 +154,3 @@ class Book(BookAnalyses, SuggestsNames):
         time = getattr(self, name).attrs.get("load", {}).get("time")
         zone = (self.settings or FirmSettings()).time_zone
         return local_day(dt.datetime.fromisoformat(str(time)), zone) if time else None
-
-
-def book(
-    start: DateLike,
-    end: DateLike | None = None,
-    *,
-    settings: FirmSettings | None = None,
-    client: Client | None = None,
-) -> Book:
-    """
-    Open a period's book: what its analyses need, loaded when needed and wide enough.
-
-    Parameters
-    ----------
-    start : str, date, datetime, Timestamp or Period
-        A period such as "2026-Q3", or the first day, inclusive.
-    end : str, date, datetime or Timestamp, optional
-        Last day, inclusive.
-    settings : FirmSettings, optional
-        Working days, hours a day, leave, targets and rates of the firm. By default those that the client's profile
-        names as `firm`.
-    client : Client, optional
-        What to load with; the default client if it is not given.
-
-    Returns
-    -------
-    Book
-
-    Raises
-    ------
-    ParameterError
-        The period can't be read.
-
-    Examples
-    --------
-    >>> book = bf.book("2026-Q3")
-    >>> book.realization(by="practice_area").columns[:2].tolist()
-    ['practice_area_id', 'practice_area_label']
-    """
-    source = client or default_client()
-    # A mirror can take the client's place and has no profile.
-    check_settings(settings)
-    return Book(resolve(start, end), settings=settings or getattr(source, "settings", None), client=source)

@@ -21,7 +21,6 @@ answered, so that `bf.resume(journal)` finishes an apply that was killed without
 `sending`       send changes side by side, in waves
 `outcomes`      `Outcomes`: what became of each change, once more, and back
 `apply`         from a plan to its outcomes
-`resume`        finish what a journal says is unfinished
 `workbook`      read an edited workbook
 =============== ==============================================================================
 """

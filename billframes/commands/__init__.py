@@ -41,8 +41,8 @@ def add_connection(parser: argparse.ArgumentParser, *, mirror: bool = True, more
 def connected(args: argparse.Namespace) -> Iterator[Client]:
     """Connect as the options say, and close the connection afterwards."""
     # The options are declared without what the connection needs, which takes long to import.
+    from billframes._session import mirror
     from billframes.client import Client
-    from billframes.mirror import mirror
 
     if args.demo:
         from billframes.sandbox import Sandbox

@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from billframes._session import resume
 from billframes._terminal import say
 from billframes.bulk.display import as_text, headline
 from billframes.bulk.journal import Journal, folder
 from billframes.bulk.plan import Plan, make_plan
-from billframes.bulk.resume import resume
 from billframes.bulk.workbook import read_workbook
 from billframes.client import Client
 from billframes.commands import add_connection, connected

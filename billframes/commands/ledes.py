@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from billframes._session import book
 from billframes._terminal import say, say_error
-from billframes.book import Book, book
+from billframes.book import Book
 from billframes.commands import add_connection, connected
 from billframes.ebilling import LedesProfile, ledes, ledes_check
 from billframes.errors import BillframesError, LedesError, ParameterError

@@ -11,9 +11,10 @@ import sys
 
 import pandas as pd
 
+from billframes._session import mirror
 from billframes._terminal import say
 from billframes.commands import add_connection, connected
-from billframes.mirror import Mirror, mirror
+from billframes.mirror import Mirror
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]
 

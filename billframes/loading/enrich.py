@@ -7,20 +7,43 @@ A joined column is named after what it belongs to: the matter's `opened` becomes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from billframes._names import closest, with_article
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.loading.load_info import attach_load_info, told_of
 
-__all__ = ["ENTITIES", "join_details"]
+__all__ = ["ENTITIES", "checked_entities", "join_details", "kind_and_columns"]
 
 ENTITIES = ("matter", "client", "user")
 _OWN_NAMES = ("practice_area_", "responsible_", "originator_", "ledes_", "client_")
+
+
+def checked_entities(by: str | Iterable[str]) -> list[str]:
+    """Return what to join as a list; raise `ParameterError` if it names something else."""
+    names = [by] if isinstance(by, str) else list(by)
+    for name in names:
+        if name not in ENTITIES:
+            raise ParameterError(
+                f"by={name!r} is not known; it takes {', '.join(map(repr, ENTITIES))}.{closest(name, ENTITIES)}"
+            )
+    return names
+
+
+def kind_and_columns(frame: Any) -> tuple[str, Collection[str]]:
+    """Return a frame's kind, as loaders take it, and its columns; raise `ParameterError` if it is not a frame."""
+    if not hasattr(frame, "columns"):
+        raise ParameterError(
+            f"frame is {with_article(type(frame).__name__)}; pass a DataFrame of pandas, Polars or Arrow."
+        )
+    kind = type(frame).__module__.partition(".")[0]
+    columns = getattr(frame, "column_names", None) or frame.columns
+    return {"polars": "polars", "pyarrow": "arrow"}.get(kind, "pandas"), list(columns)
 
 
 def join_details(frame: Any, details: Mapping[str, Any]) -> Any:

@@ -35,7 +35,7 @@ Engines
 
 from __future__ import annotations
 
-from billframes.mirror.mirror import Mirror, mirror
+from billframes.mirror.mirror import Mirror
 from billframes.mirror.receipts import receipts
 
-__all__ = ["Mirror", "mirror", "receipts"]
+__all__ = ["Mirror", "receipts"]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Mapping
-from pathlib import Path
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import pandas as pd
 
-from billframes.book import Book, book
+from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.errors import MirrorError, ParameterError
 from billframes.loaders.loader_set import LoaderSet, Owner
@@ -23,15 +22,15 @@ from billframes.mirror.lock import locked
 from billframes.mirror.refresh import Refresh, checked_full
 from billframes.mirror.server import Server
 from billframes.mirror.snapshot import Snapshot
-from billframes.mirror.storage import Storage, check_installed
+from billframes.mirror.storage import Storage
 from billframes.mirror.tables import TABLES
-from billframes.periods import DateLike
+from billframes.periods import DateLike, resolve
 
 if TYPE_CHECKING:
     from billframes.client import Client
     from billframes.ebilling import CodeStore
 
-__all__ = ["Mirror", "mirror"]
+__all__ = ["Mirror"]
 
 # Seconds that a refresh waits for another one.
 WAIT = 3600.0
@@ -41,7 +40,7 @@ class Mirror(MirrorConnection, LoaderSet):
     """
     A local copy of all resources, with a loader for each.
 
-    Made by `mirror`. The loaders are those of a client: same names, same arguments, same frames, without a request.
+    Made by `bf.mirror`. The loaders are those of a client: same names, same arguments, same frames, without a request.
     All of them read one version: the newest when the mirror is first read, and the new one after `refresh`.
     """
 
@@ -52,13 +51,14 @@ class Mirror(MirrorConnection, LoaderSet):
         self,
         storage: Storage,
         *,
+        default: Callable[[], Client],
         client: Client | None = None,
         max_age: dt.timedelta | None = None,
         version: Version | None = None,
     ) -> None:
         MirrorConnection.__init__(self, self._opened)
         self._storage = storage
-        self._client = client
+        self._default, self._client = default, client
         self._max_age = max_age
         self._pinned = version
         self._snapshot: Snapshot | None = None if version is None else Snapshot(storage, version)
@@ -120,7 +120,7 @@ class Mirror(MirrorConnection, LoaderSet):
             raise MirrorError(f"This is the mirror as of {self._pinned.time:%Y-%m-%d %H:%M} UTC; refresh bf.mirror(…).")
         names = checked_full(full)
         checked_progress(progress)
-        client = self._client or _server()
+        client = self._client or self._default_server()
         with locked(self._storage.local, WAIT):
             version = Refresh(self._storage, Server(client, progress), names).run()
         self._snapshot = Snapshot(self._storage, version)
@@ -147,11 +147,11 @@ class Mirror(MirrorConnection, LoaderSet):
             The mirror does not go back so far, or has no such version or tag.
         """
         versions = Catalogue(self._storage).read()
-        return Mirror(self._storage, version=find(versions, when, self._storage.place))
+        return Mirror(self._storage, default=self._default, version=find(versions, when, self._storage.place))
 
     def book(self, start: DateLike, end: DateLike | None = None, *, settings: FirmSettings | None = None) -> Book:
         """
-        Open a period's book on the mirror; see `billframes.book`.
+        Open a period's book on the mirror; see `bf.book`.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class Mirror(MirrorConnection, LoaderSet):
         -------
         Book
         """
-        return book(start, end, settings=settings, client=self.as_of(self.version))  # type: ignore[arg-type]
+        return Book(resolve(start, end), settings=settings, client=cast("Client", self.as_of(self.version)))
 
     def history(self) -> pd.DataFrame:
         """
@@ -313,6 +313,16 @@ class Mirror(MirrorConnection, LoaderSet):
             )
         return self._open()
 
+    def _default_server(self) -> Client:
+        """Return the default client to refresh from."""
+        client: Any = self._default()
+        if isinstance(client, Mirror):
+            raise MirrorError(
+                "The default client is itself a mirror, so nothing says which server to refresh from. "
+                "Give bf.mirror(path, client=bf.Client(…))."
+            )
+        return cast("Client", client)
+
     def close(self) -> None:
         """Do nothing: a mirror holds nothing open. It can take a client's place."""
 
@@ -328,61 +338,14 @@ class Mirror(MirrorConnection, LoaderSet):
         return f"<billframes mirror {self.path}, version {self.version} of {self.time:%Y-%m-%d %H:%M} UTC>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self._storage.place, self._storage.options, self._max_age, self._pinned)
+        return _reopen, (self._storage.place, self._storage.options, self._default, self._max_age, self._pinned)
 
 
-def mirror(
-    path: str | Path,
-    *,
-    client: Client | None = None,
-    max_age: str | dt.timedelta | None = None,
-    storage_options: Mapping[str, str] | None = None,
+def _reopen(
+    place: str,
+    options: Mapping[str, str],
+    default: Callable[[], Client],
+    max_age: dt.timedelta | None,
+    version: Version | None,
 ) -> Mirror:
-    """
-    Open a local copy of all resources, or name the place for a new one.
-
-    Parameters
-    ----------
-    path : str or Path
-        A folder, or "s3://…".
-    client : Client, optional
-        What to refresh from; the default client if it is not given.
-    max_age : timedelta or str, optional
-        Loads refuse data older than this, such as "1 day".
-    storage_options : mapping of str to str, optional
-        Options of the object store, such as `AWS_ENDPOINT_URL`.
-
-    Returns
-    -------
-    Mirror
-
-    Raises
-    ------
-    MirrorError
-        `deltalake` is not installed.
-
-    Examples
-    --------
-    >>> m = bf.mirror(folder / "firm")  # doctest: +SKIP
-    >>> m.refresh()  # doctest: +SKIP
-    >>> m.time_entries("2026-10")  # doctest: +SKIP
-    """
-    check_installed()
-    return Mirror(Storage(path, storage_options), client=client, max_age=checked_span("max_age", max_age))
-
-
-def _server() -> Client:
-    """Return the default client to refresh from."""
-    from billframes._session import default_client
-
-    client: Any = default_client()
-    if isinstance(client, Mirror):
-        raise MirrorError(
-            "The default client is itself a mirror, so nothing says which server to refresh from. "
-            "Give bf.mirror(path, client=bf.Client(…))."
-        )
-    return cast("Client", client)
-
-
-def _reopen(place: str, options: Mapping[str, str], max_age: dt.timedelta | None, version: Version | None) -> Mirror:
-    return Mirror(Storage(place, options), max_age=max_age, version=version)
+    return Mirror(Storage(place, options), default=default, max_age=max_age, version=version)

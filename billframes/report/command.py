@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from billframes._export import check_out, make_folder, write
-from billframes._session import MIRROR_VARIABLE
+from billframes._session import MIRROR_VARIABLE, book, mirror
 from billframes._show import long_date
 from billframes._terminal import say
-from billframes.book import book
 from billframes.book_slice import SLICE_KEYS
 from billframes.client import Client
 from billframes.commands import add_connection
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.mirror import mirror
 from billframes.periods import month_end
 from billframes.report.building import build, build_each, check_extras
 from billframes.report.kernel import DEMO_FIRM, DEMO_REMARK, check_private_kernels, demonstration

@@ -6,9 +6,9 @@ import datetime as dt
 import functools
 from concurrent.futures import ThreadPoolExecutor
 
+from billframes._session import book
 from billframes._show import long_date, month_name
 from billframes.analysis.checked_frames import collect_warnings
-from billframes.book import book
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError

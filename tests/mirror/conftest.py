@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from billframes.mirror import Mirror, mirror
+from billframes import mirror
+from billframes.mirror import Mirror
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import billframes as bf
-from billframes.mirror import mirror
+from billframes import mirror
 from billframes.sandbox import Sandbox
 from billframes.sandbox.fault_injection import BackgroundWriter, Trouble
 from tests.frames import assert_frame_equal
@@ -24,7 +24,7 @@ TABLES = ["time_entries", "expenses", "fixed_fees", "invoices", "clients", "matt
 SCRIPT = """
 import sys
 import billframes as bf
-from billframes.mirror import mirror
+from billframes import mirror
 path, url = sys.argv[1:]
 client = bf.Client(url, "sandbox-full", progress=False)
 m = mirror(path, client=client)

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 import billframes as bf
-from billframes.mirror import balances, mirror
+from billframes import mirror
+from billframes.mirror import balances
 from billframes.sandbox import Sandbox, app
 from billframes.sandbox.firm import read_balances
 from tests.frames import assert_frame_equal

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import billframes as bf
-from billframes.mirror import mirror
+from billframes import mirror
 from billframes.sandbox import Sandbox
 from tests.frames import assert_frame_equal
 

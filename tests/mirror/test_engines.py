@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import billframes as bf
-from billframes.mirror import mirror
+from billframes import mirror
 from billframes.mirror.changing import Changing
 from billframes.mirror.engines import scan
 from billframes.mirror.snapshot import Snapshot

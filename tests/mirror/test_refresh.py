@@ -11,7 +11,8 @@ from dataclasses import replace
 import pytest
 
 import billframes as bf
-from billframes.mirror import mirror, windows
+from billframes import mirror
+from billframes.mirror import windows
 from billframes.mirror.changing import Changing
 from billframes.mirror.refresh import ROUNDS, Refresh
 from billframes.mirror.seen import Seen

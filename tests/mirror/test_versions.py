@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import billframes as bf
-from billframes.mirror import mirror
+from billframes import mirror
 from billframes.mirror.catalogue import Catalogue
 from billframes.mirror.refresh import Refresh
 from billframes.mirror.storage import Storage

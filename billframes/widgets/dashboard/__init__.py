@@ -73,6 +73,7 @@ def _explorer_page() -> Any:
         again.disabled, again.description = True, "Loading…"
         try:
             frames.clear()
+            (folder / CLEARED).write_text("", encoding="ascii")
             box.children = (again, explorer())
         finally:
             again.disabled, again.description = False, words

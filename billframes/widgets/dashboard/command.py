@@ -80,9 +80,8 @@ def run(args: argparse.Namespace) -> int:
 @contextmanager
 def _own(args: argparse.Namespace) -> Iterator[Source]:
     """Connect to the profile's or the configured API, or read a mirror, and fail now if that is impossible."""
-    from billframes._session import MIRROR_VARIABLE
+    from billframes._session import MIRROR_VARIABLE, mirror
     from billframes.client import Client
-    from billframes.mirror import mirror
 
     if args.mirror:
         with mirror(args.mirror) as opened:

@@ -22,7 +22,6 @@ import pandas as pd
 from billframes._book_methods import FRAMES
 from billframes._session import default_client
 from billframes.client import Client
-from billframes.widgets.dashboard import CLEARED
 
 if sys.platform != "win32":
     import fcntl
@@ -69,7 +68,6 @@ class SharedFrames:
         with self._alone("all"):
             for path in self._folder.glob("*.pickle"):
                 path.unlink(missing_ok=True)
-            (self._folder / CLEARED).write_text("", encoding="ascii")
 
     def __getattr__(self, name: str) -> Any:
         return partial(self._frame, name) if name in FRAMES else getattr(self._client, name)
