@@ -24,7 +24,7 @@ from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure
 from billframes.analysis.midpoint import BILLED, FeeSplit, RatioSplit, Split, split_columns
-from billframes.analysis.paired_results import Group, common_keys, key_types, paired, result_frame
+from billframes.analysis.side_by_side import Group, common_keys, key_types, paired, result_frame
 from billframes.analysis.spec import (
     Analysis,
     ChartSpec,

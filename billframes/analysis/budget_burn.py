@@ -15,21 +15,16 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._names import first_few
 from billframes._user_lines import warn
 from billframes.analysis.allocation import (
-    allocated_fee,
-    allocation_rates,
-    billable_time,
-    billing_state,
     or_unknown_values,
-    time_on_invoices,
-    unknown_time,
     warn_of_absent_items,
 )
 from billframes.analysis.arguments import warn_of_strangers
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_whole_life, warn_of_cut
-from billframes.analysis.engine import collect, collect_counts, sum_by
-from billframes.analysis.expressions import as_float, map_values, null_column, ratio, value_if
+from billframes.analysis.engine import collect, collect_counts
+from billframes.analysis.expressions import as_float, map_values, null_column, ratio
 from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.matter_fees import HIDDEN, MEASURES, USED, fees_of_matters
 from billframes.analysis.metrics import Measure, divided, shared, summed
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings, check_settings
@@ -39,10 +34,6 @@ __all__ = ["ANALYSIS", "budget_burn"]
 
 
 C = nw.col
-
-_USED = ("billed_amount", "fixed_fee_amount", "prebill_amount", "unbilled_amount", "unknown_amount")
-_HIDDEN = tuple(f"_hidden_{name}" for name in ("prebill_amount", "unbilled_amount", "unknown_amount"))
-_MEASURES = (*_USED, *_HIDDEN, "_hidden_billed_amount", "unbilled_fixed_fee_amount", "_rows_unknown")
 
 
 def budget_burn(
@@ -140,9 +131,9 @@ def budget_burn(
     need_whole_life("budget_burn", {"invoices": invoices, **items}, {"billing_type": "billable"})
     warn_of_cut("budget_burn", {"invoices": invoices, **items}, "budgets can look less used than they are")
     warn_of_strangers(settings, frames)
-    fees = _fees(frames)
+    fees = fees_of_matters(frames)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
-    used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
+    used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in MEASURES])
     _warn(used)
     rows, unnamed = _with_all_budgets(_named(used, frames.get("matters")), budgets)
     if "matters" not in frames and len(unnamed) == len(budgets):
@@ -150,87 +141,24 @@ def budget_burn(
     return cast("IntoFrameT", to_native(_result(rows, budgets, _unbudgeted(used, budgets)), time_entries))
 
 
-def _fees(frames: dict[str, Frame]) -> Frame:
-    """List fees by matter and what became of them."""
-    time = billable_time(frames["time_entries"], ("matter_id",), ("matter_name",))
-    expenses, fixed_fees = frames.get("expenses"), frames.get("fixed_fees")
-    rates = allocation_rates(time_on_invoices(time), frames["invoices"], expenses, fixed_fees)
-    time = time.with_columns(_hidden=as_float(C("worth").is_null()), worth=C("worth").fill_null(0.0), _rows=nw.lit(1.0))
-    by = ("matter_id", "invoice_id", *_labels(time))
-    # Every invoice bills all its entries by one rule, so a matter's entries on it are added up first.
-    time = sum_by(time, by, ("worth", "hours", "_hidden", "_rows"))
-    parts = [_by_state(time, rates, "billed_amount", allocated_fee())]
-    if fixed_fees is not None:
-        fixed = select_columns(fixed_fees, "fixed_fees", ("matter_id", "invoice_id", "amount"), ("matter_name",))
-        fixed = fixed.with_columns(worth=C("amount"), _hidden=nw.lit(0.0), _rows=nw.lit(1.0))
-        parts.append(_by_state(fixed, rates, "fixed_fee_amount", C("worth")))
-    if (untyped := unknown_time(frames["time_entries"], ("matter_id",), ("matter_name",))) is not None:
-        parts.append(_untyped(untyped))
-    credits_ = rates.filter(C("_invoice_state") == "final", C("_by_worth") + C("_by_hours") < 1)
-    none = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {"billed_amount": C("_unallocated")}
-    parts.append(credits_.select(matter_id=null_column(nw.String), matter_name=null_column(nw.String), **none))
-    return nw.concat(parts)
-
-
-def _untyped(rows: Frame) -> Frame:
-    """Put the worth of time whose billing type is unknown into `unknown_amount`."""
-    name = C("matter_name") if _labels(rows) else null_column(nw.String)
-    measures = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {
-        "unknown_amount": C("worth").fill_null(0.0),
-        "_hidden_unknown_amount": as_float(C("worth").is_null()),
-    }
-    return rows.select("matter_id", matter_name=name, **measures)
-
-
-def _labels(rows: Frame) -> list[str]:
-    return [name for name in ("matter_name",) if name in rows.collect_schema()]
-
-
-def _by_state(rows: Frame, rates: Frame, final: str, billed: nw.Expr) -> Frame:
-    """Put amounts into the column of their state; those on final invoices as billed, in the column `final`."""
-
-    def only(state: str, value: nw.Expr) -> nw.Expr:
-        return value_if(C("_state") == state, value)
-
-    joined = rows.join(
-        rates.select("invoice_id", "_invoice_state", "_per_worth", "_per_hour"), on="invoice_id", how="left"
-    ).with_columns(_state=billing_state())
-    fixed = final == "fixed_fee_amount"
-    measures = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {
-        final: only("final", billed),
-        "unbilled_fixed_fee_amount" if fixed else "unbilled_amount": only("unbilled", C("worth")),
-        "prebill_amount": only("prebill", C("worth")),
-        "unknown_amount": only("unknown", C("worth")),
-        "_hidden_unbilled_amount": only("unbilled", C("_hidden")),
-        "_hidden_prebill_amount": only("prebill", C("_hidden")),
-        "_hidden_unknown_amount": only("unknown", C("_hidden")),
-        "_hidden_billed_amount": only("final", C("_hidden")),
-        "_rows_unknown": only("unknown", C("_rows")),
-    }
-    name = C("matter_name") if _labels(rows) else null_column(nw.String)
-    return joined.select("matter_id", matter_name=name, **measures)
-
-
 def _named(used: Frame, matters: Frame | None) -> Frame:
     """Take the names, and the matters without work, from the matters frame."""
     if matters is None:
         return used
     listed = select_columns(matters, "matters", ("matter_id", "name"))
-    listed = listed.select("matter_id", matter_name=C("name"), **dict.fromkeys(_MEASURES, nw.lit(0.0)))
+    listed = listed.select("matter_id", matter_name=C("name"), **dict.fromkeys(MEASURES, nw.lit(0.0)))
     return nw.concat([used.with_columns(matter_name=null_column(nw.String)), listed])
 
 
 def _with_all_budgets(rows: Frame, budgets: dict[str, float]) -> tuple[Frame, list[str]]:
     """Keep the matters with a budget; those that no frame has get a row of no work, and are also returned."""
     rows = rows.filter(C("matter_id").is_in(list(budgets)))
-    totals = rows.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
+    totals = rows.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in MEASURES])
     absent = sorted(set(budgets) - _ids(totals))
     # A sum over no keys is one row on every engine, also of an empty frame.
-    empty = totals.select(*[C(name).sum() * 0.0 for name in _MEASURES])
+    empty = totals.select(*[C(name).sum() * 0.0 for name in MEASURES])
     extra = [
-        empty.select(
-            matter_id=nw.lit(each), matter_name=null_column(nw.String), **{name: C(name) for name in _MEASURES}
-        )
+        empty.select(matter_id=nw.lit(each), matter_name=null_column(nw.String), **{name: C(name) for name in MEASURES})
         for each in absent
     ]
     return (nw.concat([totals, *extra]) if extra else totals), absent
@@ -252,10 +180,10 @@ def _ids(frame: Frame) -> set[str]:
 
 def _unbudgeted(used: Frame, budgets: dict[str, float]) -> dict[str, float | None]:
     """Return how many matters have fees and no budget, and the sum of these fees; None if rates are hidden."""
-    amount = nw.sum_horizontal(*_USED)
+    amount = nw.sum_horizontal(*USED)
     rows = used.filter(C("matter_id").is_null() | ~C("matter_id").is_in(list(budgets))).with_columns(
         _amount=amount,
-        _hidden=nw.sum_horizontal(*_HIDDEN),
+        _hidden=nw.sum_horizontal(*HIDDEN),
         _matters=nw.when(~C("matter_id").is_null()).then(as_float(amount != 0)).otherwise(nw.lit(0.0)),
     )
     found = collect_counts((rows, {name: C(f"_{name}").sum() for name in ("amount", "hidden", "matters")}))
@@ -264,10 +192,10 @@ def _unbudgeted(used: Frame, budgets: dict[str, float]) -> dict[str, float | Non
 
 
 def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float | None]) -> Frame:
-    hidden = dict(zip(_HIDDEN, _USED[2:], strict=True))
+    hidden = dict(zip(HIDDEN, USED[2:], strict=True))
     known = {name: nw.when(C(count) == 0).then(C(name)) for count, name in hidden.items()}
     used: nw.Expr = C("billed_amount")
-    for name in _USED[1:]:
+    for name in USED[1:]:
         used = used + C(name)
     rows = (
         rows.with_columns(**known, budget_amount=map_values("matter_id", budgets, None, nw.Float64))
@@ -281,12 +209,12 @@ def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float 
     )
     figures = ("used_amount", "remaining_amount", "budget_burn", "unbilled_fixed_fee_amount", *unbudgeted)
     return rows.sort("matter_name", "matter_id", nulls_last=True).select(
-        "matter_id", "matter_name", "budget_amount", *_USED, *figures
+        "matter_id", "matter_name", "budget_amount", *USED, *figures
     )
 
 
 def _warn(used: Frame) -> None:
-    sums = {"unknown": C("_rows_unknown"), "hidden": nw.sum_horizontal(*_HIDDEN), "spread": C("_hidden_billed_amount")}
+    sums = {"unknown": C("_rows_unknown"), "hidden": nw.sum_horizontal(*HIDDEN), "spread": C("_hidden_billed_amount")}
     count = collect_counts((used, {name: column.sum() for name, column in sums.items()}))
     if count["unknown"]:
         warn(

@@ -7,7 +7,6 @@ progress have no history in the billing system: what a past day looked like, onl
 from __future__ import annotations
 
 import datetime as dt
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
@@ -21,12 +20,21 @@ from billframes._user_lines import warn
 from billframes.analysis.arguments import choice, whole_number
 from billframes.analysis.bridge import analysis_of
 from billframes.analysis.engine import to_arrow
-from billframes.analysis.expressions import or_nan, quotient
 from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import TIMES, By
 from billframes.analysis.metrics import Measure
-from billframes.analysis.paired_results import identity, key_types, own_keys, refuse_repeated, result_frame
 from billframes.analysis.result_rows import MEASURE
+from billframes.analysis.side_by_side import (
+    A_YEAR,
+    COLUMNS,
+    UNITS,
+    FiguresByPeriod,
+    earlier,
+    key_types,
+    own_keys,
+    periods_as_columns,
+    result_frame,
+)
 from billframes.analysis.spec import (
     PERIODS,
     Analysis,
@@ -41,15 +49,9 @@ from billframes.periods import parse_period, period_before
 
 __all__ = ["ANALYSIS", "compare", "compare_of_book"]
 
-NAN = math.nan
-# How many periods of each kind a year has.
-_A_YEAR = {"month": 12, "quarter": 4, "year": 1}
 _LABELS = {"month": r"\d{4}-\d{2}", "quarter": r"\d{4}-Q[1-4]", "year": r"\d{4}"}
-_UNITS = {"money": "amount", "rate": "rate", "hours": "hours", "ratio": "ratio"}
-_COLUMNS = ("now", "previous", "since_previous", "year_ago", "since_year_ago", "twelve_months")
 # Beside the columns of the periods themselves.
 _OF_LAST = ("since_previous", "since_year_ago", "twelve_months")
-_Sums = tuple[float, float]
 
 
 def compare(
@@ -143,96 +145,23 @@ def compare(
         require(frame, name, pair if found.ratios else (measure,))
         _check_keys(name, own_keys(frame.collect_schema().names()), keys)
     tables = {label: to_arrow(frame) for label, frame in zip(results, frames.values(), strict=True)}
-    figures = _Figures(found, pair, time, tables, keys)
+    figures = FiguresByPeriod(found, pair, time, tables, keys)
     shown = sorted(results)[-periods:] if periods else sorted(results)
     rows = list(figures.rows(shown))
-    unit = _UNITS[found.unit]
+    unit = UNITS[found.unit]
     columns: dict[str, Any] = key_types(tables, keys)
     if as_columns:
-        rows = _side_by_side(rows, shown, time, unit)
+        rows = periods_as_columns(rows, shown, time, unit)
         numbers = [*(f"{unit}_{label}" for label in shown), *(f"{name}_{unit}" for name in _OF_LAST)]
     else:
         columns[time] = pa.int64() if time == "year" else pa.string()
-        numbers = [f"{name}_{unit}" for name in _COLUMNS]
+        numbers = [f"{name}_{unit}" for name in COLUMNS]
     columns |= dict.fromkeys(numbers, pa.float64())
     made = to_native(result_frame(first, rows, columns), next(iter(results.values())))
     if isinstance(made, pd.DataFrame):
         # For the titles of its table and chart, because the columns are named alike for every measure.
         made.attrs[MEASURE] = found.title
     return cast("IntoFrameT", made)
-
-
-class _Figures:
-    """The figures of all keys and periods, and what is computed from them."""
-
-    def __init__(
-        self, found: Measure, pair: Sequence[str], time: str, tables: Mapping[str, pa.Table], keys: Sequence[str]
-    ) -> None:
-        self._measure, self._pair, self._time = found, pair, time
-        # Balances of twelve days don't add up.
-        self._summable = found.adds_up and bool(analyses_of_period(found.name))
-        self._labels: dict[tuple[Any, ...], dict[str, Any]] = {}
-        self._rows: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
-        ids = identity(keys)
-        for label in sorted(tables):
-            rows = tables[label].to_pylist()
-            refuse_repeated(rows, f"results[{label!r}]", ids)
-            self._rows[label] = {tuple(row[name] for name in ids): row for row in rows}
-            self._labels |= {key: {name: row[name] for name in keys} for key, row in self._rows[label].items()}
-
-    def rows(self, periods: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """Return a row a key and period."""
-        unit, a_year = _UNITS[self._measure.unit], _A_YEAR[self._time]
-        keys = sorted(self._labels.items(), key=lambda item: [(v is None, str(v)) for v in reversed(item[1].values())])
-        for key, labels in keys:
-            for label in periods:
-                now, before, year_ago = (self._value(key, _earlier(label, back)) for back in (0, 1, a_year))
-                trailing = self._trailing(key, [_earlier(label, back) for back in range(a_year)])
-                figures = (now, before, now - before, year_ago, now - year_ago, trailing)
-                named = {f"{name}_{unit}": each for name, each in zip(_COLUMNS, figures, strict=True)}
-                yield {**labels, self._time: int(label) if self._time == "year" else label, **named}
-
-    def _value(self, key: tuple[Any, ...], label: str) -> float:
-        if label not in self._rows:
-            return NAN
-        row = self._rows[label].get(key)
-        if row is None:
-            return 0.0 if self._measure.adds_up else NAN
-        return or_nan(row.get(self._measure.name)) if not self._measure.ratios else quotient(*self._sums(key, label))
-
-    def _sums(self, key: tuple[Any, ...], label: str) -> _Sums:
-        """Return the numerator and the denominator of a ratio; of a sum, the sum itself."""
-        if label not in self._rows:
-            return NAN, NAN
-        row = self._rows[label].get(key, dict.fromkeys(self._pair, 0.0))
-        part, whole = (or_nan(row[name]) for name in self._pair)
-        return part, whole
-
-    def _trailing(self, key: tuple[Any, ...], labels: Sequence[str]) -> float:
-        if self._measure.ratios:
-            sums = [self._sums(key, label) for label in labels]
-            return quotient(sum(part for part, _ in sums), sum(whole for _, whole in sums))
-        return sum(self._value(key, label) for label in labels) if self._summable else NAN
-
-
-def _side_by_side(rows: Sequence[dict[str, Any]], shown: Sequence[str], time: str, unit: str) -> list[dict[str, Any]]:
-    """Make one row of the rows of each key, which follow each other: its last, with a column a period."""
-    each = len(shown)
-    return [
-        rows[at + each - 1] | {f"{unit}_{row[time]}": row[f"now_{unit}"] for row in rows[at : at + each]}
-        for at in range(0, len(rows), each)
-    ]
-
-
-def _earlier(label: str, back: int) -> str:
-    """Return the label of an earlier period of the same kind."""
-    if "Q" in label:
-        number = int(label[:4]) * 4 + int(label[-1]) - 1 - back
-        return f"{number // 4:04}-Q{number % 4 + 1}"
-    if "-" in label:
-        number = int(label[:4]) * 12 + int(label[5:]) - 1 - back
-        return f"{number // 12:04}-{number % 12 + 1:02}"
-    return f"{int(label) - back:04}"
 
 
 def _time_of(results: Mapping[str, Any]) -> str:
@@ -247,7 +176,7 @@ def _time_of(results: Mapping[str, Any]) -> str:
 
 def _measure_of(name: str, *, of_each_day: bool) -> Measure:
     found = measure_of(name)
-    if found is None or found.unit not in _UNITS:
+    if found is None or found.unit not in UNITS:
         raise ParameterError(f"measure={name!r} is not a figure of an analysis; name a column of the results.")
     if not of_each_day and not analyses_of_period(name):
         raise ParameterError(
@@ -311,16 +240,16 @@ def compare_of_book(
         `year_ago_hours`, `since_year_ago_hours`, `twelve_months_hours`, `now_ratio`, `previous_ratio`,
         `since_previous_ratio`, `year_ago_ratio`, `since_year_ago_ratio`, `twelve_months_ratio`.
     """
-    choice(every, "every", tuple(_A_YEAR))
+    choice(every, "every", tuple(A_YEAR))
     whole_number(periods, "periods", "periods")
     analyse = getattr(book, analysis_of(measure))
     last = pd.Timestamp(book.day(None)).date()
     quarter = f"{last.year}-Q{(last.month + 2) // 3}"
     label = {"month": f"{last:%Y-%m}", "quarter": quarter, "year": f"{last.year}"}[every]
     period, results = parse_period(label), {}
-    for back in range(periods + _A_YEAR[every]):
+    for back in range(periods + A_YEAR[every]):
         end = min(period.end or last, last)
-        results[_earlier(label, back)] = analyse(by, start=period.start, end=end)
+        results[earlier(label, back)] = analyse(by, start=period.start, end=end)
         period = period_before(period)
     _warn_of_part(measure, label, parse_period(label).end, last)
     return cast("pd.DataFrame", compare(results, measure, periods=periods, as_columns=as_columns))
@@ -347,7 +276,7 @@ def _measures() -> Iterator[Measure]:
         "since_year_ago": ("changed in a year", "The change on the same period a year before."),
         "twelve_months": ("of twelve months", "The figure of the twelve months that end with the period."),
     }
-    for unit, short in _UNITS.items():
+    for unit, short in UNITS.items():
         for name, (words, meaning) in said.items():
             shown = "points" if unit == "ratio" and "since" in name else unit
             yield Measure(f"{name}_{short}", f"{titles[short]} {words}", cast("Any", shown), meaning)
@@ -357,7 +286,7 @@ _OWN = tuple(_measures())
 _NAMES = tuple(each.name for each in _OWN)
 _DRAWN = {
     f"{name}_{short}": title
-    for short in _UNITS.values()
+    for short in UNITS.values()
     for name, title in (("year_ago", "A year before"), ("now", "In the period"))
 }
 
@@ -390,7 +319,7 @@ ANALYSIS = Analysis(
         title="Beside the year before",
         columns=_DRAWN,
         where_there=tuple(_DRAWN),
-        words=[f"{{now_{short}:axis}}" for short in _UNITS.values()],
+        words=[f"{{now_{short}:axis}}" for short in UNITS.values()],
         shows="the figure (dark) on that of a year before (pale).",
         more="Of one key, months stand side by side. Words are the figure of the period.",
         example={"month": ["2026-09", "2026-10"], "year_ago_amount": [100.0, 100.0], "now_amount": [120.0, 90.0]},

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from billframes.analysis.expressions import RESIDUE, quotient
 from billframes.analysis.metrics import Measure, divided, summed
-from billframes.analysis.paired_results import ENDS, Group, Pair
+from billframes.analysis.side_by_side import ENDS, Group, Pair
 
 __all__ = ["BILLED", "PARTS", "FeeSplit", "RatioSplit", "Split", "split_columns"]
 

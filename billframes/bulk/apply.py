@@ -19,8 +19,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import body_for
-from billframes.bulk.columns import EditColumn, text_of_cell
+from billframes.bulk.columns import EditColumn
 from billframes.bulk.creations import LostCreates
 from billframes.bulk.journal import Entry, Journal, folder
 from billframes.bulk.moved import ChangedRecords

@@ -9,8 +9,9 @@ from typing import Any
 
 from billframes._export import is_cut
 from billframes._names import closest, snake_case
+from billframes.bulk.cells import Digits, same, text_of_cell
 from billframes.bulk.changes import Cell, Change, Changes, body_for
-from billframes.bulk.columns import Digits, EditColumn, same, text_of_cell
+from billframes.bulk.columns import EditColumn
 from billframes.bulk.creations import find_same, identity_of
 from billframes.bulk.edited import EditedRow, EditedRows, Unreadable
 from billframes.bulk.journal import same_server

@@ -19,7 +19,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from billframes._names import snake_case
-from billframes.bulk.columns import EditColumn, read_cell, same
+from billframes.bulk.cells import read_cell, same
+from billframes.bulk.columns import EditColumn
 from billframes.bulk.journal import Entry, Journal
 from billframes.bulk.present import Server
 from billframes.bulk.records import Record

@@ -12,8 +12,8 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from billframes._terminal import plain
+from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import Cell, Change
-from billframes.bulk.columns import text_of_cell
 
 if TYPE_CHECKING:
     from billframes.bulk.plan import Plan

@@ -18,7 +18,8 @@ from narwhals.exceptions import DuplicateError
 
 from billframes._export import is_cut
 from billframes._names import closest, snake_case
-from billframes.bulk.columns import EditColumn, UnreadableError, read_cell
+from billframes.bulk.cells import UnreadableError, read_cell
+from billframes.bulk.columns import EditColumn
 from billframes.bulk.records import Texts, hashes_of
 from billframes.errors import ParameterError
 from billframes.loading.ids import identifier, segment
@@ -216,7 +217,7 @@ def _check_typed(column: EditColumn, value: Any) -> None:
     --------
     >>> _check_typed(EditColumn("amount", "money"), "1.250")
     Traceback (most recent call last):
-    billframes.bulk.columns.UnreadableError: is 1250 in some countries and 1.25 in others; give a number
+    billframes.bulk.cells.UnreadableError: is 1250 in some countries and 1.25 in others; give a number
     """
     if column.kind == "text" and isinstance(value, str) and value in _MISSING_AS_TEXT:
         raise UnreadableError("is how Python writes a missing value; leave the cell empty, or give another text")

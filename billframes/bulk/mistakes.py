@@ -15,8 +15,9 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import Cell, Change
-from billframes.bulk.columns import EditColumn, text_of_cell
+from billframes.bulk.columns import EditColumn
 from billframes.bulk.creations import identity_of
 from billframes.schema.resources import Resource
 

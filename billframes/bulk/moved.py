@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from billframes._names import snake_case
-from billframes.bulk.columns import EditColumn, raw_value, read_cell
+from billframes.bulk.cells import read_cell
+from billframes.bulk.columns import EditColumn, raw_value
 from billframes.errors import BillframesError
 from billframes.loading.connection import WritingConnection
 from billframes.paging.strategy import OVERLAP

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 
 from billframes._names import snake_case
+from billframes.bulk.cells import read_cell
 from billframes.bulk.changes import ACTIONS, TEXT, Change, series_of
-from billframes.bulk.columns import EditColumn, columns_of, read_cell
+from billframes.bulk.columns import EditColumn, columns_of
 from billframes.bulk.journal import FINISHED, Entry, Journal
 from billframes.bulk.records import Record
 from billframes.loading.connection import WritingConnection

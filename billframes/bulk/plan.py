@@ -27,8 +27,9 @@ import pandas as pd
 
 from billframes._names import SuggestsNames
 from billframes.bulk.apply import finish_journal, new_journal
+from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Change, Changes, series_of
-from billframes.bulk.columns import EditColumn, columns_of, text_of_cell
+from billframes.bulk.columns import EditColumn, columns_of
 from billframes.bulk.comparison import Comparison, deletions
 from billframes.bulk.display import as_html, as_text
 from billframes.bulk.edited import EditedRows, ids_given, read_edited

@@ -18,7 +18,8 @@ from typing import Any
 import pyarrow as pa
 
 from billframes._names import snake_case
-from billframes.bulk.columns import EditColumn, values_of
+from billframes.bulk.cells import values_of
+from billframes.bulk.columns import EditColumn
 from billframes.bulk.records import Record, Records, hashes_of
 from billframes.errors import DecodeError, NotFoundError
 from billframes.loading.connection import ApiConnection

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from billframes.bulk.columns import EditColumn, read_cell
+from billframes.bulk.cells import read_cell
+from billframes.bulk.columns import EditColumn
 
 __all__ = ["Hashes", "Record", "Records", "Texts", "hashes_of"]
 

@@ -15,7 +15,8 @@ from collections.abc import Mapping
 import msgspec
 
 from billframes._names import snake_case
-from billframes.bulk.columns import EditColumn, read_cell, same
+from billframes.bulk.cells import read_cell, same
+from billframes.bulk.columns import EditColumn
 from billframes.bulk.journal import Entry
 from billframes.bulk.present import cells_of
 from billframes.bulk.records import Record

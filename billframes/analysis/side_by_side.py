@@ -1,10 +1,10 @@
-"""Two results of the same analysis, side by side: the figures of each group before and after."""
+"""Results of the same analysis, side by side: the figures of each group before and after, or period by period."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,25 +13,38 @@ import pyarrow as pa
 from billframes._names import closest
 from billframes.analysis.column_types import Frame, as_arrow
 from billframes.analysis.engine import from_arrow
+from billframes.analysis.expressions import or_nan, quotient
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, TIMES, By, names_in
-from billframes.analysis.spec import measure
+from billframes.analysis.metrics import Measure
+from billframes.analysis.spec import analyses_of_period, measure
 from billframes.errors import ParameterError
 
 __all__ = [
+    "A_YEAR",
+    "COLUMNS",
     "ENDS",
+    "UNITS",
+    "FiguresByPeriod",
     "Group",
     "Pair",
     "common_keys",
+    "earlier",
     "identity",
     "key_types",
     "own_keys",
     "paired",
+    "periods_as_columns",
     "refuse_repeated",
     "result_frame",
 ]
 
 ENDS = ("before", "after")
 
+_Sums = tuple[float, float]
+# How many periods of each kind a year has.
+A_YEAR = {"month": 12, "quarter": 4, "year": 1}
+UNITS = {"money": "amount", "rate": "rate", "hours": "hours", "ratio": "ratio"}
+COLUMNS = ("now", "previous", "since_previous", "year_ago", "since_year_ago", "twelve_months")
 Pair = tuple[float, float]
 """A figure before and after."""
 
@@ -133,3 +146,78 @@ def key_types(tables: Mapping[str, pa.Table], keys: Sequence[str]) -> dict[str, 
         kind = known[0] if known else pa.string()
         types[key] = kind.value_type if pa.types.is_dictionary(kind) else kind
     return types
+
+
+class FiguresByPeriod:
+    """The figures of all keys and periods, and what is computed from them."""
+
+    def __init__(
+        self, found: Measure, pair: Sequence[str], time: str, tables: Mapping[str, pa.Table], keys: Sequence[str]
+    ) -> None:
+        self._measure, self._pair, self._time = found, pair, time
+        # Balances of twelve days don't add up.
+        self._summable = found.adds_up and bool(analyses_of_period(found.name))
+        self._labels: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._rows: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
+        ids = identity(keys)
+        for label in sorted(tables):
+            rows = tables[label].to_pylist()
+            refuse_repeated(rows, f"results[{label!r}]", ids)
+            self._rows[label] = {tuple(row[name] for name in ids): row for row in rows}
+            self._labels |= {key: {name: row[name] for name in keys} for key, row in self._rows[label].items()}
+
+    def rows(self, periods: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """Return a row a key and period."""
+        unit, a_year = UNITS[self._measure.unit], A_YEAR[self._time]
+        keys = sorted(self._labels.items(), key=lambda item: [(v is None, str(v)) for v in reversed(item[1].values())])
+        for key, labels in keys:
+            for label in periods:
+                now, before, year_ago = (self._value(key, earlier(label, back)) for back in (0, 1, a_year))
+                trailing = self._trailing(key, [earlier(label, back) for back in range(a_year)])
+                figures = (now, before, now - before, year_ago, now - year_ago, trailing)
+                named = {f"{name}_{unit}": each for name, each in zip(COLUMNS, figures, strict=True)}
+                yield {**labels, self._time: int(label) if self._time == "year" else label, **named}
+
+    def _value(self, key: tuple[Any, ...], label: str) -> float:
+        if label not in self._rows:
+            return math.nan
+        row = self._rows[label].get(key)
+        if row is None:
+            return 0.0 if self._measure.adds_up else math.nan
+        return or_nan(row.get(self._measure.name)) if not self._measure.ratios else quotient(*self._sums(key, label))
+
+    def _sums(self, key: tuple[Any, ...], label: str) -> _Sums:
+        """Return the numerator and the denominator of a ratio; of a sum, the sum itself."""
+        if label not in self._rows:
+            return math.nan, math.nan
+        row = self._rows[label].get(key, dict.fromkeys(self._pair, 0.0))
+        part, whole = (or_nan(row[name]) for name in self._pair)
+        return part, whole
+
+    def _trailing(self, key: tuple[Any, ...], labels: Sequence[str]) -> float:
+        if self._measure.ratios:
+            sums = [self._sums(key, label) for label in labels]
+            return quotient(sum(part for part, _ in sums), sum(whole for _, whole in sums))
+        return sum(self._value(key, label) for label in labels) if self._summable else math.nan
+
+
+def periods_as_columns(
+    rows: Sequence[dict[str, Any]], shown: Sequence[str], time: str, unit: str
+) -> list[dict[str, Any]]:
+    """Make one row of the rows of each key, which follow each other: its last, with a column a period."""
+    each = len(shown)
+    return [
+        rows[at + each - 1] | {f"{unit}_{row[time]}": row[f"now_{unit}"] for row in rows[at : at + each]}
+        for at in range(0, len(rows), each)
+    ]
+
+
+def earlier(label: str, back: int) -> str:
+    """Return the label of an earlier period of the same kind."""
+    if "Q" in label:
+        number = int(label[:4]) * 4 + int(label[-1]) - 1 - back
+        return f"{number // 4:04}-Q{number % 4 + 1}"
+    if "-" in label:
+        number = int(label[:4]) * 12 + int(label[5:]) - 1 - back
+        return f"{number // 12:04}-{number % 12 + 1:02}"
+    return f"{int(label) - back:04}"
