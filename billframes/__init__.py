@@ -6,7 +6,8 @@
 dtype('float64')
 """
 
-from types import FunctionType
+import sys
+from types import FunctionType, ModuleType
 from typing import Any
 
 import lazy_loader
@@ -14,6 +15,16 @@ import lazy_loader
 # What there is, and where, stands in `__init__.pyi`. Each is imported when it is first asked for: the analyses bring
 # Narwhals, a client httpx, plots matplotlib, widgets ipywidgets.
 _import, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+class _Root(ModuleType):
+    def __setattr__(self, name: str, value: object) -> None:
+        # Importing `billframes.book` would put the module in place of the function `bf.book`.
+        if not (isinstance(value, ModuleType) and name in ("book", "mirror")):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Root
 
 
 def __getattr__(name: str) -> Any:

@@ -245,14 +245,10 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Days from work to invoice",
-        columns=(
-            "entries",
-            "mean_lag_days",
-            "worked_amount",
-            "amount_weighted_lag_days",
-            "billable_hours",
-            "hours_weighted_lag_days",
-            "postdated_entries",
+        without=(
+            "total_lag_days",
+            "amount_days",
+            "hour_days",
         ),
     ),
     chart=ChartSpec(

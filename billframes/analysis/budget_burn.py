@@ -285,15 +285,11 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Budgets",
-        columns=(
-            "budget_amount",
-            "billed_amount",
-            "fixed_fee_amount",
-            "prebill_amount",
-            "unbilled_amount",
-            "used_amount",
-            "remaining_amount",
-            "budget_burn",
+        without=(
+            "unknown_amount",
+            "unbilled_fixed_fee_amount",
+            "unbudgeted_matters",
+            "unbudgeted_amount",
         ),
         brief=("budget_amount", "used_amount", "remaining_amount", "budget_burn"),
     ),

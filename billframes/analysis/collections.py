@@ -334,15 +334,6 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Overdue invoices",
-        columns=(
-            "balance",
-            "days_overdue",
-            "other_balance",
-            "other_overdue",
-            "hours_since_due",
-            "worked_since_due",
-            "last_date_since_due",
-        ),
         brief=("balance", "days_overdue", "other_balance", "hours_since_due", "worked_since_due"),
         keys=("invoice_number", "client_name", "responsible_name", "due_date"),
         cents=True,

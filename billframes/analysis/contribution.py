@@ -195,7 +195,6 @@ ANALYSIS = Analysis(
     columns=(*shared("billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share"),),
     table=TableSpec(
         title="Fees",
-        columns=("billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share"),
     ),
     chart=ChartSpec(
         kind="running_share",

@@ -264,15 +264,7 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Fixed-fee realization",
-        columns=(
-            "fee_amount",
-            "linked_hours",
-            "effective_rate",
-            "standard_amount",
-            "fixed_fee_realization",
-            "unlinked_fee_amount",
-            "unlinked_hours",
-        ),
+        without=("unrated_hours",),
     ),
     chart=ChartSpec(
         kind="bars",

@@ -201,7 +201,6 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Days with less time than expected",
-        columns=("hours", "threshold_hours", "available_hours", "missing_hours"),
         keys=("date", "user_name"),
     ),
     book=FromBook(first="threshold"),

@@ -154,7 +154,6 @@ ANALYSIS = Analysis(
     columns=(*shared("worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount"),),
     table=TableSpec(
         title="Fees",
-        columns=("worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount"),
     ),
     chart=ChartSpec(
         kind="stacks",

@@ -278,17 +278,6 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Profitability",
-        columns=(
-            "billed_amount",
-            "fixed_fee_amount",
-            "fees_amount",
-            "total_hours",
-            "cost_amount",
-            "profit_amount",
-            "margin_ratio",
-            "uncosted_hours",
-            "unbilled_amount",
-        ),
         where_there=("unbilled_amount",),
     ),
     chart=ChartSpec(

@@ -15,7 +15,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from billframes._names import closest
@@ -58,7 +58,10 @@ class TableSpec:
     title : str
         What is shown; what the rows are by is added.
     columns : tuple of str
-        The measures shown, in order; `BUCKETS` and `PERIODS` stand for the result's own.
+        The measures shown, in order; `BUCKETS` and `PERIODS` stand for the result's own. If empty, those of the
+        analysis, in its order.
+    without : tuple of str
+        Measures of the analysis that are not shown if `columns` is empty.
     where_there : tuple of str
         Those of `columns` that only some results have; one column at least must be there. Of several rows that all
         lack it, such a column is not shown.
@@ -74,7 +77,8 @@ class TableSpec:
     """
 
     title: str
-    columns: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     where_there: tuple[str, ...] = ()
     brief: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
@@ -292,6 +296,10 @@ class Analysis(Explanation):
     book: FromBook = FromBook()
 
     def __post_init__(self) -> None:
+        if self.table is not None and not self.table.columns:
+            shown = tuple(each.name for each in self.columns if each.name not in self.table.without)
+            # A frozen dataclass is set like this while it is made.
+            object.__setattr__(self, "table", replace(self.table, columns=shown))
         kinds = get_args(ChartKind)
         if self.chart is not None and self.chart.kind not in kinds:
             raise ParameterError(

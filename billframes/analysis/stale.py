@@ -379,7 +379,7 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Stale work and matters",
-        columns=("since", "days_since", "open_amount", "hours", "effort_amount", "last_work_date", "last_invoice_date"),
+        without=("finding",),
         where_there=("effort_amount",),
         brief=("days_since", "open_amount", "hours", "last_work_date"),
         keys=("finding", "matter_name", "client_name", "responsible_name"),

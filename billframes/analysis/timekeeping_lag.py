@@ -266,15 +266,10 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Days from work to entry",
-        columns=(
-            "entries",
-            "median_lag_days",
-            "p90_lag_days",
-            "same_day_ratio",
-            "next_day_ratio",
-            "late_ratio",
-            "future_dated_entries",
-            "unknown_entries",
+        without=(
+            "same_day_entries",
+            "next_day_entries",
+            "late_entries",
         ),
     ),
     chart=ChartSpec(
