@@ -24,7 +24,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.errors import BillframesWarning, ConfigError, ParameterError
 
 __all__ = ["check_out", "excel_text", "file_name", "is_cut", "make_folder", "neutral", "to_csv", "to_excel", "write"]

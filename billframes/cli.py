@@ -15,9 +15,8 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from billframes._messages import DEBUG_VARIABLE, say, say_error
 from billframes._names import closest
-from billframes._terminal import say, say_error
-from billframes._user_lines import DEBUG_VARIABLE
 from billframes._version import __version__
 from billframes.errors import BillframesError
 

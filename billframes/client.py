@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 from urllib.parse import urlsplit
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.client_options import (
     OPTIONS,
     PROFILE_OPTIONS,

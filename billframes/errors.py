@@ -31,8 +31,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from billframes._terminal import plain, shortened
-from billframes._user_lines import in_ipython
+from billframes._messages import in_ipython, plain, shortened
 
 __all__ = [
     "AccessDeniedError",

@@ -18,7 +18,7 @@ import pytest
 
 import billframes
 from billframes import cli
-from billframes._user_lines import DEBUG_VARIABLE
+from billframes._messages import DEBUG_VARIABLE
 from billframes.cli import COMMANDS, main
 
 PACKAGE = Path(billframes.__file__).parent
@@ -107,7 +107,7 @@ def test_every_line_of_a_command_leaves_by_one_function():
         for path in PACKAGE.rglob("*.py")
         if re.search(r"^\s*(print\(|sys\.std(out|err)\.write)", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
-    assert sorted(printing) == ["_terminal.py", "sandbox/command.py"]
+    assert sorted(printing) == ["_messages.py", "sandbox/command.py"]
 
 
 def test_the_sandbox_prints_one_line_of_json_and_ends_cleanly():

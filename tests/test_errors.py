@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 import billframes as bf
-from billframes._terminal import LONGEST, plain
+from billframes._messages import LONGEST, plain
 from billframes.periods import parse_period
 from billframes.schema.resources import ALL_ZERO_ID
 

@@ -158,7 +158,7 @@ def _part(name):
 @pytest.mark.parametrize(
     ("part", "unknown"),
     [
-        ("errors", "billframes.(?!_terminal|_user_lines)"),
+        ("errors", "billframes.(?!_messages)"),
         ("periods", "billframes.(?!errors)"),
         ("analysis", "billframes.(transport|paging|loading\\.(?!load_info)|loaders|client|sandbox|report|plots|book)"),
         ("loaders", "billframes.(analysis|sandbox|report|plots|_session|book)"),

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.allocation import warn_of_absent_items
 from billframes.analysis.arguments import choice, read_date
 from billframes.analysis.column_types import ITEMS, Frame

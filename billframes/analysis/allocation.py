@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import narwhals.stable.v2 as nw
 
+from billframes._messages import warn
 from billframes._names import joined
-from billframes._user_lines import warn
 from billframes.analysis.column_types import ENUMS, Frame
 from billframes.analysis.engine import full_join_by_id, join_by_id, sum_by
 from billframes.analysis.expressions import RESIDUE, as_float, columns_or_null, midnight, null_column, value_if

@@ -10,8 +10,8 @@ from typing import cast
 
 import narwhals.stable.v2 as nw
 
+from billframes._messages import warn
 from billframes._names import closest, first_few
-from billframes._user_lines import warn
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import collect_counts, to_dicts
 from billframes.analysis.frames import select_columns

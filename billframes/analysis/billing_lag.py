@@ -11,7 +11,7 @@ from typing import cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.allocation import (
     allocation_rates,
     billable_time,

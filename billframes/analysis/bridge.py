@@ -16,8 +16,8 @@ import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._messages import warn
 from billframes._names import closest
-from billframes._user_lines import warn
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import to_arrow
 from billframes.analysis.frames import from_native, require, to_native

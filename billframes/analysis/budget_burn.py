@@ -12,8 +12,8 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._messages import warn
 from billframes._names import first_few
-from billframes._user_lines import warn
 from billframes.analysis.allocation import (
     or_unknown_values,
     warn_of_absent_items,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_values import WEEKDAYS
 from billframes.errors import IncompleteDataWarning

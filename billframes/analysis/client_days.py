@@ -10,7 +10,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.arguments import bounded_period
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_period, need_whole_life, need_work_on_invoices, warn_of_cut

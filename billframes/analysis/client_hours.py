@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.capacity import Part, available_hours, parts_of, target_hours
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import collect, collect_counts, lazy, sum_by

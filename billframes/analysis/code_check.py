@@ -13,7 +13,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import ITEM_FILTERS, need_period
 from billframes.analysis.engine import to_dicts

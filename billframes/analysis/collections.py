@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date, time_zone_of
 from billframes.analysis.column_types import Frame, as_arrow

@@ -15,8 +15,8 @@ import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._messages import warn
 from billframes._names import with_article
-from billframes._user_lines import warn
 from billframes.analysis.arguments import choice, whole_number
 from billframes.analysis.bridge import analysis_of
 from billframes.analysis.engine import to_arrow

@@ -18,8 +18,8 @@ from typing import Any, NoReturn
 
 import narwhals.stable.v2 as nw
 
+from billframes._messages import warn
 from billframes._names import joined
-from billframes._user_lines import warn
 from billframes.analysis.column_types import ITEMS
 from billframes.analysis.expressions import as_day
 from billframes.errors import IncompleteDataWarning, ParameterError

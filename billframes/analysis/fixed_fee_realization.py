@@ -7,7 +7,7 @@ from typing import cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.arguments import warn_of_no_rate
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_period, need_whole_life, warn_of_cut

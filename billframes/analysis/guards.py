@@ -19,8 +19,8 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pandas as pd
 
+from billframes._messages import warn
 from billframes._names import first_few, joined
-from billframes._user_lines import warn
 from billframes.analysis.checked_frames import Found, checked_frames
 from billframes.analysis.column_types import ENUMS, FIGURES, IDS, ITEMS, Frame, as_arrow, is_categorical
 from billframes.analysis.engine import collect_counts, to_dicts

@@ -7,7 +7,7 @@ from typing import Literal, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.column_types import ENUMS, Frame, as_arrow
 from billframes.analysis.coverage import need_period
 from billframes.analysis.engine import collect_counts

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import narwhals.stable.v2 as nw
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.allocation import (
     ON_INVOICE,
     allocation_rates,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
 
+from billframes._messages import warn
 from billframes._names import first_few, joined
-from billframes._user_lines import warn
 from billframes.analysis.allocation import PREBILL, or_unknown_values
 from billframes.analysis.column_types import ENUMS, ITEMS, Frame
 from billframes.analysis.engine import collect_counts, to_dicts

@@ -11,7 +11,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.allocation import PREBILL, WRITE_UP
 from billframes.analysis.column_types import ITEMS, Frame
 from billframes.analysis.coverage import warn_of_cut, was_cut

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.allocation import (
     allocated_fee,
     allocation_rates,

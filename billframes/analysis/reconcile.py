@@ -12,7 +12,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.allocation import billable_time, warn_of_absent_items
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_work_on_invoices

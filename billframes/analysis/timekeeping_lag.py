@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import ITEM_FILTERS, need_period
 from billframes.analysis.engine import collect, from_arrow, sum_by, to_arrow

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.column_types import Frame, as_arrow
 from billframes.analysis.engine import to_dicts
 from billframes.errors import IncompleteDataWarning, ParameterError

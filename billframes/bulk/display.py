@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from billframes._terminal import plain
+from billframes._messages import plain
 from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import Cell, Change
 

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from billframes._messages import say
 from billframes._session import resume
-from billframes._terminal import say
 from billframes.bulk.display import as_text, headline
 from billframes.bulk.journal import Journal, folder
 from billframes.bulk.plan import Plan, make_plan

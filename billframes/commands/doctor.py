@@ -10,7 +10,7 @@ import platform
 from collections.abc import Iterator
 from importlib import metadata
 
-from billframes._terminal import say
+from billframes._messages import say
 from billframes._version import __version__
 from billframes.client import Client
 from billframes.client_options import OPTIONS

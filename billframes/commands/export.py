@@ -14,8 +14,8 @@ from pathlib import Path
 import pandas as pd
 
 from billframes._export import check_out, to_csv, to_excel, write
+from billframes._messages import say
 from billframes._names import closest, snake_case
-from billframes._terminal import say
 from billframes.commands import add_connection, connected
 from billframes.errors import ParameterError
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from billframes._export import write
+from billframes._messages import say
 from billframes._names import joined
-from billframes._terminal import say
 from billframes.book import Book
 from billframes.commands import add_connection, connected
 from billframes.config.firm import FirmSettings

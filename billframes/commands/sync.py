@@ -11,8 +11,8 @@ import sys
 
 import pandas as pd
 
+from billframes._messages import say
 from billframes._session import mirror
-from billframes._terminal import say
 from billframes.commands import add_connection, connected
 from billframes.mirror import Mirror
 

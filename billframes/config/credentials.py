@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.config.profiles import config_file, read_profile
 from billframes.config.secret import Secret, check_token, hidden
 from billframes.errors import BillframesWarning, ConfigError

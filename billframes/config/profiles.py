@@ -26,8 +26,8 @@ from typing import Any
 
 import platformdirs
 
+from billframes._messages import warn
 from billframes._names import closest
-from billframes._user_lines import warn
 from billframes.config.secret import hidden, hidden_headers
 from billframes.errors import BillframesWarning, ConfigError
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.ebilling.findings import FILE_COLUMNS, OFTEN, REJECTED, Finding, Severity, findings_frame
 from billframes.ebilling.format import COLUMNS, END, FIELDS, FIRST_LINE
 from billframes.ebilling.rules import problems

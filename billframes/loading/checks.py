@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from billframes._messages import warn
 from billframes._names import snake_case
-from billframes._user_lines import warn
 from billframes.errors import DecodeError, DetailsMissingWarning, RatesHiddenWarning, UnknownValueWarning
 from billframes.loading.query_args import ListRequest
 from billframes.schema.columns import Column, plain

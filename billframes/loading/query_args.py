@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from billframes._messages import warn
 from billframes._names import closest, snake_case
-from billframes._user_lines import warn
 from billframes.errors import BillframesWarning, ParameterError
 from billframes.loading.ids import identifier
 from billframes.periods import DateLike, Period, resolve

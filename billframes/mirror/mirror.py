@@ -17,9 +17,9 @@ from billframes.mirror.catalogue import Catalogue, Version, checked_span, find, 
 from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import MEMORY_LIMIT, scan
 from billframes.mirror.history import changes, history, summary
-from billframes.mirror.item_codes import MirrorCodes
 from billframes.mirror.lock import locked
 from billframes.mirror.refresh import Refresh, checked_full
+from billframes.mirror.remembered import MirrorCodes
 from billframes.mirror.server import Server
 from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.storage import Storage

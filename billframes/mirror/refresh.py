@@ -22,8 +22,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from billframes._messages import warn
 from billframes._names import closest
-from billframes._user_lines import warn
 from billframes.errors import BillframesWarning, MirrorError, PagingError, ParameterError
 from billframes.mirror.balances import (
     Steady,
@@ -37,7 +37,7 @@ from billframes.mirror.balances import (
 from billframes.mirror.catalogue import Catalogue, Version
 from billframes.mirror.changing import Changing
 from billframes.mirror.deletions import ASKED, check_vanished, confirmed, missing, number_asked, reload
-from billframes.mirror.seen import Seen
+from billframes.mirror.remembered import Seen
 from billframes.mirror.server import Server
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, to_stored

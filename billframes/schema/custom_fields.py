@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from billframes._messages import warn
 from billframes._names import snake_case
-from billframes._user_lines import warn
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.schema.columns import Column
 from billframes.schema.json_text import parse_day

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from billframes._terminal import plain
+from billframes._messages import plain
 from billframes.transport.request import RawResponse
 
 __all__ = ["reason_of", "trace_id_of"]

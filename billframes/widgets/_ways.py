@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from billframes._book_methods import FRAMES, call
-from billframes._user_lines import warn
+from billframes._messages import warn
 from billframes.analysis.column_types import ITEMS
 from billframes.analysis.keys import By
 from billframes.analysis.spec import Analysis

@@ -15,7 +15,7 @@ from billframes import mirror
 from billframes.mirror import windows
 from billframes.mirror.changing import Changing
 from billframes.mirror.refresh import ROUNDS, Refresh
-from billframes.mirror.seen import Seen
+from billframes.mirror.remembered import Seen
 from billframes.mirror.server import LOADERS, Server
 from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.tables import REFERENCES, TABLES

@@ -22,7 +22,7 @@ from importlib import resources
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
-from billframes._terminal import say
+from billframes._messages import say
 from billframes.commands import add_connection
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesError, ConfigError

@@ -1,21 +1,31 @@
-"""Keep the last known names of records that are in no list, such as a user who left the firm.
+"""Keep beside the tables what no list shows: names of records that are gone, and codes of expenses and fixed fees.
 
 Every row shows its client, matter, user and invoice in short. That is stored only for ids that the list of clients,
-matters, users or invoices lacks; all others are joined from those lists, so they never go stale.
+matters, users or invoices lacks, such as a user who left the firm; all others are joined from those lists, so they
+never go stale.
+
+Only single records show the codes of expenses and fixed fees. The table `item_codes` has those that were read. It does
+not belong to a version: a code is found by its record's id and the instant of the record's last change, so it is right
+for every version whose record has that instant. Rows are only added.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from billframes._messages import warn
+from billframes.ebilling import ItemCodes, ItemKey
+from billframes.errors import BillframesWarning, MirrorError
 from billframes.mirror.changing import Changing
+from billframes.mirror.lock import private_files
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import REFERENCES, TABLES, Table, reference_type
 
-__all__ = ["Seen"]
+__all__ = ["ITEM_CODES", "MirrorCodes", "Seen"]
 
 
 class Seen:
@@ -120,3 +130,43 @@ def _last_of_each(rows: pa.Table) -> pa.Table:
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     return column.cast(pa.string()) if pa.types.is_dictionary(kind) or pa.types.is_large_string(kind) else column
+
+
+ITEM_CODES = "item_codes"
+_KEY = ("kind", "id", "modified_at")
+_CODES = ("activity_code", "task_code", "expense_code")
+_SCHEMA = pa.schema(
+    {"kind": pa.string(), "id": pa.string(), "modified_at": pa.timestamp("us", "UTC")}
+    | dict.fromkeys(_CODES, pa.string())
+)
+
+
+class MirrorCodes:
+    """
+    The codes that are remembered in one mirror.
+
+    Parameters
+    ----------
+    storage : Storage
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def read(self) -> Mapping[ItemKey, ItemCodes]:
+        """Return all codes that were read, by record and instant of its last change."""
+        if not self._storage.exists(ITEM_CODES):
+            return {}
+        rows = self._storage.read(ITEM_CODES, self._storage.version(ITEM_CODES)).to_pylist()
+        return {(row["kind"], row["id"], row["modified_at"]): {name: row[name] for name in _CODES} for row in rows}
+
+    def add(self, codes: Mapping[ItemKey, ItemCodes]) -> None:
+        """Keep codes; if the mirror can't be written, warn, as they are only read again next time."""
+        rows = [dict(zip(_KEY, key, strict=True)) | dict(found) for key, found in codes.items()]
+        try:
+            with private_files():
+                self._storage.write(
+                    ITEM_CODES, pa.Table.from_pylist(rows, _SCHEMA), append=self._storage.exists(ITEM_CODES)
+                )
+        except MirrorError as error:
+            warn(f"The codes of {len(rows):,} items were read but not remembered. {error}", BillframesWarning)
