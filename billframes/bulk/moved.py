@@ -1,12 +1,12 @@
-"""Find out by one list request which records changed since, instead of reading each.
+"""Find the records that changed by one list request, instead of reading each.
 
-Lists take `modifiedSince`. What the list shows with another `modified_at` than planned was changed by somebody else;
-everything else is unmoved, as of the moment of the answer. Where the next list begins is taken from the `modified_at`
-of the rows, so only the server's clock counts. It is taken back by a little, because a server can show a change later
-than one that it dates after it; every ten seconds, a whole minute is looked at again.
+Lists take `modifiedSince`. A record that the list shows with another `modified_at` than the plan's was changed by
+somebody else; all others are unchanged at the moment of the response. The next list begins at the newest `modified_at`
+of the rows, so only the server's clock counts. It begins a little before that, because a server can show a change later
+than one that it dates after it; every ten seconds, a whole minute is requested again.
 
-A list is relied on only if it proves itself: it must show the records that were just written, say for each row when it
-was changed, and nothing from long before. Otherwise `recent` returns None, and each record has to be read itself.
+A list is used only if it is proved right: it must show the records that were just written, state for each row when it
+was changed, and show nothing from long before. Otherwise `recent` returns None, and each record has to be read itself.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["Changed", "ChangedRecords", "Reading"]
 _OVERLAP = dt.timedelta(seconds=0.25)
 # Servers tell the time in whole seconds, and some compare whole seconds.
 _SECOND = dt.timedelta(seconds=1)
-# Pages overlap by so many rows, in case records before them are deleted meanwhile.
+# Pages overlap by this many rows, in case records before them are deleted meanwhile.
 _PAGES_OVERLAP = 50
 
 
@@ -48,7 +48,7 @@ class Changed:
     id : str
         In lower case.
     told : tuple
-        What the other two were read from.
+        The texts that the other two were read from.
     modified_at : datetime
     billed : bool
         Whether it is on an invoice.
@@ -63,14 +63,14 @@ class Changed:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """
-    What a list of changes showed.
+    The rows of a list of changes.
 
     Parameters
     ----------
     rows : list of Changed
-        Without those that the list before showed alike, when they were dealt with.
+        Without those that were the same in the list before.
     asked : float
-        When it was asked for, by `time.monotonic`.
+        When it was requested, by `time.monotonic`.
     until : datetime
         Where the next list begins.
     """
@@ -90,7 +90,7 @@ class ChangedRecords:
     resource : Resource
     columns : mapping of str to EditColumn
     since : datetime
-        An instant at which nothing had moved yet, by the server's clock.
+        An instant of the server's clock before which nothing had changed.
     """
 
     def __init__(
@@ -99,15 +99,15 @@ class ChangedRecords:
         self._connection, self._resource = connection, resource
         self._id = snake_case(resource.id)
         self._columns = [columns[name] for name in ("modified_at", "billed") if name in columns]
-        # What the plan did not see may have become visible late.
+        # Changes that the plan did not see may have become visible late.
         self._first = self._since = earlier(since, OVERLAP)
-        # What the last list showed, by id.
+        # The records of the last list, by id.
         self._shown: dict[str, Changed] = {}
         self._lock = threading.Lock()
 
     @property
     def since(self) -> dt.datetime:
-        """Up to when all changes have been seen."""
+        """The time up to which all changes are known."""
         return self._since
 
     def recent(self, written: Collection[str], pages: int) -> Reading | None:
@@ -178,7 +178,7 @@ class ChangedRecords:
         return len(page.data or ()), page.pagination.total if page.pagination else None, answer.date
 
     def _changed(self, record: Any) -> Changed:
-        """Return a record of the list; the very one that the list before has if it is still the same."""
+        """Return a record of the list; the same object as in the list before if nothing changed."""
         id_ = str(getattr(record, self._id)).casefold()
         told = tuple(raw_value(record, each) for each in self._columns)
         before = self._shown.get(id_)
@@ -191,4 +191,4 @@ class ChangedRecords:
 
 
 class _UnreliableError(Exception):
-    """The list is not what was asked for."""
+    """The list is not the one that was requested."""

@@ -48,11 +48,11 @@ class ListHint:
     arguments : mapping
         Arguments of the loader: `start`, `end`, and filters.
     rows : int, optional
-        How many records it has, if that is known; else they are counted first.
+        How many records it has, if known; otherwise they are counted first.
     otherwise : ListHint, optional
         For the records that this list does not bring, if reading them one by one takes more requests.
     most : int, optional
-        The most of the wanted records that it has, if that is known.
+        How many of the wanted records it has at most, if known.
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Server:
     def __init__(self, connection: ApiConnection) -> None:
         self.connection = connection
         self.requests = 0
-        # When the first of it was read, by the server's clock.
+        # When the first record was read, by the server's clock.
         self.time: dt.datetime | None = None
 
     def records(
@@ -86,7 +86,7 @@ class Server:
         ----------
         resource : Resource
         ids : iterable of str
-            Gone through twice.
+            Iterated twice.
         columns : sequence of EditColumn
             The columns to read.
         hint : ListHint, optional

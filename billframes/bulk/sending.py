@@ -1,13 +1,13 @@
-"""Send changes side by side, so that every connection is busy and no colleague's change is overwritten unseen.
+"""Send changes side by side: every connection is busy, and no change of a colleague is overwritten.
 
 The first changes of a run are sent one record at a time: read, then written. From then on they are sent in waves:
 
     read k        one list request: what changed since read k - 1
-    wave k        two writes a connection or more, of records that read k proved unmoved
+    wave k        two writes a connection or more, of records that are unchanged by read k
     read k + 1    queued among the last writes of wave k, so that wave k + 1 is ready when they are done;
                   meanwhile the journal notes wave k + 1, because waiting for the disk takes as long as some writes
 
-So the gap between reading and writing stays about as long as two to four answers. A record that a list shows as moved
+So the gap between reading and writing stays about as long as two to four answers. A record that a list shows as changed
 is never written. If a list can't be relied on, its wave is read record by record, and after three such lists all are.
 Deletions are always read one by one, because they can't be undone.
 """
@@ -34,11 +34,11 @@ __all__ = ["Sending"]
 _TOGETHER, _TOGETHER_IN_WAVES = 0.004, 0.02
 # Failures in a row after which the server counts as down.
 _DOWN = 50
-# So many updates of a run are read one by one: small plans whole, and lists are held against what these wrote.
+# This many updates of a run are read one by one: all of a small plan. Lists are checked against what these wrote.
 STRICT = 20
-# Writes of a wave: at least and at most so many a connection, in between as many as take so many seconds.
+# Writes of a wave: at least and at most this many a connection, and within that as many as take this many seconds.
 _LEAST, _MOST, _WAVE_SECONDS = 2, 16, 0.1
-# Seconds after which the last minute of changes is looked at again.
+# Seconds after which the changes of the last minute are requested again.
 _LOOK_AGAIN = 10.0
 # Lists in a row that can't be relied on, after which no more are asked for.
 _DISTRUST = 3
@@ -51,11 +51,11 @@ class Sending:
     Parameters
     ----------
     pool : ThreadPoolExecutor
-        With a thread for each request that may be under way.
+        With a thread for each request that runs at the same time.
     journal : Journal
     writer : Writer
     changed : ChangedRecords, optional
-        What tells which records moved; without it, each is read before it is written.
+        Finds which records changed; without it, each is read before it is written.
     at_once : int
         The pool's threads.
     told : Progress
@@ -73,12 +73,12 @@ class Sending:
         self._pool, self._journal, self._writer = pool, journal, writer
         self._changed, self._at_once, self._told = changed, at_once, told
         self._running: dict[Future[Entry], Entry] = {}
-        # What has ended, lists too.
+        # Requests that have ended, also those of lists.
         self._ready: SimpleQueue[Future[Any]] = SimpleQueue()
         self._reading: Future[Reading | None] | None = None
-        # What is sent when that list has come; the journal has it as sent.
+        # The wave that is sent when its list is received; the journal already has it as sent.
         self._wave: list[Entry] = []
-        # Up to when, by the server's clock, what moved is known and noted.
+        # Changes up to this time of the server's clock are known and noted.
         self._known_until: str | None = None
         self._looking: Future[Reading | None] | None = None
         self._looked = 0.0
@@ -94,7 +94,7 @@ class Sending:
 
     def send(self, actions: Sequence[str]) -> None:
         """
-        Send what is planned; the journal knows of every change before it leaves and after its answer.
+        Send the planned changes. Each is written to the journal before it is sent and after its response.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class Sending:
             raise
 
     def _fill(self, actions: Sequence[str]) -> None:
-        """Keep enough under way."""
+        """Keep enough requests running."""
         if self._reading is not None:
             if self._reading.done():
                 reading, self._reading = self._reading.result(), None
@@ -125,7 +125,7 @@ class Sending:
         elif self._changed is not None and self._strict <= 0 and "update" in actions:
             self._submit_and_ask((), None, actions)
         elif len(self._running) <= self._at_once:
-            # Twice as many as are sent at once, so that no connection waits for the journal.
+            # Twice as many as run at once, so that no connection waits for the journal.
             planned = self._journal.waiting("planned", actions, 2 * self._at_once - len(self._running))
             self._strict -= sum(entry.action == "update" for entry in planned)
             self._submit_and_ask(self._journal.note_sent(planned), None, actions)
@@ -143,7 +143,7 @@ class Sending:
             )
 
     def _ask(self, changed: ChangedRecords, actions: Sequence[str]) -> None:
-        """Ask which records have moved, if some wait to be written."""
+        """Request which records have changed, if some wait to be written."""
         if "update" not in actions or not self._journal.waiting("planned", actions, 1):
             return
         written, self._written = self._written, []
@@ -156,7 +156,7 @@ class Sending:
         return max(_LEAST, (self._total - self._ended) // 4)
 
     def _send_wave(self, reading: Reading | None, actions: Sequence[str]) -> None:
-        """Send a wave of what is unmoved by a list, with the next list among it."""
+        """Send a wave of the records that a list shows unchanged, and the next list with it."""
         if reading is None:
             self._distrusted += 1
         elif self._changed is not None:
@@ -170,7 +170,7 @@ class Sending:
 
     @property
     def _size(self) -> int:
-        """How many changes make a wave, by how fast they go."""
+        """The number of changes in a wave, by how fast they are written."""
         rate = (self._ended - self._before) / max(time.monotonic() - self._begun, _WAVE_SECONDS)
         return round(min(max(_LEAST * self._at_once, rate * _WAVE_SECONDS), _MOST * self._at_once))
 
@@ -182,12 +182,12 @@ class Sending:
             self.last_sent = time.monotonic()
 
     def _hold(self, reading: Reading) -> None:
-        """Note the updates that are not under way and whose records somebody changed: they are not sent."""
+        """Note the waiting updates whose records somebody changed: they are not sent."""
         rows = {row.id: row for row in reading.rows}
         held = []
         for entry in (*self._wave, *self._journal.planned_updates(list(rows))):
             row = rows.get(str(entry.id).casefold())
-            # What was sent before, or has no date, is read itself.
+            # A change that was sent before, or has no date, is read by itself.
             if row is None or entry.action != "update" or entry.tries or entry.base is None:
                 continue
             if row.modified_at.isoformat() != entry.base:
@@ -198,7 +198,7 @@ class Sending:
         self._wave = [entry for entry in self._wave if entry.number not in numbers]
 
     def _look_again(self) -> None:
-        """Look at the last minute once more from time to time: a change can become visible late."""
+        """Request the changes of the last minute again from time to time: a change can become visible late."""
         if self._looking is not None and self._looking.done():
             reading, self._looking = self._looking.result(), None
             self._looked = time.monotonic()
@@ -210,9 +210,9 @@ class Sending:
             self._looking.add_done_callback(self._ready.put)
 
     def _end(self) -> None:
-        """Wait until something has ended, and note it."""
+        """Wait until a request has ended, and note its outcome."""
         ended = [self._ready.get()]
-        # What ends together is written together, but nothing is late for a wave whose list has come.
+        # Outcomes that end together are written together, but a wave whose list was received does not wait for them.
         if self._reading is None:
             time.sleep(_TOGETHER)
         else:
@@ -226,7 +226,7 @@ class Sending:
         self._told(min(self._ended, self._total), self._total)
 
     def _note(self, done: dict[Future[Entry], Entry]) -> None:
-        """Write outcomes into the journal; raise if going on makes no sense."""
+        """Write outcomes into the journal; raise if the rest can't be sent."""
         outcomes: list[Entry] = []
         refused: BaseException | None = None
         for each, entry in done.items():
@@ -248,7 +248,7 @@ class Sending:
             )
 
     def _stop(self) -> None:
-        """Let what is under way end, so that its outcome is in the journal."""
+        """Wait for the running requests, so that their outcomes are in the journal."""
         for each in (*self._running, self._reading, self._looking):
             if each is not None:
                 each.cancel()
@@ -257,6 +257,6 @@ class Sending:
         with suppress(BillframesError):
             self._note(self._running)
         if self._down:
-            # Those too between which some were still sent, as when a quota runs out.
+            # Also if some were still sent in between, as when a quota runs out.
             failed = list(self._journal.entries("failed"))
             self._journal.note([replace(entry, state="planned") for entry in failed])

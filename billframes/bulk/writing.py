@@ -1,9 +1,9 @@
-"""Send one change, and find out what became of it.
+"""Send one change, and find out its outcome.
 
 An update or a deletion reads the record first and is skipped if somebody changed it since the plan was made. An update
-is sent without that if a list has just proved the record unmoved. If its
-answer is lost, the record is read again: it shows what was sent (done), or is as it was before (sent again), or shows
-something else (uncertain: somebody else wrote meanwhile). A create is never sent twice here: without an answer it
+is sent without that if a list has just shown the record unchanged. If the response is lost, the record is read again:
+it has what was sent (done), or its values from before (sent again), or others (uncertain: somebody else wrote
+meanwhile). A create is never sent twice here: without an answer it
 stays `unanswered`, and `billframes.bulk.apply` looks for it.
 """
 
@@ -75,7 +75,7 @@ class Writer:
         Raises
         ------
         AuthenticationError
-            The credential is not accepted, so nothing else would be either.
+            The credential is not accepted, so no other change would be.
         """
         try:
             if entry.action == "create":
@@ -115,7 +115,7 @@ class Writer:
         return not entry.tries and entry.base is not None and not self._parts(entry)
 
     def _write(self, entry: Entry) -> Entry:
-        """Send an update of a record that is as it was planned."""
+        """Send an update of a record that is unchanged since the plan."""
         path = self._path(entry)
         try:
             check = self._outcome_check(entry, path)

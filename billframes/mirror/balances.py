@@ -1,16 +1,17 @@
-"""Keep invoices' and clients' balances true with few requests: the API has one request a client, and no dates.
+"""Keep balances of invoices and clients up to date with few requests: the API has one request a client, and no dates.
 
-A payment may leave its invoice's modified date alone. So each refresh lists the final invoices with the largest
-balances first, down to 0, and those with credits from the other end: every balance that moved is among them, or was
-open here and is not among them any more. That takes a request for each 1,000 open invoices.
+A payment may leave its invoice's modified date unchanged. So each refresh lists the final invoices with the largest
+balances first, down to 0, and those with credits from the other end: every balance that changed is among them, or was
+open in the mirror and is no longer among them. That takes a request for each 1,000 open invoices.
 
-What clients owe is asked for only where it can have changed. Open final invoices, by how long they are overdue, are
-what a client owes, says the API's description. If they gave every answer of the last refresh, and a client's give the
-same now, the answer would be the same. Everybody else is asked about. If they did not give every answer, balances hold
-more than invoices there, or have other limits, and all clients are asked about.
+Balances of clients are requested only if they can have changed. By the API's description, a client owes the open final
+invoices, by how long they are overdue. If the invoices gave every balance of the last refresh, and a client's invoices
+give the same balance now, it is not requested again. If they did not give every balance, the server's balances contain
+more than invoices, or have other limits, and those of all clients are requested.
 
-Some are asked about as a check: two for each limit that a server's calendar a day ahead or behind would move invoices
-across, and others in turn, each at least once a week. If one of these differs, all clients are asked about.
+Some balances are requested as a check: of two clients for each limit that a server's calendar a day ahead or behind
+would move invoices across, and of others in turn, each at least once a week. If one of these differs, the balances of
+all clients are requested.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ __all__ = ["Steady", "agree", "in_turn", "merged", "settled_clients", "steady_cl
 
 # Balances that differ by less are equal.
 CENT = 0.005
-# Clients that are asked about in turn although nothing should have changed, and those for each limit.
+# Clients whose balances are checked in turn although nothing should have changed, and those for each limit.
 CHECKED = 5
 CHECKED_LIMIT = 2
-# In this time each client is asked about.
+# Within this time, each client's balance is requested.
 ROUND = dt.timedelta(days=7)
 # Balances are compared in millionths.
 _UNITS = 1_000_000
@@ -53,7 +54,7 @@ Owed = Mapping[str, tuple[int, ...]]
 
 
 def settled_clients(server: Server, invoices: Changing) -> list[str]:
-    """Take in the open final invoices; return the clients of those that were open here and are not any more."""
+    """Store the open final invoices. Return the clients of invoices that were open in the mirror and no longer are."""
     here = invoices.read(["invoice_id", "client_id", "balance"], _open())
     above = int(pc.sum(pc.greater(here.column("balance"), 0)).as_py() or 0)
     rows = to_stored(server.open_invoices(above, here.num_rows - above), invoices.table)
@@ -63,7 +64,7 @@ def settled_clients(server: Server, invoices: Changing) -> list[str]:
 
 
 def unbalanced_clients(invoices: Changing, balances: pa.Table) -> list[str]:
-    """Return the clients whose balance is not the sum of their final invoices' here."""
+    """Return the clients whose balance is not the sum of their stored final invoices."""
     final = invoices.read(["client_id", "balance"], pc.field("invoice_state") == "final")
     sums = dict(zip(*final.group_by("client_id").aggregate([("balance", "sum")]).to_pydict().values(), strict=True))
     owed = zip(balances.column("client_id").to_pylist(), balances.column("balance").to_pylist(), strict=True)
@@ -73,22 +74,22 @@ def unbalanced_clients(invoices: Changing, balances: pa.Table) -> list[str]:
 @dataclass(frozen=True, slots=True)
 class Steady:
     """
-    Clients whose answer should be as it was.
+    Clients whose balance should be the same as at the last refresh.
 
     Parameters
     ----------
     answers : mapping of str to mapping
-        The answers at the last refresh, by client.
+        The balances of the last refresh, by client.
     at_limits : tuple of collection of str
-        Those whose invoices would be across a limit if the server's day were one earlier or later; one collection for
-        each limit and way.
+        Clients whose invoices would cross a limit if the server's day were one earlier or later; one collection for
+        each limit and direction.
     """
 
     answers: Mapping[str, Answer]
     at_limits: tuple[Collection[str], ...]
 
     def checks(self, client_ids: Collection[str], turn: Collection[str], number: int) -> set[str]:
-        """Return which of these clients to ask about as a check: whose turn it is, and some at each limit."""
+        """Return the clients to check: those whose turn it is, and some at each limit."""
         known = self.answers.keys() & set(client_ids)
         chosen = known & set(turn)
         for names in self.at_limits:
@@ -115,17 +116,17 @@ def in_turn(client_ids: Collection[str], after: str, since: dt.timedelta) -> lis
 
 def steady_clients(balances: pa.Table, before: Changing, now: Changing, days: tuple[dt.date, dt.date]) -> Steady | None:
     """
-    Return the clients who would be answered as they were; None if this server's answers can't be foretold.
+    Return the clients whose balance should be the same; None if invoices don't explain this server's balances.
 
     Parameters
     ----------
     balances : Table
-        As they were answered at the last refresh.
+        Those of the last refresh.
     before, now : Changing
         The invoices at the last refresh, and now.
     days : tuple of date
         The day of the last refresh, and today, by UTC. The server's calendar may be a day ahead or behind: the day that
-        explains all answers is taken.
+        explains all balances is used.
     """
     answers = {row["client_id"]: row for row in balances.to_pylist()}
     open_before, open_now = (each.read(_COLUMNS, _open()) for each in (before, now))
@@ -146,12 +147,12 @@ def steady_clients(balances: pa.Table, before: Changing, now: Changing, days: tu
 
 
 def _across(owed: Sequence[int], other: Sequence[int], limit: int) -> bool:
-    """Tell whether more or less is above a limit on another day."""
+    """Tell whether a limit separates other invoices on another day."""
     return list(accumulate(owed))[limit] != list(accumulate(other))[limit]
 
 
 def agree(frame: pa.Table, rows: Collection[Answer]) -> bool:
-    """Tell whether clients were answered as they were, those left out who are not among the answers."""
+    """Tell whether the balances are the same. Clients without a requested balance are left out."""
     answers = {row["client_id"]: row for row in frame.to_pylist()}
     return all(
         answers[row["client_id"]][name] == row[name]
@@ -163,9 +164,9 @@ def agree(frame: pa.Table, rows: Collection[Answer]) -> bool:
 
 def merged(frame: pa.Table, steady: Steady, client_ids: Collection[str], asked: Collection[str]) -> pa.Table:
     """
-    Return the answers together with the balances that are as they were, in the order of all clients.
+    Return requested and unchanged balances together, in the order of all clients.
 
-    Those who were asked about and have no answer were deleted in the meantime.
+    A client whose balance was requested and not returned was deleted in the meantime.
     """
     answers = {row["client_id"]: row for row in frame.to_pylist()}
     kept = {id_: row for id_, row in steady.answers.items() if id_ not in asked}
@@ -189,7 +190,7 @@ def _owed(rows: pa.Table, day: dt.date) -> Owed:
 
 
 def _explains(owed: Sequence[int], row: Mapping[str, Any]) -> bool:
-    """Tell whether what is owed gives the answer, in either of the API's two sets of fields."""
+    """Tell whether invoices give the balance, in either of the API's two sets of fields."""
     expected = {
         "balance": sum(owed),
         "current": owed[0],

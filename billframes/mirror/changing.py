@@ -1,6 +1,6 @@
-"""One table while a refresh changes it: rows come in, differences go out, and what was done is counted.
+"""Change one table during a refresh: compare rows, write the differences, and count them.
 
-Nothing is written for a row that is stored as it came. A write replaces the partitions that hold the changed rows,
+A row that is stored as it was received is not written. A write replaces the partitions that hold the changed rows,
 and leaves every other file alone.
 """
 
@@ -24,7 +24,7 @@ BATCH = 200_000
 @dataclass
 class Changing:
     """
-    A table under way from one version of the mirror to the next.
+    A table on its way from one version of the mirror to the next.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Changing:
     removed_rows: list[pa.Table] = field(default_factory=list)
 
     def __len__(self) -> int:
-        """Return how many rows the table has, which its files' statistics say."""
+        """Return how many rows the table has, from the statistics of its files."""
         if self.version is None:
             return 0
         return sum(part.rows for part in self.storage.parts(self.table.name, self.version))
@@ -73,7 +73,7 @@ class Changing:
         return [(each.name, each.type) for each in schema] == [(each.name, each.type) for each in came]
 
     def replace_all(self, rows: pa.Table) -> None:
-        """Make the table hold these rows and no others, if it does not."""
+        """Replace the table's rows by these if they differ."""
         if self.version is None:
             self.append(rows)
             return
@@ -94,12 +94,12 @@ class Changing:
 
     def upsert(self, rows: pa.Table, gone: Collection[str] = ()) -> set[str]:
         """
-        Take rows in, and remove the rows of the ids that are gone.
+        Store rows, and remove the rows of deleted ids.
 
         Returns
         -------
         set of str
-            The ids of rows that were here and changed.
+            The ids of stored rows that changed.
         """
         id_ = self.table.id
         ids = pa.chunked_array([*rows.column(id_).chunks, pa.array(list(gone), pa.string())], pa.string())
@@ -120,7 +120,7 @@ class Changing:
         return updated
 
     def _with(self, ids: pa.Array, rows: pa.Table) -> pa.Table:
-        """Read the rows with these ids; first where `rows` would be, then the others wherever they are."""
+        """Read the rows with these ids: first from the partitions of `rows`, then the others from all partitions."""
         id_ = self.table.id
         if not self.table.partition:
             return self.read(rows=pc.field(id_).isin(ids))
@@ -129,7 +129,7 @@ class Changing:
         others = ids.filter(pc.invert(pc.is_in(ids, value_set=old.column(id_).combine_chunks())))
         if not len(others):
             return old
-        # Their ids and dates alone are looked through: other columns are many times as large.
+        # Only ids and dates are read: other columns are many times as large.
         found = self._partitioned(self.read([id_, str(self.table.date)], pc.field(id_).isin(others)))
         far = set(found.column(PARTITION).to_pylist())
         if not far:
@@ -143,7 +143,7 @@ class Changing:
         self.upsert(self._partitioned(nothing), ids)
 
     def drop_doubles(self) -> None:
-        """Keep the newest of rows with one id: a record can move between two windows of a first refresh."""
+        """Keep the newest row of each id: a record can move between two windows of a first refresh."""
         ids = self.read([self.table.id]).column(self.table.id)
         if pc.count_distinct(ids).as_py() == len(ids):
             return
@@ -205,7 +205,7 @@ class Changing:
 
 
 def newest_rows(rows: pa.Table, id_: str) -> pa.Table:
-    """Return the newest of rows with one id."""
+    """Return the newest row of each id."""
     ids = rows.column(id_)
     if pc.count_distinct(ids).as_py() == len(ids):
         return rows
@@ -214,7 +214,7 @@ def newest_rows(rows: pa.Table, id_: str) -> pa.Table:
 
 
 def same_rows(rows: pa.Table, old: pa.Table, id_: str) -> pa.ChunkedArray:
-    """Return which rows are in `old` just so."""
+    """Return which rows are in `old` with the same values."""
     places = pc.index_in(rows.column(id_), value_set=old.column(id_))
     same = pc.is_valid(places)
     beside = old.take(places)
@@ -238,7 +238,7 @@ def _keys(rows: pa.Table, key: Sequence[str]) -> pa.ChunkedArray:
 
 
 def _missing(rows: pa.Table, others: pa.Table, key: Sequence[str]) -> pa.Table:
-    """Return the rows whose keys are not among others'."""
+    """Return the rows whose keys the other table lacks."""
     return rows.filter(pc.invert(pc.is_in(_keys(rows, key), value_set=_keys(others, key))))
 
 

@@ -1,15 +1,15 @@
 """Find the records that were deleted: the API leaves no trace of them.
 
-When everything that changed has been taken in, *rows here − total there* is the number deleted, and additions can't
-hide it. Totals of parts of the period are compared, and days with fewer rows there are loaded: what is here and not
-there is gone. The API refuses to delete billed records: if as many unbilled ones are gone as records in all, only
-unbilled ones are counted and loaded. Lists without dates are loaded whole.
+When all changes are stored, *stored rows − the server's total* is the number of deleted records, and additions can't
+hide them. Totals of parts of the period are compared, and days for which the server has fewer rows are loaded: stored
+rows that are not among them are deleted. The API refuses to delete billed records: if as many unbilled records are
+missing as records in all, only unbilled ones are counted and loaded. Lists without dates are loaded whole.
 
-Each that is gone is confirmed by asking for it by id, if that and the search take few requests beside a load of the
-table. Otherwise a sample of at least ten is asked for; of as many as the table has pages, if another number was found
-than the totals say. If one of a sample is still there, all are asked for.
+Each deletion is confirmed by a request for the id, if that and the search take few requests compared with a load of the
+table. Otherwise a sample of at least ten is requested, or of as many as the table has pages if the totals state another
+number than was found. If a record of the sample still exists, all of them are requested.
 
-If much of a table seems to have vanished, nothing is removed: permissions may have changed rather than data.
+If much of a table seems to be deleted, nothing is removed: permissions may have changed, and not the data.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from billframes.mirror.windows import ROWS, windows_of
 
 __all__ = ["ASKED", "check_vanished", "confirmed", "missing", "number_asked", "reload"]
 
-# More than this share, and this many, is a disaster rather than deletions.
+# More than this share, and more than this number, is not taken for deletions.
 SHARE, LEAST = 0.1, 100
 ASKED = 10
-# To find deletions and to ask for each takes no more than this share of the requests that a load of the table takes.
+# Finding and confirming deletions takes at most this share of the requests that a load of the table takes.
 COST = 0.072
 _UNBILLED = ~pc.field("billed")
 
 
 def check_vanished(name: str, gone: int, rows: int) -> None:
-    """Raise `MirrorError` if much of a table seems to have vanished."""
+    """Raise `MirrorError` if much of a table seems to be deleted."""
     if gone >= LEAST and gone >= SHARE * rows:
         raise MirrorError(
             f"{name}: {gone:,} of {rows:,} records seem to have vanished from the server at once, so nothing was "
@@ -52,15 +52,15 @@ def check_vanished(name: str, gone: int, rows: int) -> None:
 
 def missing(server: Server, changing: Changing, total: int) -> list[str]:
     """
-    Return the ids of rows that are here and not there, found by totals; take in what else differs in what was loaded.
+    Find stored rows that the server lacks, by its totals, and return their ids. Store other differences, too.
 
     Parameters
     ----------
     server : Server
     changing : Changing
-        With everything that was added or changed there.
+        After all additions and changes were stored.
     total : int
-        Rows there.
+        The server's number of rows.
     """
     unbilled = _only_unbilled(server, changing, total)
     found, days = _Missing(changing, unbilled), _by_day(changing, unbilled)
@@ -75,7 +75,7 @@ def missing(server: Server, changing: Changing, total: int) -> list[str]:
 
 class _Missing:
     """
-    Finds what is here and not among the rows that were loaded of the same days.
+    Finds stored rows that are not among the loaded rows of the same days.
 
     Parameters
     ----------
@@ -93,8 +93,8 @@ class _Missing:
         self._moved: set[str] = set()
 
     def compare(self, frame: pa.Table, windows: Sequence[Window]) -> None:
-        """Compare with all rows of some windows, and take in those that differ."""
-        # One whose date moved between two answers is in both.
+        """Compare with all rows of some windows, and store those that differ."""
+        # A record whose date changed between two responses is in both.
         rows = newest_rows(to_stored(frame, self.table), self.table.id)
         here = self._changing.read(self._columns, _within(self.table.date, windows, self.unbilled)).column(0)
         self._found += here.filter(pc.invert(pc.is_in(here, value_set=rows.column(self.table.id)))).chunks
@@ -108,7 +108,7 @@ class _Missing:
 
 class _Search:
     """
-    Asks for days' totals and rows, and has the rows compared.
+    Requests totals and rows of days, and compares the rows.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class _Search:
         self._looked: list[tuple[int, int]] = []
 
     def look(self, looks: Sequence[Look]) -> list[Answer]:
-        """Ask side by side, for so many rows at once that memory stays flat."""
+        """Send requests side by side, for few enough rows at once that memory stays flat."""
         answers: list[Answer] = []
         most = max(1, ROWS // self._server.page_size)
         with ThreadPoolExecutor(self._server.concurrency) as pool:
@@ -144,7 +144,7 @@ class _Search:
         return Answer(rows.num_rows, last, rows.num_rows), rows
 
     def _small(self, look: Look) -> tuple[Answer, pa.Table | None]:
-        """Ask for a total, or for the first page, which states it."""
+        """Request a total, or the first page, which states it."""
         table, first = self._found.table, look.part.first
         window = self._days.window(first, look.last)
         if look.how == "total":
@@ -174,7 +174,7 @@ class _Search:
             self.compare()
 
     def compare(self) -> None:
-        """Have the rows compared that were kept."""
+        """Compare the rows that were kept."""
         if self._rows:
             windows = [self._days.window(*places) for places in _together(self._looked)]
             self._found.compare(pa.concat_tables(self._rows), windows)
@@ -183,7 +183,7 @@ class _Search:
 
 def _together(looked: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """
-    Return ranges of places, those that follow each other in one.
+    Join ranges of places that follow each other.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def _together(looked: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _only_unbilled(server: Server, changing: Changing, total: int) -> bool:
-    """Tell whether only unbilled rows are gone, as the API deletes no others; False for lists without that state."""
+    """Tell whether all deleted rows are unbilled, as the API deletes no others; False for lists without that state."""
     if not _bills(changing.table) or len(changing) <= server.page_size:
         return False
     here: int = changing.read([changing.table.id], _UNBILLED).num_rows
@@ -222,7 +222,7 @@ def _bills(table: Table) -> bool:
 
 
 def reload(server: Server, changing: Changing) -> list[str]:
-    """Load a table whole, take in what differs, and return the ids of rows that are here and not there."""
+    """Load a whole table, store what differs, and return the ids of stored rows that the server lacks."""
     table, found = changing.table, _Missing(changing)
     for window in windows_of(server, table, server.count(table.name)):
         found.compare(server.load(table.name, *(window if table.date else ())), [window])
@@ -230,13 +230,13 @@ def reload(server: Server, changing: Changing) -> list[str]:
 
 
 def number_asked(server: Server, changing: Changing, requests: int, *, agree: bool) -> int:
-    """Return how many deletions are asked for, after so many requests; more if totals and rows don't agree on them."""
+    """Return how many deletions to confirm after this many requests; more if totals and rows disagree."""
     pages = len(changing) / server.page_size
     return max(ASKED, round(pages * COST) - requests if agree else round(pages))
 
 
 def confirmed(server: Server, changing: Changing, ids: list[str], most: int) -> list[str]:
-    """Return those of the ids that the server has no record of; of more than `most`, so many are asked for."""
+    """Return the ids that the server has no record of. Of more than `most` ids, a sample of that size is requested."""
     table = changing.table
     if table.name == "invoices":
         return _not_listed(server, changing, ids)
@@ -254,7 +254,7 @@ def _alive(server: Server, table: Table, ids: list[str]) -> set[str]:
 
 
 def _not_listed(server: Server, changing: Changing, ids: list[str]) -> list[str]:
-    """Return those of the invoices that their clients' lists lack; the API shows no single invoice."""
+    """Return the invoices that their clients' lists lack; the API has no request for a single invoice."""
     own = changing.read(["invoice_id", "client_id"], pc.field("invoice_id").isin(ids))
     clients = own.column("client_id").unique().to_pylist()
     if not clients or len(clients) > ASKED:
@@ -264,7 +264,7 @@ def _not_listed(server: Server, changing: Changing, ids: list[str]) -> list[str]
 
 
 def _within(date: str | None, windows: Sequence[Window], unbilled: bool) -> pc.Expression | None:
-    """Return the condition of being in one of some windows; None is all rows."""
+    """Return the condition that a row is in one of the windows; None means all rows."""
     within = None
     if date and (None, None) not in windows:
         within = functools.reduce(operator.or_, [_days(date, *window) for window in windows])

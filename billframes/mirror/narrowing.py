@@ -1,10 +1,10 @@
-"""Narrow down on which days records are gone, by the totals of parts of a list's period.
+"""Find the days from which records were deleted, by the totals of parts of a list's period.
 
-What is here and what is there are counted for the same days; the difference is how many are gone from them, so a part
-without any is left alone. Any other is halved, all parts side by side. A page of a period shows its first days and
-also states the period's total, so where records are gone from many pages, each request looks through some days and
-narrows the rest down. Where they are rare, totals alone are asked for. Where hardly a page lacks none, and where a day
-overflows a page, it is loaded as a list of its own.
+Stored rows and the server's rows are counted for the same days. The difference is the number of deleted records; a part
+without any needs no more requests. Any other is halved, all parts side by side. A page of a period shows its first days
+and also states the period's total. So if many pages lack records, each request reads a page: it settles some days and
+narrows the rest down. If few do, only totals are requested. If nearly every page lacks records, or a day has more rows
+than a page, the part is loaded as a list of its own.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from itertools import accumulate
 __all__ = ["Answer", "Days", "Look", "Part", "Window", "narrow"]
 
 Window = tuple[dt.date | None, dt.date | None]
-# A page is asked for, rather than a total, if one in so many lacks a record.
+# A page is requested, and not a total, if at least one page in this many lacks a record.
 MOST = 8
-# A part is loaded as a list if so many records are gone for each of its pages, and it has so many pages: pages of whole
-# days are part-filled, and the proof of a list takes a few requests of its own.
+# A part is loaded as a list if at least DENSE records are deleted for each of its pages and it has at least LONG pages:
+# pages of whole days are partly filled, and the proof of a list takes a few requests of its own.
 DENSE = 3
 LONG = 16
 _DAY = dt.timedelta(days=1)
@@ -29,7 +29,7 @@ _DAY = dt.timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Days by their places, both included, and how many more rows are here than there."""
+    """Days by their places, both included, and how many more rows are stored than the server has."""
 
     first: int
     last: int
@@ -39,15 +39,15 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Look:
     """
-    What to ask of a part.
+    What to request of a part.
 
     Parameters
     ----------
     part : Part
     last : int
-        The last of its days that are asked about.
+        The last of its days that the request covers.
     how : {"total", "page", "all"}
-        Ask for the days' total, for their first page, or for all of their rows.
+        The days' total, their first page, or all of their rows.
     """
 
     part: Part
@@ -58,16 +58,16 @@ class Look:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """
-    What an answer tells.
+    What the response to a `Look` states.
 
     Parameters
     ----------
     total : int
-        Rows there, of all days asked about.
+        The server's rows, of all days of the request.
     until : int
-        The last day that was looked through; the one before the first if none was.
+        The last day whose rows were compared; the one before the first if none were.
     rows : int
-        Rows there, of the days that were looked through.
+        The server's rows, of the days whose rows were compared.
     """
 
     total: int
@@ -82,9 +82,9 @@ class Days:
     Parameters
     ----------
     days : sequence of date
-        Those that rows have, in order.
+        The days that have rows, in order.
     rows : sequence of int
-        Each day's rows here.
+        The number of stored rows of each day.
     """
 
     def __init__(self, days: Sequence[dt.date], rows: Sequence[int]) -> None:
@@ -102,7 +102,7 @@ class Days:
         )
 
     def rows(self, first: int, last: int) -> int:
-        """Return how many rows these days have here."""
+        """Return how many stored rows these days have."""
         return self._rows[last + 1] - self._rows[first]
 
     def before(self, day: dt.date) -> int:
@@ -121,20 +121,20 @@ class Days:
 
 def narrow(days: Days, gone: int, page: int, most: int, look: Callable[[Sequence[Look]], Sequence[Answer]]) -> None:
     """
-    Look through the days that records are gone from.
+    Search the days from which records were deleted.
 
     Parameters
     ----------
     days : Days
-        Some, at least one.
+        At least one.
     gone : int
-        How many more rows are here than there.
+        How many more rows are stored than the server has.
     page : int
         Rows of a page.
     most : int
         Rows of a part that is loaded as a list.
     look : callable
-        Asks the server, for all looks side by side.
+        Sends the requests, side by side.
     """
     waiting = [Part(0, len(days) - 1, gone)]
     while looks := [_look(days, part, page, most) for part in waiting if part.gone]:
@@ -143,7 +143,7 @@ def narrow(days: Days, gone: int, page: int, most: int, look: Callable[[Sequence
 
 
 def _look(days: Days, part: Part, page: int, most: int) -> Look:
-    """Return what tells most of a part."""
+    """Return the request that tells most about a part."""
     rows, gone = days.rows(part.first, part.last), abs(part.gone)
     if rows < page:
         return Look(part, part.last, "page")
@@ -156,7 +156,7 @@ def _look(days: Days, part: Part, page: int, most: int) -> Look:
 
 
 def _rest(days: Days, asked: Look, answer: Answer) -> Iterator[Part]:
-    """Return what is left of a part after a look."""
+    """Return what is left of a part after a response."""
     part, through = asked.part, asked.last
     if answer.until < through:
         first = answer.until + 1

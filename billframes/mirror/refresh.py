@@ -4,9 +4,9 @@ Tables are brought up to date one after another, those that others refer to last
 committed at the end. Until then readers see the version before; if the process ends, the next refresh puts every table
 back to that version and starts again.
 
-What changed is asked for since the server's time at which the last run began, less an overlap for clocks, replicas and
-late commits. It is never asked for since the newest modified date seen: a commit may become visible late. Lists that
-can't be asked for changes are loaded whole, and written only if they differ.
+A refresh requests what changed since the server's time at which the last run began, less an overlap for clocks,
+replicas and late commits. It does not start at the newest modified date received, because a commit may become visible
+late. Lists without `modifiedSince` are loaded whole, and written only if they differ.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ __all__ = ["OVERLAP", "Refresh", "checked_full"]
 OVERLAP = dt.timedelta(minutes=15)
 # Taken further back if the server does not say what time it is.
 NO_DATE = dt.timedelta(days=1)
-# Rounds, after the one that takes in what changed, in which a table's rows and the server's total must come to agree.
+# After the changes, a table's rows and the server's total must agree within this many rounds.
 ROUNDS = 4
 
 
@@ -77,7 +77,7 @@ class Refresh:
     full : frozenset of str
         The tables to reload.
     progress : callable, optional
-        Told which resource is being refreshed.
+        Called with the resource that is being refreshed.
     """
 
     storage: Storage
@@ -88,13 +88,13 @@ class Refresh:
     _at: dict[str, int] = field(default_factory=dict)
     _summary: list[dict[str, Any]] = field(default_factory=list)
     _redefined: bool = False
-    # The last client whose balance was asked for in turn.
+    # The last client whose balance was requested in turn.
     _checked: str = ""
-    # The changes that each table has taken in.
+    # The changes of each table so far.
     _taken: dict[str, pa.Table] = field(default_factory=dict)
 
     def run(self) -> Version:
-        """Refresh all tables and commit the new version; the lock is the caller's."""
+        """Refresh all tables and commit the new version. The caller holds the lock."""
         here = dt.datetime.now(dt.UTC)
         catalogue = Catalogue(self.storage)
         self._old = catalogue.newest() if catalogue.exists() else None
@@ -121,7 +121,7 @@ class Refresh:
         return version
 
     def _firm(self) -> Mapping[str, Any]:
-        """Return whose data these are; refuse if the mirror holds another firm's, or the credential sees less."""
+        """Return whose data the server has. Refuse if the mirror has another firm's, or the credential sees less."""
         now = {"address": self.server.address, "rates": self.server.shows_rates()}
         if self._old is None:
             return now
@@ -137,7 +137,7 @@ class Refresh:
                 "Refresh it with a credential that has it; nothing was changed."
             )
         if known["rates"] is False and now["rates"]:
-            # What was hidden is loaded now: an entry's date does not move because somebody else may see it.
+            # Rates that were hidden are loaded now: what a credential may see does not change an entry's modified date.
             self.full |= {"time_entries"}
         if now["rates"] is None:
             now["rates"] = known["rates"]
@@ -145,7 +145,7 @@ class Refresh:
         return now
 
     def _check_people(self) -> None:
-        """Refuse if none of the people who were here is there: one address can serve several firms."""
+        """Refuse if the server has none of the mirror's users: one address can serve several firms."""
         old = Changing(self.storage, TABLES["users"], self._version_of("users"))
         known = set(old.read(["user_id"]).column(0).to_pylist())
         there = set(self.server.load("users", select="").column("user_id").to_pylist())
@@ -156,7 +156,7 @@ class Refresh:
             )
 
     def _put_back(self) -> None:
-        """Undo what a run that did not finish left in the tables."""
+        """Undo the commits of a run that did not finish."""
         for name, version in (self._old.tables if self._old else {}).items():
             self._at[name] = self.storage.restore(name, version)
 
@@ -186,7 +186,7 @@ class Refresh:
         )
 
     def _whole(self, changing: Changing) -> None:
-        """Load a list that can't be asked for changes; write it if it differs."""
+        """Load a list that has no `modifiedSince`, and write it if it differs."""
         name = changing.table.name
         rows = to_stored(self.server.load(name), changing.table)
         self._replace(changing, rows)
@@ -200,7 +200,7 @@ class Refresh:
         changing.replace_all(rows)
 
     def _balances(self, changing: Changing) -> None:
-        """Load what clients owe, as far as it can have changed; reload the invoices that don't add up to it."""
+        """Load the balances of clients that can have changed, and reload invoices that don't add up to them."""
         invoices = Changing(self.storage, TABLES["invoices"], self._at["invoices"])
         steady = self._steady(changing)
         answered, balances = (steady and self._changed_balances(changing, steady)) or (self.server.balances(),) * 2
@@ -208,7 +208,7 @@ class Refresh:
         self._amended(invoices)
         clients = Changing(self.storage, TABLES["clients"], self._at["clients"])
         listed, answered_for = clients.read(["client_id"]).column(0), balances.column("client_id")
-        # Deleted since the clients were listed: balances are there for all that still are.
+        # These clients were deleted after they were listed; all others have balances.
         gone = listed.filter(pc.invert(pc.is_in(listed, value_set=answered_for.cast(pa.string())))).to_pylist()
         if gone:
             check_vanished("clients", len(gone), len(clients))
@@ -217,7 +217,7 @@ class Refresh:
         self._replace(changing, to_stored(balances, changing.table))
 
     def _amended(self, changing: Changing) -> None:
-        """Keep what was changed in a table after its turn."""
+        """Keep changes that were made to a table after its turn."""
         self._at[changing.table.name] = changing.at
         self._seen.keep_removed(changing)
         row = next(each for each in self._summary if each["resource"] == changing.table.name)
@@ -233,7 +233,7 @@ class Refresh:
         return steady_clients(changing.read(), before, now, (self._old.time.date(), self.server.time.date()))
 
     def _changed_balances(self, changing: Changing, steady: Steady) -> tuple[pa.Table, pa.Table] | None:
-        """Return the balances that were asked for, and those of all clients; None if all must be asked for."""
+        """Return the requested balances, and those of all clients; None if all of them must be requested."""
         if self._old is None or self.server.time is None:
             return None
         ids = self._clients(changing)
@@ -243,12 +243,12 @@ class Refresh:
         asked = [id_ for id_ in ids if id_ not in steady.answers or id_ in checks]
         answered = self.server.balances(asked)
         if not agree(answered, [steady.answers[id_] for id_ in checks]):
-            # This server's balances have more to them than the invoices show.
+            # This server's balances contain more than the invoices show.
             return None
         return answered, merged(answered, steady, ids, asked)
 
     def _clients(self, balances: Changing) -> list[str]:
-        """Return all clients, which this run has brought up to date: those with balances here first, in their order."""
+        """Return all clients after their refresh: first those with a stored balance, in that order."""
         known = balances.read(["client_id", POSITION]).sort_by(POSITION).column("client_id").to_pylist()
         listed = {*self.storage.read("clients", self._at["clients"], ["client_id"]).column(0).to_pylist()}
         return [*(id_ for id_ in known if id_ in listed), *sorted(listed - {*known})]
@@ -267,7 +267,7 @@ class Refresh:
                 self._reload_invoices(changing, settled_clients(self.server, changing))
 
     def _misfits(self, table: Table) -> bool:
-        """Tell whether custom fields were redefined, so that the table has other columns now."""
+        """Tell whether custom fields were redefined, so that the table needs other columns."""
         return self._redefined and table.resource is not None and table.resource.entity is not None
 
     def _first(self, changing: Changing) -> None:
@@ -283,7 +283,7 @@ class Refresh:
             changing.drop_doubles()
 
     def _catch_up(self, changing: Changing) -> None:
-        """Take in what changed, and remove what was deleted, until rows here and total there agree."""
+        """Store changes and remove deleted records until the number of rows equals the server's total."""
         table = changing.table
         busy, alive = False, False
         for _ in range(1 + ROUNDS):
@@ -298,7 +298,7 @@ class Refresh:
                 alive = not self._remove_deleted(changing, total, thorough=alive)
         total = self.server.count(table.name)
         if total >= len(changing) or self._take_changes(changing):
-            # Where people are writing this moment, deletions since then are found by the next refresh.
+            # If people are writing at this moment, the next refresh finds the deletions since then.
             return
         if not busy:
             raise PagingError(
@@ -311,10 +311,10 @@ class Refresh:
 
     def _remove_deleted(self, changing: Changing, total: int, *, thorough: bool) -> bool:
         """
-        Find what is here and is not among the server's total, and remove it; tell whether all that was found was gone.
+        Find and remove the rows that the server's totals lack. Return whether all rows that were found are deleted.
 
-        Where one was found that is not gone, its date moved silently, and that can hide another one in the totals: then
-        `thorough` loads the table whole.
+        A row that was found and still exists has another date without a new modified date, and can hide a deleted one
+        in the totals. Then `thorough` loads the whole table.
         """
         name, gone, requests = changing.table.name, len(changing) - total, self.server.requests
         if name not in self.full:
@@ -324,7 +324,7 @@ class Refresh:
         return self._remove(changing, found, most, check=name not in self.full)
 
     def _take_changes(self, changing: Changing) -> bool:
-        """Take in what changed since the last run began; tell whether anything did that was not known."""
+        """Store what changed since the last run began. Return whether any of it was new."""
         frame = self.server.load(changing.table.name, modified_since=self._mark())
         rows = to_stored(frame, changing.table)
         if rows.equals(self._taken.get(changing.table.name)):
@@ -341,7 +341,7 @@ class Refresh:
         return (self.server.time - OVERLAP) if self.server.time else dt.datetime.now(dt.UTC) - NO_DATE
 
     def _remove(self, changing: Changing, ids: list[str], most: int = ASKED, *, check: bool) -> bool:
-        """Remove those of the ids that are gone, of which so many are asked for at most; tell whether all are."""
+        """Remove the ids that are deleted, with at most `most` requests. Return whether all of them are."""
         if check:
             check_vanished(changing.table.name, len(ids), len(changing))
         gone = confirmed(self.server, changing, ids, most) if ids else []
@@ -353,7 +353,7 @@ class Refresh:
         return len(gone) == len(ids)
 
     def _reload_invoices(self, invoices: Changing, client_ids: list[str]) -> None:
-        """Load the invoices of some clients anew, or all of them if that takes fewer requests."""
+        """Load the invoices of some clients again, or all invoices if that takes fewer requests."""
         if not client_ids:
             return
         if len(client_ids) > ASKED + len(invoices) // self.server.page_size:
@@ -370,7 +370,7 @@ class Refresh:
 
 @contextmanager
 def _once_each() -> Iterator[None]:
-    """Give each warning of a run once, whichever of its many loads it came from."""
+    """Give each warning of a run once, although many loads give it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

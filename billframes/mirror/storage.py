@@ -27,15 +27,15 @@ from billframes.mirror.tables import PARTITION
 
 __all__ = ["Part", "Storage", "check_installed"]
 
-# History is kept until it is vacuumed, so the log is, too. Checkpoints keep a table quick to open.
+# Versions are kept until `vacuum`, and so is the log. Checkpoints keep a table quick to open.
 _CONFIGURATION = {
     "delta.logRetentionDuration": "interval 36500 days",
     "delta.enableExpiredLogCleanup": "false",
     "delta.checkpointInterval": "10",
 }
-# More would take longer and, with ids as they are, give no smaller files.
+# A higher level takes longer and, because ids hardly compress, gives no smaller files.
 _LEVEL = 1
-# Columns that hardly hold a value twice, so that a dictionary of their values would be made in vain.
+# Columns that hardly repeat a value: a dictionary of their values would save nothing.
 _DISTINCT = frozenset({"time_entry_id", "expense_id", "created_at", "modified_at"})
 # Bytes that a commit takes besides its rows.
 _COMMIT = 256 * 1024
@@ -167,7 +167,7 @@ class Storage:
             write_deltalake(self._open(name, at), rows, mode="overwrite")
 
     def restore(self, name: str, version: int) -> int:
-        """Make a table what it was at a version, if it is not; return its newest version."""
+        """Restore a table to a version if it differs; return its newest version."""
         table = self._open(name)
         if table.version() == version:
             return version
@@ -176,7 +176,7 @@ class Storage:
         return int(table.version())
 
     def vacuum(self, name: str, versions: Sequence[int]) -> int:
-        """Remove the files that none of these versions needs; return how many."""
+        """Remove the files that none of these versions needs, and return their number."""
         table = self._open(name)
         with self._said():
             gone = table.vacuum(
@@ -218,7 +218,7 @@ class Storage:
         return self.version(name)
 
     def _check_room(self, rows: pa.Table) -> None:
-        """Fail as on a full disk before the disk is full: deltalake prints pages of its own where it is."""
+        """Raise the error of a full disk before the disk is full, because deltalake then prints pages of text."""
         if self.local is None:
             return
         free = shutil.disk_usage(self.local).free - _COMMIT
@@ -281,7 +281,7 @@ class Storage:
 
     @contextmanager
     def _said(self) -> Iterator[None]:
-        """Turn what storage refuses into one sentence."""
+        """Raise errors of the storage as `MirrorError` in one sentence."""
         from deltalake.exceptions import DeltaError
 
         try:
@@ -332,7 +332,7 @@ def _refused(place: str, error: Exception) -> MirrorError:
 
 
 def _plain(field: pa.Field) -> pa.Field:
-    """Return a column without the wide types that Delta's schema is given back in."""
+    """Return a column without the wide types that Delta returns."""
     kind = field.type
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         kind = pa.string()
