@@ -15,8 +15,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.arguments import whole_number
-from billframes.analysis.client_days import (
+from billframes.analysis.activity import (
     ClientDays,
     Spans,
     days_of_clients,
@@ -24,6 +23,7 @@ from billframes.analysis.client_days import (
     table_of_clients,
     warn_of_no_past,
 )
+from billframes.analysis.arguments import whole_number
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import from_arrow, to_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, null_column, ratio, value_if

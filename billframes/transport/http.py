@@ -22,7 +22,6 @@ from billframes.config.profiles import Limits
 from billframes.config.secret import Secret
 from billframes.errors import BillframesError, ConfigError, NotFoundError
 from billframes.schema.json_text import ends_early, flaw_of, not_json
-from billframes.transport.body import ENCODINGS, BodyError, TooLargeError, read_body
 from billframes.transport.connections import (
     CancelledError,
     CancelScope,
@@ -42,15 +41,19 @@ from billframes.transport.http_errors import (
 from billframes.transport.pacing import pause
 from billframes.transport.redaction import Credentials, Redaction, mask_secrets, redact_http_logs
 from billframes.transport.request import (
+    ENCODINGS,
     ApiRequest,
+    BodyError,
     Failure,
     OutcomeCheck,
     Query,
     RawResponse,
     Response,
+    TooLargeError,
     absolute_path,
     build_request,
     outcome_of_write,
+    read_body,
 )
 from billframes.transport.retry import (
     LONGEST_RETRY_AFTER,

@@ -8,7 +8,7 @@ import zlib
 import pytest
 from hypothesis import given, strategies as st
 
-from billframes.transport.body import BodyError, TooLargeError, read_body
+from billframes.transport.request import BodyError, TooLargeError, read_body
 
 TEXT = b'{"data": [%s]}' % b",".join(b"%d" % i for i in range(3000))
 
