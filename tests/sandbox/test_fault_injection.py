@@ -15,7 +15,7 @@ import pytest
 
 from billframes.errors import ConfigError
 from billframes.sandbox import Sandbox, Throttle, Trouble
-from billframes.sandbox.background_writer import BackgroundWriter
+from billframes.sandbox.fault_injection import BackgroundWriter
 from billframes.sandbox.throttle import Throttled
 
 NEW = {"matterId": "a1", "date": "2026-10-30", "description": "Work", "hours": 1}
