@@ -152,7 +152,7 @@ class Client(LoaderSet):
         scope : CancelScope, optional
             The scope of the load that it is part of.
         may_be_empty : bool
-            Whether an answer without a body will do.
+            Whether a response without a body is accepted.
 
         Raises
         ------

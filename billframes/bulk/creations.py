@@ -40,7 +40,7 @@ def identity_of(resource: Resource, cells: Mapping[str, Any]) -> dict[str, Any]:
     """
     Return the values by which a new record can be found.
 
-    Time entries have a timekeeper even if none was sent: then any will do.
+    Time entries have a timekeeper even if none was sent: then any timekeeper matches.
     """
     names = _IDENTITY.get(resource.name, _ITEM)
     needed = resource.name in _IDENTITY or resource.name != "time_entries"

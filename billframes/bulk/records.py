@@ -29,7 +29,7 @@ def hashes_of(ids: Iterable[str]) -> Hashes:
 
 
 class Texts:
-    """Texts that are gone through again and again, without a Python object for each; None is kept."""
+    """Texts that are iterated many times, without a Python object for each; None is kept."""
 
     def __init__(self, parts: Iterable[Sequence[str | None]] = ()) -> None:
         self._texts = pa.chunked_array([pa.array(part, pa.string()) for part in parts], pa.string())

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     parser.add_argument("path", metavar="PATH", help="the mirror's folder, or s3://…; made if it is not there")
     parser.add_argument("--status", action="store_true", help="say its age, sizes, versions and tags; load nothing")
-    parser.add_argument("--full", action="store_true", help="load everything anew, and write what differs")
+    parser.add_argument("--full", action="store_true", help="load everything again, and write what differs")
     add_connection(parser, mirror=False, more=", once for each PATH")
 
 

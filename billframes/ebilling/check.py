@@ -321,7 +321,7 @@ def _rules_of(matter_ids: Iterable[str | None], source: Source, profile: LedesPr
     table["ledes_enabled"] = pa.array(on, pa.bool_())
     for name in _REQUIRED.values():
         table[name] = pa.array([name in required or row[name] is True for row in rows], pa.bool_())
-    # A matter without LEDES billing has no code sets of its own: any will do.
+    # A matter without LEDES billing has no code sets of its own: any is accepted.
     sets = [row["ledes_code_set_ids"] if row["ledes_enabled"] is True else None for row in rows]
     table["ledes_code_set_ids"] = pa.array(sets, pa.list_(pa.string()))
     return pa.table(table)

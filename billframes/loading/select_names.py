@@ -86,7 +86,7 @@ def _checked(resource: str, name: str) -> str:
 
 
 class _OtherNamesError(Exception):
-    """The list is to be asked for anew, with other names; never leaves this module."""
+    """The list must be requested again with other names; caught in this module."""
 
 
 class Naming:

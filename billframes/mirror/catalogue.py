@@ -243,7 +243,7 @@ def _version(row: Mapping[str, Any]) -> Version:
 
 def checked_span(name: str, given: str | dt.timedelta | None) -> dt.timedelta | None:
     """
-    Return a span that was given as text; raise `ParameterError`, naming the argument, if it is none.
+    Return a span that was given as text. Raise `ParameterError`, which names the argument, if the text is not a span.
 
     Examples
     --------

@@ -36,6 +36,8 @@ PHRASES = {
     r"\bwhere (not given|none is given)\b": "if omitted",
     r"\bwhere (it|there|they|none|nothing|nobody) (is|are|was|were|has|have) (no\b|none|not|nothing|left|given)": "if",
     r"\bnobody knows\b": "is unknown",
+    r"\bif it is none\b": "if it is not one",
+    r"\basked for anew\b": "requested again",
 }
 
 
