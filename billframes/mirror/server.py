@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
-from collections.abc import Collection, Mapping
-from typing import Any, cast
+from collections.abc import Collection
+from typing import Any, NoReturn, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,7 +33,7 @@ from billframes.mirror.tables import Table
 from billframes.schema.decode import stated_total
 from billframes.schema.resources import CODES, CUSTOM_FIELDS, Resource
 from billframes.transport.connections import CancelScope
-from billframes.transport.http import OutcomeCheck, Query, Response
+from billframes.transport.http import Query, Response
 
 __all__ = ["Server"]
 
@@ -105,16 +105,7 @@ class _Counted:
                 self._definitions[key] = response
         return response
 
-    def send(
-        self,
-        method: str,
-        path: str,
-        body: bytes | None = None,
-        *,
-        resource: str,
-        headers: Mapping[str, str] | None = None,
-        check_outcome: OutcomeCheck | None = None,
-    ) -> Response:
+    def send(self, *_args: Any, **_options: Any) -> NoReturn:
         raise MirrorError("A refresh writes nothing to the server.")
 
 
