@@ -34,8 +34,8 @@ from msgspec import UNSET, UnsetType
 
 from billframes.bulk.plan import Plan
 from billframes.loaders.loader import Id, Ids, Loader, Names, Parameters, Progress
-from billframes.loading.request_bodies import Merge
 from billframes.loading.record import Record
+from billframes.loading.request_bodies import Merge
 from billframes.periods import DateLike
 
 __all__ = {names}
