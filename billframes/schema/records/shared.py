@@ -1,4 +1,4 @@
-"""What records share: how their fields are declared, and the records that appear inside others.
+"""The declaration of records' fields, and the records that appear inside others.
 
 A field's annotation is a Python type for msgspec plus one or more `Meta`. Their descriptions end up in the
 docs' column tables and in the sandbox's OpenAPI; their `extra` says what only billframes asks for:
