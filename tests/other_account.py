@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -103,7 +103,11 @@ def listening(processes: list[psutil.Process], folder: Path, *urls: tuple[str, d
 
 def offered(processes: list[psutil.Process]) -> Heard:
     """Every port and every socket with a path that the processes listen on."""
-    each = [one for process in processes for one in process.net_connections(kind="all")]
+    each = []
+    for process in processes:
+        # One that has ended meanwhile offers nothing.
+        with suppress(psutil.NoSuchProcess):
+            each += process.net_connections(kind="all")
     ports = {one.laddr.port for one in each if one.status == psutil.CONN_LISTEN}
     paths = {one.laddr for one in each if isinstance(one.laddr, str) and one.laddr.startswith("/")}
     return Heard(sorted(ports), sorted(paths))

@@ -47,7 +47,7 @@ def _commands() -> str:
     shown = ""
     for process in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            shown += process.read_text()
+            shown += process.read_text(errors="replace")
         except OSError:
             continue
     return shown

@@ -43,13 +43,17 @@ REMEMBER_GREY = """() => {
 HERE = re.compile(r"(http|ws)://127\.0\.0\.1:|data:|blob:")
 
 
-def kernels(server) -> int:
-    """Count the kernels of a dashboard; one that ends meanwhile does not count."""
-    found = 0
+def commands(server) -> list[tuple[psutil.Process, str]]:
+    """The processes of a dashboard and their command lines; one that ends meanwhile is none."""
+    found = []
     for each in psutil.Process(server.pid).children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
-            found += "ipykernel" in " ".join(each.cmdline())
+            found.append((each, " ".join(each.cmdline())))
     return found
+
+
+def kernels(server) -> int:
+    return sum("ipykernel" in words for _, words in commands(server))
 
 
 def wait_for_kernels(server, wanted: int) -> None:
@@ -249,7 +253,7 @@ def test_another_account_reads_nothing_of_a_dashboard(dashboard, shown, temporar
         time.sleep(0.2)
     kernel = shown.evaluate("JSON.parse(document.getElementById('jupyter-config-data').textContent).kernelId")
     # A kernel's id is on its command line, which everyone can read.
-    assert any(kernel in str(each.cmdline()) for each in children)
+    assert any(kernel in words for _, words in commands(process))
     pages = ["", "login", f"api/kernels/{kernel}", "voila/files/dashboard.ipynb", "voila/files/voila.log"]
     urls = [(base + page, {}) for page in pages]
     with listening(children, temporary, *urls, (f"{base}api/kernels/{kernel}/channels", HANDSHAKE)) as heard:
@@ -308,8 +312,7 @@ def handshake(base: str, kernel: str, token: str) -> socket.socket:
 def ready_kernel(server, shown) -> tuple[psutil.Process, str]:
     """Return the process and id of the kernel that waits for the next page."""
     taken = shown.evaluate("JSON.parse(document.getElementById('jupyter-config-data').textContent).kernelId")
-    for each in psutil.Process(server.pid).children(recursive=True):
-        words = " ".join(each.cmdline())
+    for each, words in commands(server):
         found = re.search(r"kernel-([0-9a-f-]{36})\.json", words)
         if "ipykernel" in words and found and found[1] != taken:
             return each, found[1]
