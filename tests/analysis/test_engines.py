@@ -70,7 +70,7 @@ LAZY = {"polars lazy": pl.LazyFrame, "duckdb": nw.LazyFrame}
 
 def cases():
     """
-    Every call on every engine; a plain `pytest` leaves out some of DuckDB's, which takes as long as the others together.
+    Every call on every engine; a plain `pytest` leaves out some of DuckDB's, which takes as long as all others do.
 
     It asks DuckDB for one call of each analysis, as Spark is asked, and for those whose small queries are counted.
     """
