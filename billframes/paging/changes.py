@@ -261,7 +261,10 @@ class ChangeReader:
             self._streams[0].store.merge(self._changed, self._differing)
         started = scheduler.started()
         if started is None:
-            raise PagingError(f"{scheduler.schema.name}: the server stopped saying what time it is; try again.")
+            raise PagingError(
+                f"{scheduler.schema.name}: a response lacks the server's time, so what changed since can't be "
+                "requested. Try again."
+            )
         self._mark = max(self._mark, started - self._overlap)
         return sure
 
@@ -287,8 +290,8 @@ class ChangeReader:
 
     def _too_few(self, here: int, there: int) -> PagingError:
         return PagingError(
-            f"{self._scheduler.schema.name}: {here} records came of {there} that the server counts, {SMALLER} times in "
-            "a row, so the list can't be shown to be complete. Try again in a few minutes."
+            f"{self._scheduler.schema.name}: {here} of the {there} records that the server counts were received, "
+            f"{SMALLER} times in a row, so the list can't be shown to be complete. Try again in a few minutes."
         )
 
 

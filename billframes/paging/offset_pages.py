@@ -125,7 +125,7 @@ class _Attempt:
         if self._total is not None:
             expected = self._total if self._wanted is None else min(self._total, self._wanted)
             if len(ids) != expected:
-                raise _ChangedError(f"{len(ids)} records came of {expected}")
+                raise _ChangedError(f"{len(ids)} of {expected} records were received")
         if len(set(ids)) < len(ids):
-            raise _ChangedError("a record came twice")
+            raise _ChangedError("a record was received twice")
         return pages

@@ -215,7 +215,9 @@ class Scheduler:
         """Return how many records match."""
         total = self.fetch(PageRequest(query, 1, added_filters=added_filters)).total
         if total is None:
-            raise PagingError(f"{self.schema.name}: the server stopped saying how many records match.")
+            raise PagingError(
+                f"{self.schema.name}: a response lacks the total, so the list can't be shown to be complete. Try again."
+            )
         return total
 
     def started(self) -> dt.datetime | None:
