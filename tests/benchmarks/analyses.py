@@ -72,10 +72,10 @@ def pairs(firm: Firm, engine: str) -> Iterator[Pair]:
         )
 
 
-def main(rounds: int = 9, entries: int = 1_000_000) -> list[Comparison]:
+def main(rounds: int = 5, entries: int = 1_000_000) -> list[Comparison]:
     """Compare the results, time both ways in turn, and print the ratios; then those of the sheets."""
     firms = dict(zip(("Polars", "pandas"), _firm.make(entries), strict=True))
-    fewer = max(3, rounds // 3)
+    fewer = max(2, rounds // 3)
     done = [
         each for engine, firm in firms.items() for each in _beside_hand(engine, firm, f"{entries:,} entries", rounds)
     ]
