@@ -104,13 +104,10 @@ def kills(number: int, seed: int = 0) -> int:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         calm = stack.enter_context(Sandbox(audit=True))
         rough = stack.enter_context(Sandbox(audit=True, trouble=Trouble(faults=0.1, seed=seed)))
+        jobs = stack.enter_context(closing(Jobs()))
         for at in range(number):
             sandbox = rough if at % 4 == 3 else calm
-            jobs = Jobs()
-            try:
-                cut += _round(sandbox, jobs, at, chosen, folder / f"{at}.journal")
-            finally:
-                jobs.close()
+            cut += _round(sandbox, jobs, at, chosen, folder / f"{at}.journal")
     return cut
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -21,17 +22,27 @@ from billframes.sandbox.fault_injection import BackgroundWriter, Trouble
 from tests.frames import assert_frame_equal
 
 TABLES = ["time_entries", "expenses", "fixed_fees", "invoices", "clients", "matters", "users", "client_balances"]
+# Forks for each refresh, because importing billframes takes as long as a refresh.
 SCRIPT = """
-import sys
+import json, os, pathlib, sys, traceback
 import billframes as bf
 from billframes import mirror
-path, url = sys.argv[1:]
-client = bf.Client(url, "sandbox-full", progress=False)
-m = mirror(path, client=client)
-import deltalake
-print("ready", flush=True)
-while True:
-    m.refresh(full=("expenses",))
+import billframes.mirror.refresh, deltalake
+for line in sys.stdin:
+    path, url, said = json.loads(line)
+    child = os.fork()
+    if child:
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        continue
+    try:
+        m = mirror(path, client=bf.Client(url, "sandbox-full", progress=False))
+        print(os.getpid(), flush=True)
+        while True:
+            m.refresh(full=("expenses",))
+    except BaseException:
+        pathlib.Path(said).write_text(traceback.format_exc())
+    finally:
+        os._exit(1)
 """
 
 
@@ -55,20 +66,17 @@ def kills(number: int, seed: int = 0) -> Kills:
         tempfile.TemporaryDirectory() as folder,
         Sandbox() as sandbox,
         bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False) as client,
+        contextlib.closing(Refreshes(Path(folder))) as refreshes,
     ):
         _thin_out(sandbox)
         assert sandbox._store is not None
         path = Path(folder) / "firm"
-        environment = dict(os.environ)
-        if environment.pop("PYTHONDONTWRITEBYTECODE", None):
-            # Children compile billframes once, not each.
-            environment["PYTHONPYCACHEPREFIX"] = str(Path(folder) / "compiled")
         at = 0
         while counted.killed < number and at < 2 * number:
             # Every sixth time the first refresh of a new mirror is killed.
             place = path if at % 6 else Path(folder) / f"new{at}"
             colleague = BackgroundWriter(sandbox._store, Trouble(writes_per_second=10, seed=at)).start()
-            said = _kill(place, sandbox.base_url, chosen.uniform(0.05, 2.0), environment)
+            said = refreshes.kill(place, sandbox.base_url, chosen.uniform(0.05, 2.0))
             # The colleague rests while both are compared.
             colleague.stop()
             _finish(place, client)
@@ -86,17 +94,34 @@ def _thin_out(sandbox: Sandbox) -> None:
         connection.execute("DELETE FROM time_entry WHERE rowid % 8")
 
 
-def _kill(path: Path, url: str, seconds: float, environment: dict[str, str]) -> str | None:
-    """Start refreshing and kill it; if it had ended by then, return what it said last."""
-    command = [sys.executable, "-c", SCRIPT, str(path), url]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+class Refreshes:
+    """A process that refreshes mirrors, each time in a child that can be killed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._said = folder / "said"
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def kill(self, path: Path, url: str, seconds: float) -> str | None:
+        """Start refreshing and kill it; if it had ended by then, return what it said last."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps([str(path), url, str(self._said)]) + "\n")
+        self._process.stdin.flush()
+        child = self._line()
         time.sleep(seconds)
-        process.send_signal(signal.SIGKILL)
-        said = process.communicate()[1]
-    return None if process.returncode == -signal.SIGKILL else f"{process.returncode}: {said.strip()[-500:]}"
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        code = self._line()
+        return None if code == -signal.SIGKILL else f"{code}: {self._said.read_text().strip()[-500:]}"
+
+    def _line(self) -> int:
+        assert self._process.stdout is not None
+        return int(self._process.stdout.readline())
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
 
 
 def _finish(path: Path, client: bf.Client) -> None:
