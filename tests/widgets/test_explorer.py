@@ -40,6 +40,12 @@ def book_filters(client) -> BookFilters:
     return BookFilters(bf.book("2026-Q3", client=client), TODAY)
 
 
+@pytest.fixture(scope="module")
+def october(client) -> bf.Book:
+    """A book for explorers of their own: each keeps its figures, and the book what it has loaded."""
+    return bf.book("2026-10", client=client)
+
+
 @pytest.fixture
 def filtered(book_filters):
     def make(**saved) -> FilteredBook:
@@ -231,8 +237,8 @@ def test_clients_of_one_name_have_their_reference_everywhere(client, filtered, b
     assert set(rows["client_name"]) == {named[some_id]}
 
 
-def test_the_firm_and_the_period_stand_on_top(client):
-    explorer = bf.explore(bf.book("2026-10", client=client), title="Harrow & <b>", remark="Made up.")
+def test_the_firm_and_the_period_stand_on_top(october):
+    explorer = bf.explore(october, title="Harrow & <b>", remark="Made up.")
     page = BeautifulSoup(explorer._top.value, "html.parser")
     assert page.h1.get_text(" ") == "Harrow & <b> 1 October 2026 to 31 October 2026"
     assert page.select_one(".bf-remark").get_text() == "Made up."
@@ -282,8 +288,8 @@ def test_where_excel_is_not_offered_the_reason_is_given(monkeypatch):
     assert "pip install 'billframes[excel]'" in downloads("hours", frame)
 
 
-def test_a_view_that_fails_says_so_and_does_not_calculate_for_ever(client, monkeypatch):
-    explorer = bf.explore(bf.book("2026-10", client=client))
+def test_a_view_that_fails_says_so_and_does_not_calculate_for_ever(october, monkeypatch):
+    explorer = bf.explore(october)
     view = explorer.tabs.children[1]
     monkeypatch.setattr(view, "show", lambda _filtered: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -296,8 +302,8 @@ def test_a_view_that_fails_says_so_and_does_not_calculate_for_ever(client, monke
     assert not {"bf-failed", "bf-busy"} & set(view._dom_classes)
 
 
-def test_only_the_visible_tab_is_computed(client):
-    explorer = bf.explore(bf.book("2026-10", client=client))
+def test_only_the_visible_tab_is_computed(october):
+    explorer = bf.explore(october)
     overview, first = explorer.tabs.children[:2]
     assert "bf-tiles" in figures_of(overview)
     assert not hasattr(first, "result")
@@ -318,10 +324,10 @@ def test_warnings_of_an_analysis_stand_beside_its_figures(filtered):
     assert "payments since 30 September 2026 are already taken off" in section.get_text()
 
 
-def test_a_period_after_the_data_is_refused_and_old_figures_are_grey(client):
+def test_a_period_after_the_data_is_refused_and_old_figures_are_grey(client, october):
     with pytest.raises(bf.ParameterError, match="begins on 1 January 2027, after the data of 31 October 2026"):
         bf.explore(bf.book("2027", client=client))
-    explorer = bf.explore(bf.book("2026-10", client=client))
+    explorer = bf.explore(october)
     overview = explorer.tabs.children[0]
     assert "bf-busy" not in overview._dom_classes
     explorer.panel.state = {"date": "2027"}
@@ -332,8 +338,8 @@ def test_a_period_after_the_data_is_refused_and_old_figures_are_grey(client):
     assert explorer._error.value == ""
 
 
-def test_figures_are_grey_from_the_click_until_the_new_ones_are_complete(client, monkeypatch):
-    explorer = bf.explore(bf.book("2026-10", client=client))
+def test_figures_are_grey_from_the_click_until_the_new_ones_are_complete(october, monkeypatch):
+    explorer = bf.explore(october)
     overview, first = explorer.tabs.children[:2]
     seen = []
     monkeypatch.setattr(explorer.panel, "_refresh", lambda: seen.append("bf-busy" in overview._dom_classes))
