@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
+# jsonschema would compile a grammar for one rare format, which takes a second.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
-import site_pages
+import site_pages  # noqa: E402
 
-import billframes
+import billframes  # noqa: E402
 
 project = "billframes"
 author = "The billframes developers"

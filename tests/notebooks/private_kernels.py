@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
 
-import nbval.kernel
 from jupyter_client.manager import KernelManager
 
 from billframes.report.kernel import private_folder, transport_in
@@ -18,7 +18,13 @@ class PrivateKernel(KernelManager):
         super().__init__(transport=transport_in(folder), connection_file=str(folder / "kernel.json"), **traits)
 
 
+# As in conftest.py, which comes later: jsonschema compiles no grammar for a format that nobody uses.
+sys.modules.setdefault("rfc3987_syntax", None)
+
+
 def pytest_configure():
+    import nbval.kernel
+
     nbval.kernel.KernelManager = PrivateKernel
 
 
