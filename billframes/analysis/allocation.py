@@ -18,6 +18,7 @@ from billframes.analysis.engine import full_join_by_id, join_by_id, sum_by
 from billframes.analysis.expressions import RESIDUE, as_float, columns_or_null, midnight, null_column, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.guards import unknown_values
+from billframes.analysis.units import count_other_units, warn_of_other_units
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import Period
 
@@ -272,11 +273,14 @@ def count_work_not_passed(counted: nw.Expr) -> dict[str, nw.Expr]:
         "over": as_float(over).sum(),
         "excess": value_if(over, C("_net") - worth).sum(),
         "fees": value_if(counted, C("_net").abs()).sum(),
+        **count_other_units(counted, known),
     }
 
 
 def warn_of_work_not_passed(figure: str, counts: Mapping[str, float]) -> None:
     """Warn of invoices that bill more than the work passed can carry, from the counts of `count_work_not_passed`."""
+    if warn_of_other_units(figure, counts):
+        return
     if counts["excess"] > max(1.0, NEGLIGIBLE * counts["fees"]):
         count = int(counts["over"])
         bill = "1 invoice bills" if count == 1 else f"{count} invoices bill"

@@ -27,6 +27,7 @@ from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import divided, shared, summed
+from billframes.analysis.partial_frames import warn_of_late_start
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning
@@ -146,6 +147,10 @@ def billing_lag(
     final = rates.filter((C("_invoice_state") == "final") & is_in_period("_invoice_date", period))
     waited = sum_by(_waited(time, final, grouping), grouping.base, _MEASURES)
     _warn(waited, rates, period)
+    if period.start:
+        all_final = rates.filter((C("_invoice_state") == "final") & (C("_total") > 0))
+        warn_of_late_start("billing_lag", time_entries, (time, "date"), (all_final, "_invoice_date"), period,
+                           "work that waited long can be missing")  # fmt: skip
     return cast("IntoFrameT", to_native(_result(grouping.add_up(waited, _MEASURES), grouping), time_entries))
 
 

@@ -17,6 +17,7 @@ from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import divided, shared, summed
+from billframes.analysis.partial_frames import warn_of_late_start
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
@@ -140,6 +141,8 @@ def fixed_fee_realization(
     warn_of_cut("fixed_fee_realization", time, "fees can lack hours that are linked to them")
     grouping = Grouping.of(by, frames, settings)
     fees = grouping.select_items(frames["fixed_fees"], "fixed_fees", ("fixed_fee_id", "date", "amount"))
+    warn_of_late_start("fixed_fee_realization", time_entries, (frames["time_entries"], "date"), (fees, "date"), period,
+                       "fees can lack hours that are linked to them")  # fmt: skip
     parts = _parts(_time(frames["time_entries"], grouping), fees, grouping, period)
     totals = grouping.add_up(grouping.concat(parts), _MEASURES)
     return cast("IntoFrameT", to_native(_result(totals, grouping), time_entries))

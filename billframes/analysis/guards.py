@@ -24,7 +24,8 @@ from billframes._names import first_few, joined
 from billframes.analysis.checked_frames import Found, checked_frames
 from billframes.analysis.column_types import ENUMS, FIGURES, IDS, ITEMS, Frame, as_arrow, is_categorical
 from billframes.analysis.engine import collect_counts, to_dicts
-from billframes.analysis.unique_ids import drop_repeated, is_unique, row_count
+from billframes.analysis.unique_ids import drop_repeated, is_unique, repeated_span, row_count
+from billframes.analysis.units import is_amount_scaled
 from billframes.errors import IncompleteDataWarning
 
 __all__ = ["already_checked", "called_by_another", "check_values", "unknown_values", "warn_of_columns"]
@@ -34,6 +35,8 @@ C = nw.col
 BILLED_ELSEWHERE = "billed, but without invoice_id"
 """The invoice id of an item that is billed and has none, so that its state is unknown."""
 
+# So many rows tell whether amounts fit hours and rates.
+_FIRST_ROWS = 1_000
 # Every item and invoice needs these two; a matter or user may have no type.
 _REQUIRED = frozenset({"billing_type", "invoice_state"})
 _MEANT = {name: {value.casefold(): value for value in values} for name, values in ENUMS.items()}
@@ -137,7 +140,11 @@ class _Checks:
         counted: dict[str, nw.Expr] = {}
         if id_ is not None and not (isinstance(frame, nw.DataFrame) and is_unique(frame, native, id_)):
             counted["repeated"] = nw.len() - C(id_).n_unique()
+        if id_ is None and name in ITEMS and "date" in schema and isinstance(frame, nw.DataFrame):
+            _warn_of_repeated_span(name, frame)
         if not ids_only:
+            if name == "time_entries" and _is_scaled(frame, schema):
+                counted["scaled"] = nw.len()
             figures = [column for column in FIGURES.get(name, ()) if _may_miss(frame, column, schema.get(column))]
             counted |= {f"missing {column}": _count(_missing(C(column), schema[column])) for column in figures}
             odd = [column for column in ENUMS if _may_be_odd(frame, column, schema.get(column))]
@@ -159,6 +166,8 @@ class _Checks:
                 found.messages[self.name, column] = _of_missing(self, rows.filter(missing), column, count)
             elif count and what == "odd":
                 frame = _meant(self, frame, column, found)
+            elif count and what == "scaled":
+                found.messages[self.name, "amount"] = _OF_SCALED
             elif count and what == "billed":
                 rows = self.few(frame, "billed", "invoice_id").filter(_BILLED)
                 found.messages[self.name, "invoice_id"] = _of_billed(self, rows, count)
@@ -169,6 +178,33 @@ class _Checks:
     def few(self, frame: Frame, *columns: str) -> Frame:
         """Return columns and the id; those of pandas as Arrow, in which steps on few rows are quicker."""
         return as_arrow(frame, list(dict.fromkeys([*columns, *([self.id] if self.id else [])])))
+
+
+_OF_SCALED = (
+    "time_entries: amount is many times hours times rate, so it seems to be in another unit, such as cents. Convert it "
+    "to the unit of rate."
+)
+
+
+def _is_scaled(frame: Frame, schema: Mapping[str, Any]) -> bool:
+    """Return whether amounts are in another unit than rates, which the first rows tell."""
+    if not all(name in schema and schema[name].is_numeric() for name in ("hours", "rate", "amount")):
+        return False
+    first = frame.select("hours", "rate", "amount").head(_FIRST_ROWS)
+    return collect_counts((first, {"scaled": is_amount_scaled().sum()}))["scaled"] > 0
+
+
+def _warn_of_repeated_span(name: str, frame: nw.DataFrame[Any]) -> None:
+    """Warn of items that are there twice and have no id that tells."""
+    found = repeated_span(frame)
+    if found:
+        span, rows = found
+        warn(
+            f"{name} has no {IDS[name]}, and every row of {span} is there twice or more ({row_count(rows)} too many). "
+            f"Two loads that overlap were probably put together. Keep {IDS[name]} in the frame: then each record "
+            "counts once.",
+            IncompleteDataWarning,
+        )
 
 
 def _count(condition: nw.Expr) -> nw.Expr:

@@ -21,6 +21,7 @@ from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping, known_type
 from billframes.analysis.guards import unknown_values
 from billframes.analysis.keys import UNKNOWN
+from billframes.analysis.partial_frames import warn_of_inner_merge
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 
 __all__ = ["Options", "open_items"]
@@ -235,6 +236,8 @@ def _warn(items: Frame, frames: dict[str, Frame], options: Options) -> bool:
         )
     if options.include_prebill and counts["time"] >= _MANY and not counts["invoiced"]:
         _warn_of_no_prebills(frames, options.day)
+    if not counts["unbilled"]:
+        warn_of_inner_merge(frames["time_entries"])
     if counts.get("untyped"):
         left = "contingent_amount is" if options.matter_types is None else "figures are"
         warn(
@@ -264,6 +267,7 @@ def _counts(options: Options) -> dict[str, nw.Expr]:
     counts |= {name: value_if(counted, f"_{name}").sum() for name in ("hidden", "priced")}
     is_time = C("_kind") == "time_entries"
     counts["time"] = value_if(is_time, "_rows").sum()
+    counts["unbilled"] = value_if(is_time & (C("_state") == "unbilled"), "_rows").sum()
     counts["invoiced"] = value_if(is_time & (C("_state") != "unbilled"), "_rows").sum()
     key, types = options.grouping.type_key, options.matter_types
     if key and key.base == ("matter_id",) and (not types or UNKNOWN not in types):

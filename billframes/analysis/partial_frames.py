@@ -6,6 +6,7 @@ that don't remember theirs: then what the invoices bill tells whether most of th
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,13 +17,22 @@ from billframes.analysis.allocation import PREBILL, WRITE_UP
 from billframes.analysis.column_types import ITEMS, Frame
 from billframes.analysis.coverage import warn_of_cut, was_cut
 from billframes.analysis.engine import collect_counts, join_by_id, lazy
-from billframes.analysis.expressions import as_float, value_if
+from billframes.analysis.expressions import as_float, day_number, value_if
 from billframes.analysis.frames import select_columns
 from billframes.errors import IncompleteDataWarning
+from billframes.loading.load_info import load_info
+from billframes.periods import Period
 
-__all__ = ["warn_of_missing_work", "warn_of_partial_frames"]
+__all__ = ["warn_of_inner_merge", "warn_of_late_start", "warn_of_missing_work", "warn_of_partial_frames"]
 
 C = nw.col
+
+# A new client or a small matter may have fewer.
+_MANY, _SEVERAL = 50, 5
+# Bills usually carry the work of the month before.
+_MONTH = 31
+# Columns that invoices have, and items get only by a merge with them.
+_OF_INVOICES = frozenset({"balance", "due_date"})
 
 
 def warn_of_partial_frames(
@@ -61,6 +71,61 @@ def warn_of_missing_work(analysis: str, billed: float, worth: float, consequence
             f"{analysis}: the invoices bill {billed:,.2f}, and the time entries, expenses and fixed fees passed that "
             f"are on invoices come to {worth:,.2f} only. Work seems to be missing, so {consequence}. Pass all of it "
             "(bf.book loads it).",
+            IncompleteDataWarning,
+        )
+
+
+def warn_of_late_start(
+    analysis: str, native: Any, work: tuple[Frame, str], counted: tuple[Frame, str], period: Period, consequence: str
+) -> None:
+    """
+    Warn of time entries that don't know their load and begin too late for what they are compared with.
+
+    Invoices or fees that are older than the earliest entry tell that the firm did not begin then.
+
+    Parameters
+    ----------
+    analysis : str
+        The analysis, for the warning's words.
+    native : frame
+        The time entries as they were passed in.
+    work, counted : tuple of Frame and str
+        The entries, and the invoices or fees, each with the column of its date.
+    period : Period
+        Of the invoices or fees that count; nothing is said if its start is open.
+    consequence : str
+        What is wrong then: the end of a sentence that begins with "so".
+    """
+    if period.start is None or load_info(native) is not None:
+        return
+    entries, dates = (frame.filter(~C(date).is_null()) for frame, date in (work, counted))
+    first = collect_counts((entries, {"day": day_number(work[1]).min(), "rows": nw.len()}))
+    start = day_number(counted[1]) >= period.start.toordinal()
+    sums = {"earlier": as_float(day_number(counted[1]) < first["day"]).sum(), "first": _least_day(counted[1], start)}
+    found = collect_counts((dates, sums)) if first["rows"] >= _MANY else {"earlier": 0.0, "first": 0.0}
+    if found["earlier"] >= _SEVERAL and found["first"] - first["day"] < _MONTH:
+        warn(
+            f"{analysis}: the earliest of the time entries passed is of {dt.date.fromordinal(int(first['day']))}, so "
+            f"{consequence}. Pass all time entries, whenever the work was done.",
+            IncompleteDataWarning,
+        )
+
+
+def _least_day(column: str, condition: nw.Expr) -> nw.Expr:
+    """Return the number of the first day for which the condition holds."""
+    return nw.when(condition).then(day_number(column)).min()
+
+
+def warn_of_inner_merge(entries: Frame) -> None:
+    """Warn of time entries that were merged with the invoices, if none of them is unbilled any more."""
+    if _OF_INVOICES.isdisjoint(entries.collect_schema().names()):
+        return
+    ids = select_columns(entries, "time_entries", ("invoice_id",))
+    counts = collect_counts((ids, {"rows": nw.len(), "unbilled": as_float(C("invoice_id").is_null()).sum()}))
+    if counts["rows"] >= _MANY and not counts["unbilled"]:
+        warn(
+            "The time entries have columns of the invoices, and none of them is unbilled, so unbilled_amount has no "
+            "time. Merge with how='left': how='inner' drops what is on no invoice.",
             IncompleteDataWarning,
         )
 

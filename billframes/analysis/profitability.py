@@ -15,7 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import MATTER_TYPES, choice, warn_of_no_rate
 from billframes.analysis.column_types import Frame, as_arrow
-from billframes.analysis.engine import sum_by
+from billframes.analysis.engine import collect_counts, sum_by
 from billframes.analysis.expressions import as_float, in_period, ratio, value_at_rates, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
@@ -24,6 +24,7 @@ from billframes.analysis.keys import By
 from billframes.analysis.metrics import divided, shared, summed
 from billframes.analysis.realization import realization
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.units import warn_of_high_rates
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period, resolve
 
@@ -217,6 +218,7 @@ def _cost(entries: Frame, options: _Options) -> Frame:
     rows = value_at_rates(grouping.with_periods(dated, "date"), grouping.settings.cost_rates)
     unrated = C("_unrated") > 0
     warn_of_no_rate(rows.filter(unrated), "cost", "cost, profit and margin are missing where they count")
+    _warn_of_high_rates(dated, grouping.settings)
     unbilled = C("invoice_id").is_null() & (C("billing_type") == "billable")
     rows = rows.with_columns(
         total_hours=C("hours"),
@@ -227,6 +229,13 @@ def _cost(entries: Frame, options: _Options) -> Frame:
         _hidden=as_float(unbilled & C("amount").is_null() & (C("hours") != 0)),
     )
     return _added(rows, grouping, _COST)
+
+
+def _warn_of_high_rates(time: Frame, settings: FirmSettings) -> None:
+    if settings.cost_rates:
+        priced = (C("billing_type") == "billable") & (C("amount") != 0)
+        sums = {"worth": value_if(priced, C("amount").fill_null(0.0)).sum(), "hours": value_if(priced, "hours").sum()}
+        warn_of_high_rates("cost", settings.cost_rates, **collect_counts((time, sums)))
 
 
 def _added(rows: Frame, grouping: Grouping, measures: Sequence[str]) -> Frame:

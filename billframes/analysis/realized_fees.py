@@ -47,6 +47,7 @@ from billframes.analysis.frames import require
 from billframes.analysis.grouping import Grouping, sum_by_type
 from billframes.analysis.guards import unknown_values
 from billframes.analysis.keys import UNKNOWN
+from billframes.analysis.units import warn_of_high_rates
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 from billframes.periods import Period
 
@@ -301,10 +302,15 @@ def _warn(work: Frame, rates: Frame, options: Options) -> None:
         "undated": value_if(final & _is(UNDATED), rows).sum(),
         "unspread": value_if(final & _is(UNSPREAD), rows).sum(),
     }
+    if rates_of := options.grouping.settings.standard_rates:
+        priced = (C("_hidden") == 0) & (C("worth") != 0)
+        of_work |= {name: value_if(priced, column).sum() for name, column in (("priced", "worth"), ("hours", "hours"))}
     of_invoices = count_work_not_passed(_counted_invoices(options))
     if options.basis == "invoice_date":
         of_invoices["lost"] = count_on_unknown_invoices(rates, options.period)
     counts = collect_counts((work, of_work), (rates, of_invoices))
+    if rates_of:
+        warn_of_high_rates("standard", rates_of, counts["priced"], counts["hours"])
     warn_of_unknown_invoices(counts.get("lost", 0.0))
     warn_of_work_not_passed("realization", counts)
     warn_of_unknown_invoices(counts["unknown"], "counted in unknown_amount")

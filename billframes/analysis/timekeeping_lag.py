@@ -158,7 +158,7 @@ def timekeeping_lag(
     Warns
     -----
     IncompleteDataWarning
-        Entries have no `created_at`.
+        Entries have no `created_at`, or it has no time zone and the firm's is not UTC (it is taken for UTC).
 
     Notes
     -----
@@ -194,6 +194,7 @@ def _histogram(entries: Frame, grouping: Grouping, period: Period) -> pa.Table:
     """Count the entries of each group and lag."""
     columns = ("date", "created_at", *grouping.row_columns)
     work = collect(in_period(select_columns(entries, "time_entries", columns), "date", period))
+    _warn_of_no_zone(work, grouping.settings.time_zone)
     known = work.filter(~C("created_at").is_null())
     local = known.with_columns(_created=C("created_at").dt.convert_time_zone(grouping.settings.time_zone))
     lagged = local.with_columns(_lag=(day_number("_created") - day_number("date")).cast(nw.Float64))
@@ -219,6 +220,18 @@ def _table(groups: Sequence[_Lags], types: dict[str, pa.DataType]) -> pa.Table:
     rows = [group.labels | group.figures for group in groups]
     fields = types | dict.fromkeys(_COLUMNS, pa.float64())
     return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in fields.items()})
+
+
+def _warn_of_no_zone(work: Frame, firm_zone: str) -> None:
+    """Warn of times that have lost their zone, if the firm's is another than UTC: else the day is the same."""
+    zone = getattr(work.collect_schema()["created_at"], "time_zone", "")
+    if zone is None and firm_zone != "UTC":
+        warn(
+            "time_entries: created_at has no time zone, so it is taken for UTC. If it is the firm's own time, entries "
+            "made near midnight are counted a day off. Give the zone, for example with "
+            "frame['created_at'].dt.tz_localize('UTC') in pandas.",
+            IncompleteDataWarning,
+        )
 
 
 def _warn_of_unknown(groups: Sequence[_Lags]) -> None:

@@ -22,7 +22,7 @@ from billframes.analysis.engine import to_dicts
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import load_info
 
-__all__ = ["drop_repeated", "is_unique", "row_count"]
+__all__ = ["drop_repeated", "is_unique", "repeated_span", "row_count"]
 
 C = nw.col
 
@@ -30,6 +30,10 @@ Numbers = npt.NDArray[np.uint64]
 
 # In a table this many times as long as the ids, few of them share a place.
 _ROOM = 4
+# Without an id, two calls on one day are equal rows. That all of so many rows are there twice is no chance.
+_MANY = 10
+# Of more rows, those of the second Wednesday of each month are looked at.
+_ALL_DAYS = 50_000
 
 
 def is_unique(frame: nw.DataFrame[Any], native: Any, column: str) -> bool:
@@ -144,6 +148,44 @@ def _comparable(frame: Frame) -> Frame:
         if pa.types.is_nested(each.type):
             table = table.set_column(at, each.name, pa.array([repr(value) for value in table[each.name].to_pylist()]))
     return cast("Frame", nw.from_native(table))
+
+
+def repeated_span(frame: nw.DataFrame[Any]) -> tuple[str, int] | None:
+    """
+    Find a day or a month of which every row is there twice (or four times, and so on), in items without an id.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With `date`.
+
+    Returns
+    -------
+    tuple of str and int, or None
+        The first such month or day, and how many rows too many it has. Of frames of over 50,000 rows only the
+        second Wednesday of each month is looked at.
+    """
+    if frame.collect_schema()["date"] not in (nw.Date, nw.Datetime):
+        return None
+    some = C("date").dt.day().is_between(8, 14) & (C("date").dt.weekday() == 3)
+    rows = frame.filter(some) if len(frame) > _ALL_DAYS else frame
+    plain: Any = _comparable(cast("Frame", rows))
+    texts = [name for name, dtype in plain.schema.items() if dtype in (nw.Categorical, nw.Enum, nw.Object)]
+    plain = plain.with_columns(C("date").dt.date(), *[C(name).cast(nw.String) for name in texts])
+    counted = plain.group_by(plain.columns).agg(_rows=nw.len())
+    single = counted.with_columns(_single=C("_rows") % 2)
+    days = to_dicts(single.group_by("date").agg(C("_rows", "_single").sum(), _distinct=nw.len()))
+    months: dict[str, list[int]] = {}
+    spans: dict[str, list[int]] = {}
+    for row in days:
+        sums = [int(row[name]) for name in ("_rows", "_single", "_distinct")]
+        spans[str(row["date"])] = sums
+        month = str(row["date"])[:7]
+        months[month] = [a + b for a, b in zip(months.get(month, [0, 0, 0]), sums, strict=True)]
+    for span, (total, odd, distinct) in [*sorted(months.items()), *sorted(spans.items())]:
+        if not odd and distinct >= _MANY:
+            return span, total - distinct
+    return None
 
 
 def row_count(rows: float) -> str:

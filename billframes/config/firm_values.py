@@ -18,6 +18,7 @@ __all__ = ["READERS", "ROLES", "WEEKDAYS", "Target"]
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 ROLES = ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")
 _TARGET = {"hours", "fees", "period"}
+_MOST_HOURS = {"month": 744.0, "year": 8784.0}
 
 
 class Target(TypedDict):
@@ -111,6 +112,8 @@ def _target(value: Any, key: str) -> Target:
         )
     if value["period"] not in {"month", "year"}:
         raise ParameterError(f"{key} has the period {value['period']!r}; it takes 'month' or 'year'.")
+    if "hours" in value and _not_negative(value["hours"], key) > _MOST_HOURS[value["period"]]:
+        raise ParameterError(f"{key}={value!r} are more hours than a {value['period']} has.")
     return cast(
         "Target", {name: each if name == "period" else _not_negative(each, key) for name, each in value.items()}
     )

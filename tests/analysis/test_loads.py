@@ -7,7 +7,16 @@ import polars as pl
 import pytest
 
 from billframes import analysis
-from billframes.analysis import aging, budget_burn, contribution, realization, utilization, wip
+from billframes.analysis import (
+    aging,
+    budget_burn,
+    contribution,
+    profitability,
+    realization,
+    timekeeping_lag,
+    utilization,
+    wip,
+)
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import as_whole, load_info
@@ -344,3 +353,96 @@ def test_a_frame_cut_on_purpose_counts_as_whole(client):
     assert (load_info(cut).rows, load_info(cut).arguments, load_info(cut).start) == (10, {}, None)
     assert load_info(cut).time == load_info(entries).time
     assert load_info(entries).rows == len(entries)
+
+
+def bare(frame):
+    """A frame that does not know its load, as after `pd.concat` or a file."""
+    plain = frame.copy()
+    plain.attrs = {}
+    return plain
+
+
+CENTS = {
+    "time_entries": ("amount rate", r"\d+ invoices bill about a hundredth of .* Are the time entries in cents"),
+    "invoices": ("amount balance", r"\d+ invoices bill about a hundred times .* Are the invoices in cents"),
+    "expenses": ("amount", r"expenses of [\d,.]+ are on \d+ invoices that bill .* Are the expenses in cents"),
+    "fixed_fees": ("amount", r"fixed fees of [\d,.]+ are on \d+ invoices that bill .* Are the fixed fees in cents"),
+}
+
+
+@pytest.mark.parametrize("name", CENTS)
+def test_one_frame_in_cents_is_warned_of(name, whole):
+    columns, words = CENTS[name]
+    frames = {each: whole["pandas"][each] for each in (*KINDS, "matters")}
+    cents = frames[name].assign(**{each: frames[name][each] * 100 for each in columns.split()})
+    period = {"start": "2026"} if name == "fixed_fees" else {"start": MONTH}
+    for call in (realization, contribution):
+        with pytest.warns(IncompleteDataWarning, match=f"{call.__name__}: {words}"):
+            call(**frames | {name: cents}, **period)
+    lazy = {each: pl.from_pandas(frame).lazy() for each, frame in (frames | {name: cents}).items()}
+    with pytest.warns(IncompleteDataWarning, match=words):
+        contribution(**lazy, **period)
+
+
+def test_amounts_that_are_not_hours_times_rate_are_warned_of(whole):
+    frames = {each: whole["pandas"][each] for each in KINDS}
+    entries = frames["time_entries"]
+    cents = entries.assign(amount=entries["amount"] * 100)
+    with pytest.warns(IncompleteDataWarning, match="amount is many times hours times rate"):
+        wip(**frames | {"time_entries": cents}, as_of="2026-10-31")
+    lazy = {each: pl.from_pandas(frame).lazy() for each, frame in (frames | {"time_entries": cents}).items()}
+    with pytest.warns(IncompleteDataWarning, match="amount is many times hours times rate"):
+        wip(**lazy, as_of="2026-10-31")
+
+
+def test_a_years_pay_is_not_the_cost_of_an_hour(whole):
+    frames = {each: whole["pandas"][each] for each in (*KINDS, "matters")}
+    user = frames["time_entries"]["user_id"].iloc[0]
+    people = dict.fromkeys(frames["time_entries"]["user_id"].unique(), 150.0)
+    profitability(**frames, start=MONTH, settings=FirmSettings(cost_rates=people))
+    with pytest.warns(IncompleteDataWarning, match=f"cost_rates of the settings .*: {user}: 180,000.00. Divide a year"):
+        profitability(**frames, start=MONTH, settings=FirmSettings(cost_rates=people | {user: 180_000}))
+    dated = people | {user: {"2024-01-01": 400, "2026-01-01": 40_000}}
+    with pytest.warns(IncompleteDataWarning, match=f"standard_rates of the settings .*: {user}: 40,000.00. Divide"):
+        realization(**frames, start=MONTH, settings=FirmSettings(standard_rates=dated))
+
+
+@pytest.mark.parametrize("to", [bare, pl.from_pandas, lambda frame: pl.from_pandas(frame).to_arrow()])
+def test_months_that_overlap_are_warned_of_without_an_id_too(to, whole):
+    columns = ["date", "user_id", "matter_id", "matter_type", "billing_type", "hours"]
+    kinds = whole["pandas"]["matters"].set_index("matter_id")["matter_type"]
+    entries = whole["pandas"]["time_entries"]
+    entries = entries.assign(matter_type=entries["matter_id"].map(kinds))[columns]
+    parts = [entries[entries["date"].between(first, "2026-10-31")] for first in ("2026-08-01", "2026-10-01")]
+    once = utilization(to(parts[0]), start="2026-Q3", by=None)
+    assert len(once) == 1
+    with pytest.warns(IncompleteDataWarning, match=r"no time_entry_id, and every row of 2026-10 is there twice"):
+        utilization(to(pd.concat(parts, ignore_index=True)), start="2026-Q3", by=None)
+
+
+def test_work_merged_with_the_invoices_only_is_no_work_in_progress(whole):
+    frames = {each: whole["pandas"][each] for each in KINDS}
+    heads = frames["invoices"][["invoice_id", "balance"]]
+    left = frames["time_entries"].merge(heads, on="invoice_id", how="left")
+    wip(**frames | {"time_entries": left}, as_of="2026-10-31")
+    with pytest.warns(IncompleteDataWarning, match=r"none of them is unbilled, .* Merge with how='left'"):
+        wip(**frames | {"time_entries": frames["time_entries"].merge(heads, on="invoice_id")}, as_of="2026-10-31")
+
+
+@pytest.mark.parametrize("to", [lambda frame: frame, pl.from_pandas])
+def test_older_work_taken_away_is_warned_of_in_frames_that_forgot_their_load(to, whole):
+    frames = {each: bare(whole["pandas"][each]) for each in KINDS}
+    late = frames["time_entries"].query("date >= '2026-09-15'")
+    for name, other in (("billing_lag", "invoices"), ("fixed_fee_realization", "fixed_fees")):
+        call = getattr(analysis, name)
+        call(to(frames["time_entries"]), to(frames[other]), start=MONTH)
+        with pytest.warns(IncompleteDataWarning, match=f"{name}: the earliest of the time entries passed is of"):
+            call(to(late), to(frames[other]), start=MONTH)
+
+
+def test_a_time_of_entry_without_its_zone_is_warned_of_where_the_day_depends_on_it(whole):
+    entries = whole["pandas"]["time_entries"].query("date >= '2026-10-01'")
+    plain = entries.assign(created_at=entries["created_at"].dt.tz_localize(None))
+    timekeeping_lag(plain, start=MONTH)
+    with pytest.warns(IncompleteDataWarning, match="created_at has no time zone, so it is taken for UTC"):
+        timekeeping_lag(plain, start=MONTH, settings=FirmSettings(time_zone="America/New_York"))

@@ -110,6 +110,35 @@ def test_a_date_of_another_year_and_a_day_of_90_hours_are_noted(firm, entries):
     assert not any("24 hours" in n for n in firm.client.time_entries.plan(rows.assign(hours=24)).notes)
 
 
+def test_two_columns_in_each_others_place_are_noted(firm):
+    matters = firm.client.matters().iloc[:5][["matter_id", "name", "reference"]]
+    swapped = matters.rename(columns={"name": "reference", "reference": "name"})
+    (note,) = [each for each in firm.client.matters.plan(swapped).notes if "they have in" in each]
+    assert re.match(
+        r"5 rows get in (name|reference) what they have in (reference|name), .* in each other's place", note
+    )
+    renamed = matters.assign(name="New " + matters["name"], reference="R-" + matters["reference"])
+    assert firm.client.matters.plan(renamed).notes == ()
+
+
+def test_dates_whose_day_and_month_changed_places_are_noted(firm, entries):
+    rows = entries[["time_entry_id", "date"]].assign(day=entries["date"].dt.day, month=entries["date"].dt.month)
+    rows = rows[(rows["day"] <= 12) & (rows["day"] != rows["month"])].iloc[:4]
+    turned = [dt.date(each.date.year, each.day, each.month) for each in rows.itertuples()]
+    plan = firm.client.time_entries.plan(rows[["time_entry_id"]].assign(date=turned))
+    assert any(each.startswith("Dates whose day and month change places: 4.") for each in plan.notes)
+    moved_on = firm.client.time_entries.plan(rows[["time_entry_id"]].assign(date=rows["date"] + pd.Timedelta(days=1)))
+    assert not any("change places" in each for each in moved_on.notes)
+
+
+def test_amounts_in_cents_are_noted(firm):
+    expenses = firm.client.expenses(billed=False).query("amount > 0").iloc[:4][["expense_id", "amount"]]
+    plan = firm.client.expenses.plan(expenses.assign(amount=expenses["amount"] * 100))
+    (note,) = plan.notes
+    assert note.startswith("Values in amount that become at least 50 times as large or as small: 4, such as ")
+    assert firm.client.expenses.plan(expenses.assign(amount=expenses["amount"] * 2)).notes == ()
+
+
 def test_merged_cells_are_refused(sheet):
     page, columns, saved = sheet
     page.merge_cells(start_row=2, end_row=5, start_column=columns["task_code"], end_column=columns["task_code"])

@@ -83,6 +83,7 @@ def test_users_may_be_named_by_address():
         ({"leave": {"u1": [("2026-01-02",)]}}, r"leave\['u1'\]"),
         ({"targets": {"u1": {"hours": 1600}}}, r"targets\['u1'\].*is not a target"),
         ({"targets": {"u1": {"hours": 1600, "period": "week"}}}, "the period 'week'"),
+        ({"targets": {"u1": {"hours": 1600, "period": "month"}}}, "are more hours than a month has"),
         ({"targets": {"u1": {"period": "year"}}}, r"targets\['u1'\].*is not a target"),
         ({"currency": "usd"}, "'usd' is not a currency's code"),
         ({"currency": "$"}, "three capital letters"),

@@ -1,0 +1,126 @@
+"""Warn of money in two units: cents beside whole units, or a year's pay as the cost of an hour.
+
+One frame alone does not tell its unit, and a currency has no usual size. Two numbers that have to fit each other do:
+an invoice and the work on it, an amount and its hours and rate, the cost of an hour and what it is billed at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import narwhals.stable.v2 as nw
+
+from billframes._names import first_few
+from billframes._user_lines import warn
+from billframes.analysis.expressions import Rates, as_float, value_if
+from billframes.errors import IncompleteDataWarning
+
+__all__ = ["count_other_units", "is_amount_scaled", "warn_of_high_rates", "warn_of_other_units"]
+
+C = nw.col
+
+# A hundred times, give or take what work is written down by. Nominal fees of pro bono work are far below it.
+_LEAST, _MOST = 40.0, 400.0
+# One odd invoice is a matter of its own.
+_SEVERAL = 5
+# Costs are seldom waived, and fixed fees seldom reduced to a tenth, on several invoices together.
+_COSTS, _FEES = 3.0, 10.0
+# What an hour costs, or would be billed at, is never this many times what the hours are worth on average.
+_TOO_HIGH = 10.0
+
+
+def is_amount_scaled() -> nw.Expr:
+    """Return 1 for an entry whose amount is many times its hours at its rate, -1 for one whose amount is near it."""
+    due = (C("hours") * C("rate")).abs()
+    scaled = C("amount").abs() > due * _LEAST
+    known = (due > 0) & ~C("amount").is_null()
+    return nw.when(known & scaled).then(nw.lit(1.0)).otherwise(nw.when(known).then(nw.lit(-1.0)).otherwise(nw.lit(0.0)))
+
+
+def count_other_units(counted: nw.Expr, known: nw.Expr) -> dict[str, nw.Expr]:
+    """
+    Count invoices that seem to be in another unit than the items on them; see `warn_of_other_units`.
+
+    Parameters
+    ----------
+    counted : Expr
+        Whether an invoice is one of those that the analysis counts.
+    known : Expr
+        Whether the worth of its time is known.
+    """
+    net, worth = C("_net"), C("_worth").fill_null(0.0)
+    timed = counted & known & (net > 0) & (worth > 0)
+    low = timed & (net * _LEAST < worth) & (net * _MOST > worth)
+    return {
+        "low": as_float(low).sum(),
+        "low_worth": value_if(low, worth).sum(),
+        "worth": value_if(timed, worth).sum(),
+        "high": as_float(timed & (net > worth * _LEAST) & (net < worth * _MOST)).sum(),
+        **_count_items("_expenses", counted),
+        **_count_items("_fixed_fees", counted),
+    }
+
+
+def _count_items(name: str, counted: nw.Expr) -> dict[str, nw.Expr]:
+    """Add up the items of one kind, and the invoices that they are on."""
+    there = counted & (C(name) > 0) & (C("_total") > 0)
+    return {
+        f"on{name}": as_float(there).sum(),
+        f"sum{name}": value_if(there, name).sum(),
+        f"total{name}": value_if(there, "_total").sum(),
+    }
+
+
+def warn_of_other_units(figure: str, counts: Mapping[str, float]) -> bool:
+    """Warn of invoices that seem to be in another unit than the items on them; return whether time is too small."""
+    if counts["low"] >= _SEVERAL and counts["low_worth"] * 2 > counts["worth"]:
+        _warn(figure, f"{int(counts['low'])} invoices bill about a hundredth of what the time on them is worth",
+              "the time entries")  # fmt: skip
+    for name, times in (("expenses", _COSTS), ("fixed_fees", _FEES)):
+        on, items, total = (counts[f"{what}_{name}"] for what in ("on", "sum", "total"))
+        if on >= _SEVERAL and items > times * total:
+            words = name.replace("_", " ")
+            _warn(figure, f"{words} of {items:,.2f} are on {int(on)} invoices that bill {total:,.2f} in all",
+                  f"the {words}")  # fmt: skip
+    if counts["high"] < _SEVERAL or counts["high"] * 2 <= counts["over"]:
+        return False
+    _warn(figure, f"{int(counts['high'])} invoices bill about a hundred times what the time on them is worth",
+          "the invoices")  # fmt: skip
+    return True
+
+
+def _warn(figure: str, what: str, frame: str) -> None:
+    warn(
+        f"{figure}: {what}. Are {frame} in cents, or in another currency, and the other frames not? Convert all "
+        "amounts to one unit.",
+        IncompleteDataWarning,
+    )
+
+
+def warn_of_high_rates(kind: str, rates: Rates, worth: float, hours: float) -> None:
+    """
+    Warn of rates that are far above what hours are worth: a month's or a year's pay, or cents.
+
+    Parameters
+    ----------
+    kind : {"cost", "standard"}
+    rates : mapping of user to rate
+        Of the settings.
+    worth, hours : float
+        Of billable time whose worth is known, to compare with.
+    """
+    if not (worth > 0 and hours > 0):
+        return
+    high = {user: max(_values(rate)) for user, rate in rates.items() if max(_values(rate)) > _TOO_HIGH * worth / hours}
+    if high:
+        few = first_few([f"{user}: {rate:,.2f}" for user, rate in sorted(high.items())])
+        warn(
+            f"{kind}_rates of the settings are money an hour, but these are more than {_TOO_HIGH:g} times what an hour "
+            f"of billable time is worth on average ({worth / hours:,.2f}): {few}. Divide a year's or a month's pay by "
+            "the hours worked in it, and cents by 100.",
+            IncompleteDataWarning,
+        )
+
+
+def _values(rate: float | Mapping[object, float]) -> Sequence[float]:
+    return list(rate.values()) if isinstance(rate, Mapping) else [rate]
