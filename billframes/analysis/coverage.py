@@ -22,9 +22,11 @@ from billframes._messages import warn
 from billframes._names import joined
 from billframes.analysis.column_types import ITEMS
 from billframes.analysis.expressions import as_day
+from billframes.analysis.guards import called_by_another
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import LoadInfo, load_info
-from billframes.periods import Period
+from billframes.periods import Period, local_day
 
 __all__ = [
     "ITEM_FILTERS",
@@ -34,6 +36,7 @@ __all__ = [
     "need_work_on_invoices",
     "people_loaded",
     "warn_of_cut",
+    "warn_of_later_day",
     "was_cut",
 ]
 
@@ -210,6 +213,20 @@ def need_whole_life(analysis: str, natives: Mapping[str, Any], harmless: Mapping
         warn(
             f"{analysis}: {name} was loaded from {info.start} on; older {_words(name)} are not counted. "
             f"Load {name}() without dates.",
+            IncompleteDataWarning,
+        )
+
+
+def warn_of_later_day(analysis: str, native: Any, day: dt.date, settings: FirmSettings | None) -> None:
+    """Warn if `day` is long after a load: what was done and invoiced since then is not in the frame."""
+    info = load_info(native)
+    if info is None or info.time is None or called_by_another():
+        return
+    local = local_day(info.time, (settings or FirmSettings()).time_zone)
+    if day - local > A_MONTH:
+        warn(
+            f"{analysis}: as_of={day} lies {(day - local).days:,} days after the load ({local}): what is worked and "
+            "invoiced until then is not in the frames.",
             IncompleteDataWarning,
         )
 

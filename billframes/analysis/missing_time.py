@@ -23,7 +23,8 @@ from billframes.analysis.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.periods import DateLike, Period, resolve
+from billframes.loading.load_info import load_info
+from billframes.periods import DateLike, Period, local_day, resolve
 
 __all__ = ["ANALYSIS", "missing_time"]
 
@@ -63,7 +64,8 @@ def missing_time(
     start : str or date
         First day, inclusive; or a whole period such as "2026-10" or "2026-Q3".
     end : str or date, optional
-        Last day, inclusive. Needed if `start` is a date. Days to come are missing, too: end no later than today.
+        Last day, inclusive. Needed if `start` is a date. Days after the load are not missing; in frames that don't
+        know their load they are, so end no later than today.
     threshold : float, optional
         Hours a day below which a day is missing, above 0 and at most 24. By default half of the person's hours a
         day: a day that nobody filled in, not merely a short one.
@@ -125,10 +127,17 @@ def missing_time(
     asked: dict[str, Any] = {"start": start, "end": end, "settings": settings, "roster": roster}
     with already_checked({"time_entries": time_entries, "users": users, "matters": matters}, frames):
         people: Any = utilization(time_entries, by="user", users=users, matters=matters, **asked)
-    entries = frames["time_entries"]
+    entries, period = frames["time_entries"], _until_load(period, time_entries, settings)
     roll = to_dicts(nw.from_native(people).select("user_id", "user_name"))
     rows = list(_missing(roll, _entered(entries, period), period, threshold, settings))
     return cast("IntoFrameT", to_native(from_arrow(entries, _table(rows)), time_entries))
+
+
+def _until_load(period: Period, time_entries: Any, settings: FirmSettings) -> Period:
+    """End a period on the day the entries were loaded: who has no hours on a later day has not failed to enter them."""
+    info = load_info(time_entries)
+    day = local_day(info.time, settings.time_zone) if info and info.time else None
+    return Period(period.start, min(day, cast("dt.date", period.end))) if day else period
 
 
 def _check(threshold: float | None) -> None:

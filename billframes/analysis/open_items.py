@@ -22,6 +22,7 @@ from billframes.analysis.grouping import Grouping, known_type
 from billframes.analysis.guards import unknown_values
 from billframes.analysis.keys import UNKNOWN
 from billframes.analysis.partial_frames import warn_of_inner_merge
+from billframes.analysis.units import warn_of_no_worth
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 
 __all__ = ["Options", "open_items"]
@@ -227,15 +228,19 @@ def _warn_of_absent(frames: dict[str, Frame]) -> None:
 def _warn(items: Frame, frames: dict[str, Frame], options: Options) -> bool:
     """Warn of what is missing, hidden or unknown, all counted in one query; return whether all rates are hidden."""
     counts = collect_counts((items, _counts(options)))
-    lost = [f"{int(counts[kind])} {kind}" for kind in ITEMS if counts[kind]]
+    lost = {kind: f"{int(counts[kind])} {kind}" for kind in ITEMS if counts[kind]}
     if lost:
+        example = _lost_id(next(iter(lost)), frames, options)
         warn(
-            f"{', '.join(lost)} name an invoice that is not among those passed{or_unknown_values(types=True)}; they "
+            f"{', '.join(lost.values())} name an invoice that is not among those passed"
+            f"{example}{or_unknown_values(types=True)}; they "
             "count, in unknown_amount. Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
     if options.include_prebill and counts["time"] >= _MANY and not counts["invoiced"]:
         _warn_of_no_prebills(frames, options.day)
+    if not counts["worth"]:
+        _warn_of_no_worth(frames["time_entries"])
     if not counts["unbilled"]:
         warn_of_inner_merge(frames["time_entries"])
     if counts.get("untyped"):
@@ -258,6 +263,13 @@ def _warn(items: Frame, frames: dict[str, Frame], options: Options) -> bool:
     return True
 
 
+def _lost_id(kind: str, frames: dict[str, Frame], options: Options) -> str:
+    """Name an invoice that was not passed: that it is '' or '1.0' tells what is wrong."""
+    dated = _with_state(_dated(frames[kind], kind, options), _states(frames["invoices"], options.day), options)
+    found = to_dicts(dated.filter(C("_state") == "unknown").select(id=C("invoice_id").cast(nw.String).min()))
+    return f" (for example invoice_id {found[0]['id']!r})" if found[0]["id"] is not None else ""
+
+
 def _counts(options: Options) -> dict[str, nw.Expr]:
     """Count what warnings name, over the summed items."""
     counted = options.counted
@@ -265,6 +277,7 @@ def _counts(options: Options) -> dict[str, nw.Expr]:
         kind: value_if(counted & (C("_state") == "unknown") & (C("_kind") == kind), "_rows").sum() for kind in ITEMS
     }
     counts |= {name: value_if(counted, f"_{name}").sum() for name in ("hidden", "priced")}
+    counts["worth"] = (C("_time").abs() + C("_hidden")).sum()
     is_time = C("_kind") == "time_entries"
     counts["time"] = value_if(is_time, "_rows").sum()
     counts["unbilled"] = value_if(is_time & (C("_state") == "unbilled"), "_rows").sum()
@@ -288,6 +301,13 @@ def _warn_of_no_prebills(frames: dict[str, Frame], day: dt.date) -> None:
             "invoices too: they are work in progress until their invoice is final.",
             IncompleteDataWarning,
         )
+
+
+def _warn_of_no_worth(entries: Frame) -> None:
+    billable = select_columns(entries, "time_entries", ("billing_type", "amount", "hours"))
+    billable = billable.filter((C("billing_type") == "billable") & (C("hours") != 0))
+    sums = {"rows": nw.len(), "worth": nw.coalesce(C("amount"), nw.lit(1.0)).abs().sum()}
+    warn_of_no_worth("wip", **collect_counts((billable, sums)))
 
 
 def _any_amount(entries: Frame) -> bool:

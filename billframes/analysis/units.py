@@ -15,7 +15,13 @@ from billframes._user_lines import warn
 from billframes.analysis.expressions import Rates, as_float, value_if
 from billframes.errors import IncompleteDataWarning
 
-__all__ = ["count_other_units", "is_amount_scaled", "warn_of_high_rates", "warn_of_other_units"]
+__all__ = [
+    "count_other_units",
+    "is_amount_scaled",
+    "warn_of_high_rates",
+    "warn_of_no_worth",
+    "warn_of_other_units",
+]
 
 C = nw.col
 
@@ -25,6 +31,8 @@ _LEAST, _MOST = 40.0, 400.0
 _SEVERAL = 5
 # Costs are seldom waived, and fixed fees seldom reduced to a tenth, on several invoices together.
 _COSTS, _FEES = 3.0, 10.0
+# Of fewer entries, all may be a courtesy.
+_MANY = 50
 # What an hour costs, or would be billed at, is never this many times what the hours are worth on average.
 _TOO_HIGH = 10.0
 
@@ -56,6 +64,8 @@ def count_other_units(counted: nw.Expr, known: nw.Expr) -> dict[str, nw.Expr]:
         "low_worth": value_if(low, worth).sum(),
         "worth": value_if(timed, worth).sum(),
         "high": as_float(timed & (net > worth * _LEAST) & (net < worth * _MOST)).sum(),
+        "rows": C("_rows").fill_null(0.0).sum(),
+        "gross": (C("_gross_worth") + as_float(C("_hidden") > 0)).sum(),
         **_count_items("_expenses", counted),
         **_count_items("_fixed_fees", counted),
     }
@@ -73,6 +83,7 @@ def _count_items(name: str, counted: nw.Expr) -> dict[str, nw.Expr]:
 
 def warn_of_other_units(figure: str, counts: Mapping[str, float]) -> bool:
     """Warn of invoices that seem to be in another unit than the items on them; return whether time is too small."""
+    warn_of_no_worth(figure, counts["rows"], counts["gross"])
     if counts["low"] >= _SEVERAL and counts["low_worth"] * 2 > counts["worth"]:
         _warn(figure, f"{int(counts['low'])} invoices bill about a hundredth of what the time on them is worth",
               "the time entries")  # fmt: skip
@@ -87,6 +98,16 @@ def warn_of_other_units(figure: str, counts: Mapping[str, float]) -> bool:
     _warn(figure, f"{int(counts['high'])} invoices bill about a hundred times what the time on them is worth",
           "the invoices")  # fmt: skip
     return True
+
+
+def warn_of_no_worth(figure: str, rows: float, worth: float) -> None:
+    """Warn of billable time of which all is worth 0: hidden amounts are missing, and somebody filled them in."""
+    if rows >= _MANY and worth == 0:
+        warn(
+            f"{figure}: amount is 0 in all of the {int(rows)} billable time entries. If rates are hidden, amounts are "
+            "missing, not 0: don't fill them in, so that figures that need them are missing too.",
+            IncompleteDataWarning,
+        )
 
 
 def _warn(figure: str, what: str, frame: str) -> None:

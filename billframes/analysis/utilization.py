@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import warn
+from billframes._messages import joined, warn
 from billframes.analysis.arguments import bounded_period, choice, read_date
 from billframes.analysis.capacity import warn_of_no_holidays
 from billframes.analysis.client_hours import Options, client_hours
@@ -25,6 +25,7 @@ from billframes.analysis.metrics import Measure, divided, shared, summed
 from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
+from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "utilization"]
@@ -154,6 +155,14 @@ def utilization(
 def _check_load(time_entries: Any, users: Any, grouping: Grouping, period: Period) -> None:
     """Refuse or warn if hours were left out that belong to the capacity that they are divided by."""
     divided = grouping.personal
+    filters = getattr(load_info(users), "arguments", {}) if divided else {}
+    if filters:
+        named = joined([f"{name}=" for name in filters])
+        warn(
+            f"utilization: users was loaded with {named}, so other timekeepers without hours are not in capacity_hours "
+            f"and ratios of several people can be too high. Load users without {named}.",
+            IncompleteDataWarning,
+        )
     need_period("utilization", {"time_entries": time_entries}, period, ("user_id",) if divided else ITEM_FILTERS)
     if divided and was_cut(time_entries) and not was_cut(users):
         warn(

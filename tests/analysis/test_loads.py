@@ -446,3 +446,38 @@ def test_a_time_of_entry_without_its_zone_is_warned_of_where_the_day_depends_on_
     timekeeping_lag(plain, start=MONTH)
     with pytest.warns(IncompleteDataWarning, match="created_at has no time zone, so it is taken for UTC"):
         timekeeping_lag(plain, start=MONTH, settings=FirmSettings(time_zone="America/New_York"))
+
+
+def test_hidden_amounts_that_were_filled_with_0_are_warned_of(whole):
+    frames = {each: whole["pandas"][each] for each in (*KINDS, "matters")}
+    filled = frames["time_entries"].assign(amount=0.0, rate=0.0)
+    for call, day in ((realization, {"start": MONTH}), (wip, {"as_of": "2026-10-31"})):
+        with pytest.warns(IncompleteDataWarning, match=f"{call.__name__}: amount is 0 in all of the"):
+            call(**frames | {"time_entries": filled}, **day)
+
+
+def test_an_invoice_that_is_not_there_is_named(whole):
+    frames = {each: whole["pandas"][each] for each in KINDS}
+    filled = frames["time_entries"].fillna({"invoice_id": ""})
+    with pytest.warns(IncompleteDataWarning, match=r"name an invoice .* passed \(for example invoice_id ''\)"):
+        wip(**frames | {"time_entries": filled}, as_of="2026-10-31")
+
+
+def test_work_in_progress_long_after_the_load_is_warned_of(whole):
+    frames = {each: whole["pandas"][each] for each in KINDS}
+    wip(**frames, as_of="2026-11-30")
+    with pytest.warns(IncompleteDataWarning, match=r"wip: as_of=2027-01-31 lies 92 days after the load \(2026-10-31\)"):
+        wip(**frames, as_of="2027-01-31")
+
+
+def test_users_loaded_by_role_are_not_the_whole_roster(client, whole):
+    frames = {each: whole["pandas"][each] for each in ("time_entries", "matters")}
+    with pytest.warns(IncompleteDataWarning, match="utilization: users was loaded with role=, so other timekeepers"):
+        utilization(**frames, users=client.users(role="attorney"), start=MONTH)
+
+
+def test_days_after_the_load_are_not_missing(whole):
+    frames = {each: whole["pandas"][each] for each in ("time_entries", "matters", "users")}
+    october = analysis.missing_time(**frames, start=MONTH)
+    pd.testing.assert_frame_equal(analysis.missing_time(**frames, start="2026-Q4"), october)
+    assert len(analysis.missing_time(**frames, start="2026-11")) == 0
