@@ -30,6 +30,11 @@ class Found:
     messages: dict[tuple[str, str], str] = field(default_factory=dict)
     unknown: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
 
+    def add(self, frame: str, column: str, message: str) -> None:
+        """Add a warning of a column, which may have others."""
+        before = self.messages.get((frame, column))
+        self.messages[frame, column] = f"{before} {message}" if before else message
+
     @classmethod
     def of(cls, parts: Iterable[Found]) -> Found:
         """Put together what was found in several frames; the parts stay as they are."""

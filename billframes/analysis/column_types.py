@@ -14,7 +14,19 @@ import pyarrow as pa
 
 from billframes.errors import ParameterError
 
-__all__ = ["ENUMS", "FIGURES", "IDS", "ITEM", "ITEMS", "LISTS", "Frame", "as_arrow", "is_categorical", "typed_column"]
+__all__ = [
+    "DAYS",
+    "ENUMS",
+    "FIGURES",
+    "IDS",
+    "ITEM",
+    "ITEMS",
+    "LISTS",
+    "Frame",
+    "as_arrow",
+    "is_categorical",
+    "typed_column",
+]
 
 ITEMS = ("time_entries", "expenses", "fixed_fees")
 """The frames of what invoices are made of."""
@@ -45,6 +57,14 @@ FIGURES = {
     "invoices": ("amount", "balance"),
 }
 """Numbers that every row of a frame has. The amount of time is not among them: it can be hidden."""
+
+DAYS = {
+    "time_entries": ("date",),
+    "expenses": ("date",),
+    "fixed_fees": ("date",),
+    "invoices": ("invoice_date",),
+}
+"""Dates that every row of a frame has."""
 
 _ROLES = ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")
 ENUMS = {

@@ -22,10 +22,10 @@ import pandas as pd
 from billframes._messages import warn
 from billframes._names import first_few, joined
 from billframes.analysis.checked_frames import Found, checked_frames
-from billframes.analysis.column_types import ENUMS, FIGURES, IDS, ITEMS, Frame, as_arrow, is_categorical
+from billframes.analysis.column_types import DAYS, ENUMS, FIGURES, IDS, ITEMS, Frame, as_arrow, is_categorical
 from billframes.analysis.engine import collect_counts, to_dicts
+from billframes.analysis.misplaced import message_of, odd_counts
 from billframes.analysis.unique_ids import drop_repeated, is_unique, repeated_span, row_count
-from billframes.analysis.units import is_amount_scaled
 from billframes.errors import IncompleteDataWarning
 
 __all__ = ["already_checked", "called_by_another", "check_values", "unknown_values", "warn_of_columns"]
@@ -35,8 +35,6 @@ C = nw.col
 BILLED_ELSEWHERE = "billed, but without invoice_id"
 """The invoice id of an item that is billed and has none, so that its state is unknown."""
 
-# So many rows tell whether amounts fit hours and rates.
-_FIRST_ROWS = 1_000
 # Every item and invoice needs these two; a matter or user may have no type.
 _REQUIRED = frozenset({"billing_type", "invoice_state"})
 _MEANT = {name: {value.casefold(): value for value in values} for name, values in ENUMS.items()}
@@ -143,8 +141,9 @@ class _Checks:
         if id_ is None and name in ITEMS and "date" in schema and isinstance(frame, nw.DataFrame):
             _warn_of_repeated_span(name, frame)
         if not ids_only:
-            if name == "time_entries" and _is_scaled(frame, schema):
-                counted["scaled"] = nw.len()
+            counted |= {f"misplaced {each}": count for each, count in odd_counts(name, frame, schema).items()}
+            undated = [column for column in DAYS.get(name, ()) if _may_lack(frame, column, schema.get(column))]
+            counted |= {f"undated {column}": _count(C(column).is_null()) for column in undated}
             figures = [column for column in FIGURES.get(name, ()) if _may_miss(frame, column, schema.get(column))]
             counted |= {f"missing {column}": _count(_missing(C(column), schema[column])) for column in figures}
             odd = [column for column in ENUMS if _may_be_odd(frame, column, schema.get(column))]
@@ -163,11 +162,15 @@ class _Checks:
             if count and what == "missing":
                 rows = self.few(frame, column)
                 missing = _missing(C(column), rows.collect_schema()[column])
-                found.messages[self.name, column] = _of_missing(self, rows.filter(missing), column, count)
+                found.add(self.name, column, _of_missing(self, rows.filter(missing), column, count))
             elif count and what == "odd":
                 frame = _meant(self, frame, column, found)
-            elif count and what == "scaled":
-                found.messages[self.name, "amount"] = _OF_SCALED
+            elif count > 0 and what == "misplaced":
+                used, message = message_of(self.name, column)
+                found.add(self.name, used, message)
+            elif count and what == "undated":
+                rows = self.few(frame, column).filter(C(column).is_null())
+                found.add(self.name, column, _of_undated(self, rows, column, count))
             elif count and what == "billed":
                 rows = self.few(frame, "billed", "invoice_id").filter(_BILLED)
                 found.messages[self.name, "invoice_id"] = _of_billed(self, rows, count)
@@ -178,20 +181,6 @@ class _Checks:
     def few(self, frame: Frame, *columns: str) -> Frame:
         """Return columns and the id; those of pandas as Arrow, in which steps on few rows are quicker."""
         return as_arrow(frame, list(dict.fromkeys([*columns, *([self.id] if self.id else [])])))
-
-
-_OF_SCALED = (
-    "time_entries: amount is many times hours times rate, so it seems to be in another unit, such as cents. Convert it "
-    "to the unit of rate."
-)
-
-
-def _is_scaled(frame: Frame, schema: Mapping[str, Any]) -> bool:
-    """Return whether amounts are in another unit than rates, which the first rows tell."""
-    if not all(name in schema and schema[name].is_numeric() for name in ("hours", "rate", "amount")):
-        return False
-    first = frame.select("hours", "rate", "amount").head(_FIRST_ROWS)
-    return collect_counts((first, {"scaled": is_amount_scaled().sum()}))["scaled"] > 0
 
 
 def _warn_of_repeated_span(name: str, frame: nw.DataFrame[Any]) -> None:
@@ -229,6 +218,13 @@ def _may_miss(frame: Frame, column: str, dtype: Any) -> bool:
         return True
     values = frame.get_column(column)
     return values.null_count() > 0 or (dtype.is_float() and bool(values.is_nan().any()))
+
+
+def _may_lack(frame: Frame, column: str, dtype: Any) -> bool:
+    """Return whether a column of dates may have missing ones; one that holds nothing at all may be of any type."""
+    if dtype not in (nw.Date, nw.Datetime, nw.Object):
+        return False
+    return not isinstance(frame, nw.DataFrame) or frame.get_column(column).null_count() > 0
 
 
 def _odd(column: str, dtype: Any) -> nw.Expr:
@@ -282,6 +278,13 @@ def _of_missing(checks: _Checks, rows: Frame, column: str, count: int) -> str:
     return (
         f"{checks.name}: {column} is missing in {row_count(count)}{_examples(checks, rows)}. A missing number is not "
         "counted as 0: every figure that it is part of is missing. Fill in the numbers, or leave these rows out."
+    )
+
+
+def _of_undated(checks: _Checks, rows: Frame, column: str, count: int) -> str:
+    return (
+        f"{checks.name}: {column} is missing in {row_count(count)}{_examples(checks, rows)}. They are in no period. "
+        "If dates were read from text, look for those that could not be read (errors='coerce' makes them missing)."
     )
 
 

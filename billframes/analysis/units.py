@@ -1,7 +1,7 @@
 """Warn of money in two units: cents beside whole units, or a year's pay as the cost of an hour.
 
 One frame alone does not tell its unit, and a currency has no usual size. Two numbers that have to fit each other do:
-an invoice and the work on it, an amount and its hours and rate, the cost of an hour and what it is billed at.
+an invoice and the work on it, the cost of an hour and what it is billed at.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from billframes.errors import IncompleteDataWarning
 
 __all__ = [
     "count_other_units",
-    "is_amount_scaled",
     "warn_of_high_rates",
     "warn_of_no_worth",
     "warn_of_other_units",
@@ -35,14 +34,6 @@ _COSTS, _FEES = 3.0, 10.0
 _MANY = 50
 # What an hour costs, or would be billed at, is never this many times what the hours are worth on average.
 _TOO_HIGH = 10.0
-
-
-def is_amount_scaled() -> nw.Expr:
-    """Return 1 for an entry whose amount is many times its hours at its rate, -1 for one whose amount is near it."""
-    due = (C("hours") * C("rate")).abs()
-    scaled = C("amount").abs() > due * _LEAST
-    known = (due > 0) & ~C("amount").is_null()
-    return nw.when(known & scaled).then(nw.lit(1.0)).otherwise(nw.when(known).then(nw.lit(-1.0)).otherwise(nw.lit(0.0)))
 
 
 def count_other_units(counted: nw.Expr, known: nw.Expr) -> dict[str, nw.Expr]:

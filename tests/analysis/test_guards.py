@@ -457,3 +457,61 @@ def test_the_values_that_analyses_know_are_those_the_api_declares():
     declared = {"billing_type": BillingType, "invoice_state": InvoiceState, "matter_type": MatterType, "role": Role}
     for name, kind in declared.items():
         assert ENUMS[name] == get_args(kind)[1].extra["values"]
+
+
+# Columns in each other's place
+
+
+def many(firm: Firm, make: Callable[..., Any], rows: int = 6, **columns: Any) -> Any:
+    """A frame of so many rows, equal but for their ids."""
+    table = make(Firm(lambda each: each)).slice(0, 1)
+    table = pa.concat_tables([table] * rows)
+    id_ = table.column_names[0]
+    ids = [f"{id_}{row}" for row in range(rows)]
+    plain = {name: table[name].combine_chunks() for name in table.column_names if name != id_}
+    return made(firm, **{id_: ids} | plain | {name: [value] * rows for name, value in columns.items()})
+
+
+@on_spark
+def test_a_balance_above_its_amount_is_another_column(firm):
+    for good in ((800.0, 800.0), (800.0, 0.0), (-800.0, -300.0)):
+        aging(many(firm, invoices, amount=good[0], balance=good[1]), as_of="2026-11-30")
+    with warned("invoices: balance is more than amount on most invoices"):
+        aging(many(firm, invoices, amount=80.0, balance=800.0), as_of="2026-11-30")
+    # One invoice is a matter of its own.
+    aging(many(firm, invoices, rows=1, amount=80.0, balance=800.0), as_of="2026-11-30")
+
+
+@on_spark
+def test_an_invoice_is_not_due_before_its_date(firm):
+    def due(month: int) -> Any:
+        table = many(Firm(lambda each: each), invoices, due_date=day(5, month))
+        dates = {name: table[name].cast(pa.timestamp("us")) for name in ("invoice_date", "due_date")}
+        return made(firm, **{name: dates.get(name, table[name]).combine_chunks() for name in table.column_names})
+
+    aging(due(11), as_of="2026-12-30")
+    with warned("invoices: due_date is before invoice_date on most invoices"):
+        aging(due(10), as_of="2026-12-30")
+
+
+@on_spark
+def test_a_rate_is_not_an_amount(firm):
+    frames = {"expenses": items(firm), "fixed_fees": no_fees(firm), "invoices": invoices(firm)}
+    wip(many(firm, entries, rate=300.0), **frames, as_of="2026-12-31")
+    with warned("time_entries: rate is hours times amount, so the two seem to be in each other's place"):
+        wip(many(firm, entries, rate=900.0, amount=300.0), **frames, as_of="2026-12-31")
+    with warned("time_entries: amount is many times hours times rate"):
+        wip(many(firm, entries, rate=300.0, amount=90_000.0), **frames, as_of="2026-12-31")
+
+
+@on_spark
+def test_work_without_a_date_is_in_no_period(firm):
+    work = entries(firm, date=pa.array([day(1), None], pa.date32()))
+    with pytest.warns(
+        bf.IncompleteDataWarning, match=r"time_entries: date is missing in 1 row .*t2\).*errors='coerce'"
+    ):
+        found = utilization(work, start="2026-10")
+    assert by(firm, found, "user_id", "client_hours")["u1"] == 3.0
+    bills = invoices(firm, invoice_date=pa.array([None, day(6, 11)], pa.date32()))
+    with warned("invoices: invoice_date is missing in 1 row"):
+        aging(bills, as_of="2026-11-30")
