@@ -16,12 +16,12 @@ from billframes._names import first_few, joined
 from billframes.analysis.allocation import PREBILL, or_unknown_values
 from billframes.analysis.column_types import ENUMS, ITEMS, Frame
 from billframes.analysis.engine import collect_counts, to_dicts
-from billframes.analysis.expressions import as_float, columns_or_null, midnight, null_column, value_if
+from billframes.analysis.expressions import as_float, columns_or_null, day_number, midnight, null_column, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping, known_type
 from billframes.analysis.guards import unknown_values
 from billframes.analysis.keys import UNKNOWN
-from billframes.analysis.partial_frames import warn_of_inner_merge
+from billframes.analysis.partial_frames import warn_of_inner_merge, warn_of_young_work
 from billframes.analysis.units import warn_of_no_worth
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 
@@ -33,6 +33,8 @@ _IDS = frozenset({"user_id", "client_id", "matter_id"})
 _ITEM = ("_time", "_expense", "_fee", "hours", "fixed_fee_hours", "unpriced_hours", "_hidden", "_priced", "_rows")
 # Of fewer entries, such as those of a new client, none need be on an invoice.
 _MANY = 50
+# Where all time is younger, older entries may have been cut off.
+_TWO_MONTHS = 62
 # Result columns that add up what is in one state.
 _BY_STATE = {"unbilled_amount": "unbilled", "prebill_amount": "prebill", "unknown_amount": "unknown"}
 
@@ -47,6 +49,7 @@ class Options:
     grouping: Grouping
     include_prebill: bool
     matter_types: frozenset[str] | None
+    load_known: bool = True
 
     @property
     def own(self) -> list[str]:
@@ -241,6 +244,10 @@ def _warn(items: Frame, frames: dict[str, Frame], options: Options) -> bool:
         _warn_of_no_prebills(frames, options.day)
     if not counts["worth"]:
         _warn_of_no_worth(frames["time_entries"])
+    young = counts["oldest"] > options.day.toordinal() - _TWO_MONTHS
+    if young and counts["time"] >= _MANY and not options.load_known:
+        invoices = frames["invoices"].filter(C("invoice_state").cast(nw.String) == "final")
+        warn_of_young_work("wip", frames["time_entries"], invoices, "older work in progress is not counted")
     if not counts["unbilled"]:
         warn_of_inner_merge(frames["time_entries"])
     if counts.get("untyped"):
@@ -280,6 +287,7 @@ def _counts(options: Options) -> dict[str, nw.Expr]:
     counts["worth"] = (C("_time").abs() + C("_hidden")).sum()
     is_time = C("_kind") == "time_entries"
     counts["time"] = value_if(is_time, "_rows").sum()
+    counts["oldest"] = nw.when(is_time).then(day_number("oldest_date")).min()
     counts["unbilled"] = value_if(is_time & (C("_state") == "unbilled"), "_rows").sum()
     counts["invoiced"] = value_if(is_time & (C("_state") != "unbilled"), "_rows").sum()
     key, types = options.grouping.type_key, options.matter_types

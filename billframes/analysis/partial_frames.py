@@ -20,10 +20,14 @@ from billframes.analysis.engine import collect_counts, join_by_id, lazy
 from billframes.analysis.expressions import as_float, day_number, value_if
 from billframes.analysis.frames import select_columns
 from billframes.errors import IncompleteDataWarning
-from billframes.loading.load_info import load_info
-from billframes.periods import Period
 
-__all__ = ["warn_of_inner_merge", "warn_of_late_start", "warn_of_missing_work", "warn_of_partial_frames"]
+__all__ = [
+    "warn_of_inner_merge",
+    "warn_of_late_start",
+    "warn_of_missing_work",
+    "warn_of_partial_frames",
+    "warn_of_young_work",
+]
 
 C = nw.col
 
@@ -76,10 +80,10 @@ def warn_of_missing_work(analysis: str, billed: float, worth: float, consequence
 
 
 def warn_of_late_start(
-    analysis: str, native: Any, work: tuple[Frame, str], counted: tuple[Frame, str], period: Period, consequence: str
+    analysis: str, work: tuple[Frame, str], counted: tuple[Frame, str], start: dt.date, consequence: str
 ) -> None:
     """
-    Warn of time entries that don't know their load and begin too late for what they are compared with.
+    Warn of time entries that begin too late for what they are compared with; for those that don't know their load.
 
     Invoices or fees that are older than the earliest entry tell that the firm did not begin then.
 
@@ -87,33 +91,35 @@ def warn_of_late_start(
     ----------
     analysis : str
         The analysis, for the warning's words.
-    native : frame
-        The time entries as they were passed in.
     work, counted : tuple of Frame and str
         The entries, and the invoices or fees, each with the column of its date.
-    period : Period
-        Of the invoices or fees that count; nothing is said if its start is open.
+    start : date
+        The first day of the invoices or fees that count.
     consequence : str
         What is wrong then: the end of a sentence that begins with "so".
     """
-    if period.start is None or load_info(native) is not None:
-        return
-    entries, dates = (frame.filter(~C(date).is_null()) for frame, date in (work, counted))
-    first = collect_counts((entries, {"day": day_number(work[1]).min(), "rows": nw.len()}))
-    start = day_number(counted[1]) >= period.start.toordinal()
-    sums = {"earlier": as_float(day_number(counted[1]) < first["day"]).sum(), "first": _least_day(counted[1], start)}
-    found = collect_counts((dates, sums)) if first["rows"] >= _MANY else {"earlier": 0.0, "first": 0.0}
-    if found["earlier"] >= _SEVERAL and found["first"] - first["day"] < _MONTH:
+    entries, others = (frame.filter(~C(date).is_null()) for frame, date in (work, counted))
+    begin, day = day_number(work[1]), day_number(counted[1])
+    first = nw.when(day >= start.toordinal()).then(day).min()
+    ends = collect_counts((entries, {"begin": begin.min(), "rows": nw.len()}), (others, {"first": first}))
+    if ends["rows"] >= _MANY and ends["first"] and ends["first"] - ends["begin"] < _MONTH:
+        _warn_of_beginning(analysis, int(ends["begin"]), others, day, consequence)
+
+
+def warn_of_young_work(analysis: str, entries: Frame, others: Frame, consequence: str) -> None:
+    """Warn of time entries with `date` of which none is old, if there are older invoices with `invoice_date`."""
+    entries, others = entries.filter(~C("date").is_null()), others.filter(~C("invoice_date").is_null())
+    begin = collect_counts((entries, {"begin": day_number("date").min()}))["begin"]
+    _warn_of_beginning(analysis, int(begin), others, day_number("invoice_date"), consequence)
+
+
+def _warn_of_beginning(analysis: str, begin: int, others: Frame, day: nw.Expr, consequence: str) -> None:
+    if collect_counts((others, {"earlier": as_float(day < begin).sum()}))["earlier"] >= _SEVERAL:
         warn(
-            f"{analysis}: the earliest of the time entries passed is of {dt.date.fromordinal(int(first['day']))}, so "
-            f"{consequence}. Pass all time entries, whenever the work was done.",
+            f"{analysis}: the earliest of the time entries passed is of {dt.date.fromordinal(begin)}, so {consequence}. "
+            "Pass all time entries, whenever the work was done.",
             IncompleteDataWarning,
         )
-
-
-def _least_day(column: str, condition: nw.Expr) -> nw.Expr:
-    """Return the number of the first day for which the condition holds."""
-    return nw.when(condition).then(day_number(column)).min()
 
 
 def warn_of_inner_merge(entries: Frame) -> None:

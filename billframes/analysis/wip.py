@@ -15,12 +15,14 @@ from billframes.analysis.column_types import ITEMS
 from billframes.analysis.coverage import need_open_on, warn_of_later_day
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
+from billframes.analysis.guards import called_by_another
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure, buckets, shared, summed
 from billframes.analysis.open_items import Options, open_items
 from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
+from billframes.loading.load_info import load_info
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "wip"]
@@ -160,7 +162,8 @@ def wip(
     grouping = Grouping.of(by, frames, settings, rows, prefer_matters=True)
     if types is not None and grouping.type_key is None:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
-    options = Options(day, tuple(buckets), tuple(names), grouping, include_prebill, types)
+    known = called_by_another() or load_info(time_entries) is not None
+    options = Options(day, tuple(buckets), tuple(names), grouping, include_prebill, types, known)
     return cast("IntoFrameT", to_native(open_items(frames, options), time_entries))
 
 

@@ -189,7 +189,9 @@ def find(versions: Sequence[Version], which: Any, place: str) -> Version:
     until = _until(which)
     if until is None:
         known = ", ".join(repr(tag) for each in versions for tag in each.tags) or "none"
-        raise MirrorError(f"The mirror {place} has no tag {which!r} (it has {known}), and that is not a date.")
+        raise MirrorError(
+            f"The mirror {place} has no tag {which!r} (it has {known}), and that is not a day such as '2026-10-31'."
+        )
     before = [each for each in versions if each.time < until]
     if not before:
         raise MirrorError(
