@@ -116,8 +116,8 @@ def warn_of_young_work(analysis: str, entries: Frame, others: Frame, consequence
 def _warn_of_beginning(analysis: str, begin: int, others: Frame, day: nw.Expr, consequence: str) -> None:
     if collect_counts((others, {"earlier": as_float(day < begin).sum()}))["earlier"] >= _SEVERAL:
         warn(
-            f"{analysis}: the earliest of the time entries passed is of {dt.date.fromordinal(begin)}, so {consequence}. "
-            "Pass all time entries, whenever the work was done.",
+            f"{analysis}: the earliest of the time entries passed is of {dt.date.fromordinal(begin)}, so "
+            f"{consequence}. Pass all time entries, whenever the work was done.",
             IncompleteDataWarning,
         )
 

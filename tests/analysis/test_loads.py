@@ -433,6 +433,10 @@ def test_work_merged_with_the_invoices_only_is_no_work_in_progress(whole):
 def test_older_work_taken_away_is_warned_of_in_frames_that_forgot_their_load(to, whole):
     frames = {each: bare(whole["pandas"][each]) for each in KINDS}
     late = frames["time_entries"].query("date >= '2026-09-15'")
+    wip(**{name: to(frame) for name, frame in frames.items()}, as_of="2026-10-31")
+    cut = {name: to(frame) for name, frame in (frames | {"time_entries": late}).items()}
+    with pytest.warns(IncompleteDataWarning, match="wip: the earliest .* so older work in progress is not counted"):
+        wip(**cut, as_of="2026-10-31")
     for name, other in (("billing_lag", "invoices"), ("fixed_fee_realization", "fixed_fees")):
         call = getattr(analysis, name)
         call(to(frames["time_entries"]), to(frames[other]), start=MONTH)
