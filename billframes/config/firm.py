@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 from billframes._names import suggesting_fields, with_article
+from billframes._messages import warn
 from billframes.config import read_keys
 from billframes.config.firm_values import READERS, WEEKDAYS, Target
-from billframes.errors import ConfigError, ParameterError
+from billframes.errors import ConfigError, IncompleteDataWarning, ParameterError
 from billframes.periods import DateLike
 
 __all__ = ["FirmSettings", "Target", "describe_settings"]
@@ -109,6 +110,22 @@ class FirmSettings:
         for name, read in READERS.items():
             # Frozen against users, not against its own tidying: text dates become dates, ids become text.
             object.__setattr__(self, name, read(getattr(self, name), name))
+        self._check_people()
+
+    def _check_people(self) -> None:
+        """Refuse people who left before they came; warn of a part of the time in the place of hours a day."""
+        for user, end in self.user_end.items():
+            if user in self.user_start and self.user_start[user] > end:  # type: ignore[operator]
+                raise ParameterError(f"user_start[{user!r}]={self.user_start[user]} lies after their user_end ({end}).")
+        parts = {user: hours for user, hours in self.user_hours.items() if 0 < hours < 1}
+        # Settings that an analysis made of these were warned of.
+        if parts and type(self) is FirmSettings:
+            user, hours = next(iter(parts.items()))
+            warn(
+                f"user_hours are hours a day, but user_hours[{user!r}]={hours:g}. A person who works {hours:.0%} of "
+                f"{self.hours_per_day:g} hours has {hours * self.hours_per_day:g}.",
+                IncompleteDataWarning,
+            )
 
     def targets_of(self, what: Literal["hours", "fees"]) -> dict[str, tuple[float, Literal["month", "year"]]]:
         """

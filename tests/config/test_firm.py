@@ -11,7 +11,7 @@ from inspect import signature
 import pytest
 
 from billframes.config.firm import FirmSettings
-from billframes.errors import CallError, ConfigError, ParameterError
+from billframes.errors import CallError, ConfigError, IncompleteDataWarning, ParameterError
 
 TOML = """
 time_zone = "Europe/Berlin"
@@ -79,6 +79,7 @@ def test_users_may_be_named_by_address():
         ({"user_hours": {"u1": -1}}, r"user_hours\['u1'\]=-1 is negative"),
         ({"user_hours": [8]}, "user_hours=.* is not a mapping"),
         ({"user_start": {"u1": None}}, r"user_start\['u1'\]"),
+        ({"user_start": {"u1": "2026-10-02"}, "user_end": {"u1": "2026-10-01"}}, "lies after their user_end"),
         ({"leave": {"u1": [("2026-01-02", "2026-01-01")]}}, r"leave\['u1'\].*ends before it begins"),
         ({"leave": {"u1": [("2026-01-02",)]}}, r"leave\['u1'\]"),
         ({"targets": {"u1": {"hours": 1600}}}, r"targets\['u1'\].*is not a target"),
@@ -100,6 +101,12 @@ def test_users_may_be_named_by_address():
 def test_a_wrong_value_names_its_key(values, message):
     with pytest.raises(ParameterError, match=message):
         FirmSettings(**values)
+
+
+def test_a_part_of_the_time_is_not_hours_a_day():
+    FirmSettings(user_hours={"u1": 0, "u2": 1, "u3": 6.4})
+    with pytest.warns(IncompleteDataWarning, match=r"but user_hours\['u1'\]=0.8. .* 80% of 8 hours has 6.4"):
+        FirmSettings(user_hours={"u1": 0.8})
 
 
 def test_an_unknown_setting_is_answered_with_the_nearest():
