@@ -118,7 +118,8 @@ def wip(
 
     Notes
     -----
-    On lazy frames this runs two small queries (by originator three); the result stays lazy.
+    On lazy frames this runs two small queries (by originator three), and one more to name an invoice that was not
+    passed; the result stays lazy.
 
     Examples
     --------
