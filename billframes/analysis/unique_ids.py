@@ -30,7 +30,7 @@ Numbers = npt.NDArray[np.uint64]
 
 # In a table this many times as long as the ids, few of them share a place.
 _ROOM = 4
-# Without an id, two calls on one day are equal rows. That all of so many rows are there twice does not happen by chance.
+# Without an id, two calls on one day are equal rows; but so many rows are not all there twice by chance.
 _MANY = 10
 # Of more rows, those of the second Wednesday of each month are looked at.
 _ALL_DAYS = 50_000
