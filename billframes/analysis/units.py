@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import narwhals.stable.v2 as nw
 
+from billframes._messages import warn
 from billframes._names import first_few
-from billframes._user_lines import warn
 from billframes.analysis.expressions import Rates, as_float, value_if
 from billframes.errors import IncompleteDataWarning
 

@@ -13,7 +13,8 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import joined, warn
+from billframes._messages import warn
+from billframes._names import joined
 from billframes.analysis.arguments import bounded_period, choice, read_date
 from billframes.analysis.capacity import warn_of_no_holidays
 from billframes.analysis.client_hours import Options, client_hours

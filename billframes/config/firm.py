@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
-from billframes._names import suggesting_fields, with_article
 from billframes._messages import warn
+from billframes._names import suggesting_fields, with_article
 from billframes.config import read_keys
 from billframes.config.firm_values import READERS, WEEKDAYS, Target
 from billframes.errors import ConfigError, IncompleteDataWarning, ParameterError
