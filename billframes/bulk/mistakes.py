@@ -138,10 +138,10 @@ class Mistakes:
         if self._long:
             yield f"Rows with more than 24 hours: {len(self._long):,}, such as {text_of_cell(self._long[0])}."
         for name, values in self._scaled.items():
-            before, after = values[0]
+            was, becomes = values[0]
             yield (
                 f"Values in {name} that become at least {_OTHER_UNIT:g} times as large or as small: {len(values):,}, "
-                f"such as {text_of_cell(before)} to {text_of_cell(after)}. Are they in cents?"
+                f"such as {text_of_cell(was)} to {text_of_cell(becomes)}. Are they in cents?"
             )
         if self._far:
             before, after = self._far[0]
