@@ -50,8 +50,8 @@ def mixed(seeds: int) -> list[Outcome]:
     """Try mixtures: a third of the requests meet any fault."""
     tried: list[Outcome] = []
     for seed in range(seeds):
-        dice = random.Random(seed)
         for endpoint in ENDPOINTS:
+            dice = random.Random(f"{seed} {endpoint.name}")
             with Server(mixture(dice, counting=endpoint.name == "count")) as server:
                 tried.append(judged(server, endpoint, retries=6))
     row("any of them, 30 % of requests", len(ENDPOINTS), tried, [])

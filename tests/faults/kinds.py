@@ -178,10 +178,11 @@ def not_utf_8(exchange: Exchange) -> None:
 
 
 def _changed(exchange: Exchange, change: Callable[[Any], None]) -> None:
-    """Answer with one thing changed; where nothing is answered with, with a record that is none."""
+    """Answer with one thing changed; where nothing is answered with, with a record that is none. Refusals stay."""
     status, body = exchange.work()
     shown = json.loads(body or b'{"data": {}}')
-    change(shown)
+    if "data" in shown:
+        change(shown)
     exchange.send(status, json.dumps(shown).encode())
 
 

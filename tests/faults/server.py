@@ -231,7 +231,9 @@ class Server:
             head, _, buffer = buffer.partition(b"\r\n\r\n")
             length = next((int(x[15:]) for x in head.lower().split(b"\r\n") if x.startswith(b"content-length:")), 0)
             while len(buffer) < length:
-                buffer += connection.recv(65536)
+                if not (came := connection.recv(65536)):
+                    return
+                buffer += came
             body, buffer = buffer[:length], buffer[length:]
             self._one(connection, head, body)
 
