@@ -35,6 +35,7 @@ def firms():
     return [Firm(replace(shape, matters=min(shape.matters, 3000))) for shape in SHAPES]
 
 
+@pytest.mark.slow
 def test_decoding_matters_to_arrow_takes_little_longer_than_parsing_the_bytes_alone_in_the_worst_shape():
     def worst_of(firm):
         matters = bodies(firm.matter, PAGES, ROWS)

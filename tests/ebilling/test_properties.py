@@ -6,19 +6,18 @@ from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from billframes.ebilling import ledes, ledes_check, read_ledes
 from billframes.ebilling.amounts import spread
 from billframes.ebilling.format import FIELDS
 from billframes.errors import LedesError
+from tests.examples import examples
 
 from .firm import PROFILE, frames
 
 CENT = Decimal("0.01")
-few = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+few = examples(40)
 
 money = st.integers(-200_000, 2_000_000).map(lambda cents: cents / 100)
 words = st.text(st.characters(codec="latin-1", exclude_categories=["Cc"]), min_size=1, max_size=40).filter(str.strip)

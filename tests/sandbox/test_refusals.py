@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from billframes.sandbox.writes import WRITES
+from tests.examples import number
 
 NEW = {"name": "New", "contact": {"companyName": "New Inc"}}
 JSON = {"Content-Type": "application/json"}
@@ -169,7 +170,7 @@ ENTRY = st.fixed_dictionaries({}, optional={"id": VALUES, "value": VALUES, "opti
 
 
 @settings(
-    max_examples=400,
+    max_examples=number(400),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

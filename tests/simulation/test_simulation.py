@@ -211,5 +211,9 @@ class ServerAndReader(RuleBasedStateMachine):
 
 TestServerAndReader = ServerAndReader.TestCase
 TestServerAndReader.settings = settings(
-    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=number(60),
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
 )
