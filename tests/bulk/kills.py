@@ -34,7 +34,8 @@ UPDATES, CREATES, DELETIONS = 70, 20, 4
 SCRIPT = """
 import json, os, pickle, signal, sys
 import billframes as bf
-from billframes.bulk import apply, plan, resume
+from billframes.bulk import apply, plan
+bf.resume  # imports it before a job does
 from billframes.transport import http
 apply.SETTLED = apply.ABANDONED = 0.6
 http.backoff = lambda _attempt: 0.02
