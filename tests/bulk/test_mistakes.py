@@ -123,7 +123,8 @@ def test_two_columns_in_each_others_place_are_noted(firm):
 
 def test_dates_whose_day_and_month_changed_places_are_noted(firm, entries):
     rows = entries[["time_entry_id", "date"]].assign(day=entries["date"].dt.day, month=entries["date"].dt.month)
-    rows = rows[(rows["day"] <= 12) & (rows["day"] != rows["month"])].iloc[:4]
+    # Other tests change the first row.
+    rows = rows[(rows["day"] <= 12) & (rows["day"] != rows["month"])].iloc[1:5]
     turned = [dt.date(each.date.year, each.day, each.month) for each in rows.itertuples()]
     plan = firm.client.time_entries.plan(rows[["time_entry_id"]].assign(date=turned))
     assert any(each.startswith("Dates whose day and month change places: 4.") for each in plan.notes)
