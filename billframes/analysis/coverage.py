@@ -217,12 +217,12 @@ def need_whole_life(analysis: str, natives: Mapping[str, Any], harmless: Mapping
         )
 
 
-def warn_of_later_day(analysis: str, native: Any, day: dt.date, settings: FirmSettings | None) -> None:
+def warn_of_later_day(analysis: str, native: Any, day: dt.date, settings: FirmSettings) -> None:
     """Warn if `day` is long after a load: what was done and invoiced since then is not in the frame."""
     info = load_info(native)
     if info is None or info.time is None or called_by_another():
         return
-    local = local_day(info.time, (settings or FirmSettings()).time_zone)
+    local = local_day(info.time, settings.time_zone)
     if day - local > A_MONTH:
         warn(
             f"{analysis}: as_of={day} lies {(day - local).days:,} days after the load ({local}): what is worked and "

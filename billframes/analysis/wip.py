@@ -158,9 +158,9 @@ def wip(
     given = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_open_on("wip", given, day, subsets if include_prebill else subsets | {"billed": False})
     need_open_on("wip", {"invoices": invoices}, day, dict.fromkeys(("client_id", "invoice_id")))
-    warn_of_later_day("wip", time_entries, day, settings)
     rows = frozenset().union(*[frames[name].collect_schema().names() for name in ITEMS if name in frames])
     grouping = Grouping.of(by, frames, settings, rows, prefer_matters=True)
+    warn_of_later_day("wip", time_entries, day, grouping.settings)
     if types is not None and grouping.type_key is None:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
     known = called_by_another() or load_info(time_entries) is not None
