@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import pandas as pd
 
 from billframes.analysis.column_types import Frame
-from billframes.analysis.engine import collect_counts
 
 __all__ = ["message_of", "odd_counts"]
 
@@ -34,39 +34,62 @@ class _Oddity:
         What it needs; an analysis that uses the last of them warns.
     dates : bool
         Whether these are dates; otherwise numbers.
-    odd, plain : Expr
-        Whether a row is odd, and whether it is one that tells the contrary.
+    odd, plain : callable
+        Tell of these columns whether a row is odd, and whether it is one that tells the contrary. They take expressions
+        and pandas Series alike.
     message : str
     """
 
     name: str
     columns: tuple[str, ...]
     dates: bool
-    odd: nw.Expr
-    plain: nw.Expr
+    odd: Callable[..., Any]
+    plain: Callable[..., Any]
     message: str
 
     @property
     def excess(self) -> nw.Expr:
         """Count how many more rows are odd than plain; a few odd ones don't count."""
-        odd = nw.when(self.odd).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).sum()
-        plain = nw.when(self.plain).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).sum()
+        columns = [C(name) for name in self.columns]
+        odd = nw.when(self.odd(*columns)).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).sum()
+        plain = nw.when(self.plain(*columns)).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).sum()
         return nw.when(odd >= _SEVERAL).then(odd - plain).otherwise(nw.lit(0.0))
 
+    def is_in(self, rows: Mapping[str, pd.Series]) -> bool:
+        """Tell whether more of these rows are odd than plain; see `excess`."""
+        columns = [rows[name] for name in self.columns]
+        odd = int(self.odd(*columns).sum())
+        return odd >= _SEVERAL and odd > int(self.plain(*columns).sum())
 
-_DUE = (C("hours") * C("rate")).abs()
-_SCALED = (_DUE > 0) & (C("amount").abs() > _DUE * _SCALE)
-# With an hour, rate and amount are the same.
-_TELLING = (C("hours").abs() - 1.0).abs() > 0.05
-_SWAPPED = _TELLING & (C("rate") != 0) & ((C("rate") - C("hours") * C("amount")).abs() < 0.01)
+
+def _scaled(hours: Any, rate: Any, amount: Any) -> Any:
+    due = (hours * rate).abs()
+    return (due > 0) & (amount.abs() > due * _SCALE)
+
+
+def _unscaled(hours: Any, rate: Any, amount: Any) -> Any:
+    due = (hours * rate).abs()
+    return (due > 0) & (amount.abs() <= due * _SCALE)
+
+
+def _swapped(hours: Any, rate: Any, amount: Any) -> Any:
+    # With an hour, rate and amount are the same.
+    return ((hours.abs() - 1.0).abs() > 0.05) & (rate != 0) & ((rate - hours * amount).abs() < 0.01)
+
+
+def _in_place(hours: Any, rate: Any, amount: Any) -> Any:
+    due = hours * rate
+    return ((hours.abs() - 1.0).abs() > 0.05) & (due.abs() > 0) & ((amount - due).abs() < 0.01)
+
+
 _ODDITIES = {
     "time_entries": (
         _Oddity(
             "scaled",
             ("hours", "rate", "amount"),
             False,
-            _SCALED,
-            (_DUE > 0) & (C("amount").abs() <= _DUE * _SCALE),
+            _scaled,
+            _unscaled,
             "time_entries: amount is many times hours times rate, so it seems to be in another unit, such as cents, or "
             "another column's. Each entry's amount is its hours times its rate.",
         ),
@@ -74,8 +97,8 @@ _ODDITIES = {
             "swapped",
             ("hours", "rate", "amount"),
             False,
-            _SWAPPED,
-            _TELLING & (_DUE > 0) & ((C("amount") - C("hours") * C("rate")).abs() < 0.01),
+            _swapped,
+            _in_place,
             "time_entries: rate is hours times amount, so the two seem to be in each other's place. Each entry's "
             "amount is its hours times its rate.",
         ),
@@ -85,8 +108,8 @@ _ODDITIES = {
             "open",
             ("amount", "balance"),
             False,
-            C("balance").abs() > C("amount").abs() + 0.005,
-            C("balance").abs() < C("amount").abs() - 0.005,
+            lambda amount, balance: balance.abs() > amount.abs() + 0.005,
+            lambda amount, balance: balance.abs() < amount.abs() - 0.005,
             "invoices: balance is more than amount on most invoices that are not wholly open, so the two seem to be in "
             "each other's place or in different units. The balance is what is still open of the amount.",
         ),
@@ -94,8 +117,8 @@ _ODDITIES = {
             "due",
             ("due_date", "invoice_date"),
             True,
-            C("due_date") < C("invoice_date"),
-            C("due_date") >= C("invoice_date"),
+            lambda due, invoiced: due < invoiced,
+            lambda due, invoiced: due >= invoiced,
             "invoices: due_date is before invoice_date on most invoices, so the two seem to be in each other's place.",
         ),
     ),
@@ -123,10 +146,17 @@ def odd_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[str, 
     found = _oddities(name, schema)
     if not isinstance(frame, nw.DataFrame) or not found:
         return {each.name: each.excess for each in found}
-    columns = list(dict.fromkeys(column for each in found for column in each.columns))
+    rows = _first_rows(frame, {column: each.dates for each in found for column in each.columns})
+    return {each.name: nw.len() for each in found if each.is_in(rows)}
+
+
+def _first_rows(frame: nw.DataFrame[Any], columns: Mapping[str, bool]) -> dict[str, pd.Series]:
+    """Take the first rows of some columns, dates or numbers: NumPy counts a thousand rows before a query is built."""
     first = frame.select(*columns).head(_FIRST)
-    counts = collect_counts((first, {each.name: each.excess for each in found}))
-    return {each: nw.len() for each, excess in counts.items() if excess > 0}
+    series = {name: first.get_column(name) for name in columns}
+    return {
+        name: pd.Series((each if columns[name] else each.cast(nw.Float64)).to_numpy()) for name, each in series.items()
+    }
 
 
 def message_of(name: str, oddity: str) -> tuple[str, str]:
