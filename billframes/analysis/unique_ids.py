@@ -30,6 +30,8 @@ Numbers = npt.NDArray[np.uint64]
 
 # In a table this many times as long as the ids, few of them share a place.
 _ROOM = 4
+# Bytes that are read as one number.
+_PART = 4
 # Without an id, two calls on one day are equal rows; but so many rows are not all there twice by chance.
 _MANY = 10
 # Of more rows, those of the second Wednesday of each month are looked at.
@@ -74,17 +76,17 @@ def _numbers(ids: nw.Series[Any]) -> Numbers | None:
 
 
 def _of_texts(texts: pa.LargeStringArray) -> Numbers | None:
-    """Add up the parts of each text, four bytes each, times odd numbers."""
+    """Add up the parts of each text, four bytes each, times odd numbers; the last may overlap the one before."""
     _, offsets, data = texts.buffers()
     bounds = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     size = int(bounds[1] - bounds[0])
-    if size == 0 or size % 4 or data is None or not bool((np.diff(bounds) == size).all()):
+    if size < _PART or data is None or not bool((np.diff(bounds) == size).all()):
         return None
     letters = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]].reshape(len(texts), size)
-    parts = np.ascontiguousarray(letters).view(np.uint32)
     total = np.zeros(len(texts), np.uint64)
-    for nth in range(parts.shape[1]):
-        total += parts[:, nth].astype(np.uint64) * np.uint64(pow(0x9E3779B97F4A7C15, nth + 1, 1 << 64) | 1)
+    for nth, start in enumerate([*range(0, size - _PART, _PART), size - _PART], 1):
+        part = np.ascontiguousarray(letters[:, start : start + _PART]).view(np.uint32)[:, 0]
+        total += part.astype(np.uint64) * np.uint64(pow(0x9E3779B97F4A7C15, nth, 1 << 64) | 1)
     return total
 
 

@@ -1,0 +1,32 @@
+"""Whether ids are unique is found out quickly, whatever the ids look like."""
+
+from __future__ import annotations
+
+import narwhals.stable.v2 as nw
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from billframes.analysis.unique_ids import is_unique
+
+IDS = {
+    "nine letters": [f"t{number:08}" for number in range(2_000)],
+    "four letters": [f"{number:04}" for number in range(2_000)],
+    "UUIDs that count up": [f"00000000-0000-4000-8000-{number:012x}" for number in range(2_000)],
+    "another script": [f"№{number:06}" for number in range(2_000)],
+}
+
+
+@pytest.mark.parametrize("ids", IDS.values(), ids=IDS.keys())
+@pytest.mark.parametrize("engine", [pd.DataFrame, pa.table])
+def test_ids_of_one_length_are_known_to_be_unique_unless_one_is_there_twice(ids, engine):
+    for nth in (None, 0, 1_234):
+        native = engine({"time_entry_id": ids if nth is None else [*ids, ids[nth]]})
+        frame = nw.from_native(native, eager_only=True)
+        assert is_unique(frame, native, "time_entry_id") == (nth is None)
+
+
+@pytest.mark.parametrize("ids", [["1", "2"], ["t999", "t1000"], ["t001", None]])
+def test_other_ids_need_a_closer_look(ids):
+    native = pd.DataFrame({"time_entry_id": ids})
+    assert not is_unique(nw.from_native(native, eager_only=True), native, "time_entry_id")
