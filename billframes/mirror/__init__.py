@@ -25,7 +25,8 @@ Reading and queries
     `queries`.
 
 History
-    Every version stays readable until `vacuum`: `as_of` opens one, `changes` compares them, `tag` keeps one for good.
+    Every version stays readable until `vacuum`: `as_of` opens one, `changes` compares them, `tag` keeps one for good;
+    `receipts` shows what balances fell by.
     See `history`.
 
 Engines
@@ -35,7 +36,7 @@ Engines
 
 from __future__ import annotations
 
+from billframes.mirror.history import receipts
 from billframes.mirror.mirror import Mirror
-from billframes.mirror.receipts import receipts
 
 __all__ = ["Mirror", "receipts"]
