@@ -31,7 +31,6 @@ from billframes.analysis.partial_frames import warn_of_late_start
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning
-from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period, resolve
 
 __all__ = ["ANALYSIS", "billing_lag"]
@@ -148,10 +147,10 @@ def billing_lag(
     final = rates.filter((C("_invoice_state") == "final") & is_in_period("_invoice_date", period))
     waited = sum_by(_waited(time, final, grouping), grouping.base, _MEASURES)
     _warn(waited, rates, period)
-    if period.start and load_info(time_entries) is None:
-        all_final = rates.filter((C("_invoice_state") == "final") & (C("_total") > 0))
-        warn_of_late_start("billing_lag", (time, "date"), (all_final, "_invoice_date"), period.start,
-                           "work that waited long can be missing")  # fmt: skip
+    all_final = rates.filter((C("_invoice_state") == "final") & (C("_total") > 0))
+    work, counted = (time, "date"), (all_final, "_invoice_date")
+    missing = "work that waited long can be missing"
+    warn_of_late_start("billing_lag", time_entries, work, counted, period.start, missing)
     return cast("IntoFrameT", to_native(_result(grouping.add_up(waited, _MEASURES), grouping), time_entries))
 
 

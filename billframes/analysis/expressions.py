@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -146,12 +148,12 @@ def midnight(day: dt.date) -> dt.datetime:
 
 def is_in_period(column: str, period: Period) -> nw.Expr:
     """Return whether a date lies in the period, both ends inclusive; None is open, also to missing dates."""
-    from_start = None if period.start is None else C(column) >= midnight(period.start)
-    to_end = None if period.end is None else C(column) <= midnight(period.end)
-    if from_start is None or to_end is None:
-        one = from_start if to_end is None else to_end
-        return nw.lit(1) == nw.lit(1) if one is None else one
-    return from_start & to_end
+    conditions = []
+    if period.start is not None:
+        conditions.append(C(column) >= midnight(period.start))
+    if period.end is not None:
+        conditions.append(C(column) <= midnight(period.end))
+    return functools.reduce(operator.and_, conditions) if conditions else nw.lit(1) == nw.lit(1)
 
 
 def in_period(frame: Frame, column: str, period: Period) -> Frame:

@@ -21,7 +21,6 @@ from billframes.analysis.partial_frames import warn_of_late_start
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
-from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period, resolve
 
 __all__ = ["ANALYSIS", "fixed_fee_realization"]
@@ -142,9 +141,9 @@ def fixed_fee_realization(
     warn_of_cut("fixed_fee_realization", time, "fees can lack hours that are linked to them")
     grouping = Grouping.of(by, frames, settings)
     fees = grouping.select_items(frames["fixed_fees"], "fixed_fees", ("fixed_fee_id", "date", "amount"))
-    if period.start and load_info(time_entries) is None:
-        warn_of_late_start("fixed_fee_realization", (frames["time_entries"], "date"), (fees, "date"), period.start,
-                           "fees can lack hours that are linked to them")  # fmt: skip
+    work, counted = (frames["time_entries"], "date"), (fees, "date")
+    lacking = "fees can lack hours that are linked to them"
+    warn_of_late_start("fixed_fee_realization", time_entries, work, counted, period.start, lacking)
     parts = _parts(_time(frames["time_entries"], grouping), fees, grouping, period)
     totals = grouping.add_up(grouping.concat(parts), _MEASURES)
     return cast("IntoFrameT", to_native(_result(totals, grouping), time_entries))

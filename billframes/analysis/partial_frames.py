@@ -20,6 +20,7 @@ from billframes.analysis.engine import collect_counts, join_by_id, lazy
 from billframes.analysis.expressions import as_float, day_number, value_if
 from billframes.analysis.frames import select_columns
 from billframes.errors import IncompleteDataWarning
+from billframes.loading.load_info import load_info
 
 __all__ = [
     "warn_of_inner_merge",
@@ -80,10 +81,15 @@ def warn_of_missing_work(analysis: str, billed: float, worth: float, consequence
 
 
 def warn_of_late_start(
-    analysis: str, work: tuple[Frame, str], counted: tuple[Frame, str], start: dt.date, consequence: str
+    analysis: str,
+    time_entries: Any,
+    work: tuple[Frame, str],
+    counted: tuple[Frame, str],
+    start: dt.date | None,
+    consequence: str,
 ) -> None:
     """
-    Warn of time entries that begin too late for what they are compared with; for those that don't know their load.
+    Warn of time entries that don't know their load and begin too late for what they are compared with.
 
     Invoices or fees that are older than the earliest entry tell that the firm did not begin then.
 
@@ -91,13 +97,17 @@ def warn_of_late_start(
     ----------
     analysis : str
         The analysis, for the warning's words.
+    time_entries : frame
+        As they were passed; those that know their load are judged by it elsewhere.
     work, counted : tuple of Frame and str
         The entries, and the invoices or fees, each with the column of its date.
-    start : date
-        The first day of the invoices or fees that count.
+    start : date, optional
+        The first day of the invoices or fees that count; if there is none, nothing is warned of.
     consequence : str
         What is wrong then: the end of a sentence that begins with "so".
     """
+    if start is None or load_info(time_entries) is not None:
+        return
     entries, others = (frame.filter(~C(date).is_null()) for frame, date in (work, counted))
     begin, day = day_number(work[1]), day_number(counted[1])
     first = nw.when(day >= start.toordinal()).then(day).min()

@@ -177,16 +177,12 @@ def repeated_span(frame: nw.DataFrame[Any]) -> tuple[str, int] | None:
     counted = plain.group_by(plain.columns).agg(_rows=nw.len())
     single = counted.with_columns(_single=C("_rows") % 2)
     days = to_dicts(single.group_by("date").agg(C("_rows", "_single").sum(), _distinct=nw.len()))
-    months: dict[str, list[int]] = {}
-    spans: dict[str, list[int]] = {}
-    for row in days:
-        sums = [int(row[name]) for name in ("_rows", "_single", "_distinct")]
-        spans[str(row["date"])] = sums
-        month = str(row["date"])[:7]
-        months[month] = [a + b for a, b in zip(months.get(month, [0, 0, 0]), sums, strict=True)]
-    for span, (total, odd, distinct) in [*sorted(months.items()), *sorted(spans.items())]:
-        if not odd and distinct >= _MANY:
-            return span, total - distinct
+    names = ["_rows", "_single", "_distinct"]
+    by_day = pd.DataFrame(days, columns=["date", *names]).astype({"date": "str"}).set_index("date")[names]
+    for spans in (by_day.groupby(by_day.index.str[:7]).sum(), by_day.sort_index()):
+        for span, total, odd, distinct in spans.itertuples(name=None):
+            if not odd and distinct >= _MANY:
+                return span, int(total - distinct)
     return None
 
 
