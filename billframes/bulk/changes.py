@@ -27,11 +27,13 @@ from billframes.bulk.records import Record
 from billframes.loading.request_bodies import body_of, custom_updates
 from billframes.schema.resources import Resource
 
-__all__ = ["ACTIONS", "STATUSES", "TEXT", "Cell", "Change", "Changes", "body_for", "series_of"]
+__all__ = ["ACTIONS", "HELD", "STATUSES", "TEXT", "Cell", "Change", "Changes", "body_for", "series_of"]
 
 TEXT = "text"
 ACTIONS = ("update", "create", "delete")
-STATUSES = ("will change", "no change", "billed", "changed since loaded", "read-only column", "invalid", "gone")
+# Of cells that differ and are not sent.
+HELD = ("billed", "changed since loaded", "read-only column", "invalid", "gone")
+STATUSES = ("will change", "no change", *HELD)
 
 _AT_ONCE = 5_000
 

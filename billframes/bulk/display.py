@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from billframes._messages import plain
 from billframes.bulk.cells import text_of_cell
-from billframes.bulk.changes import Cell, Change
+from billframes.bulk.changes import HELD, Cell, Change
 
 if TYPE_CHECKING:
     from billframes.bulk.plan import Plan
@@ -51,8 +51,7 @@ def headline(plan: Plan) -> str:
         number = done[0][0]
         first = f"{number:,} {noun if number == 1 else nouns} will be {done[0][1]}"
         first += "".join(f", {more:,} {words}" for more, words in done[1:])
-    held = {name: counts[name] for name in ("billed", "changed since loaded", "read-only column", "invalid", "gone")}
-    held = {name: number for name, number in held.items() if number}
+    held = {name: counts[name] for name in HELD if counts[name]}
     if held:
         total = sum(held.values())
         named = ", ".join(f"{number:,} {name}" for name, number in held.items())

@@ -22,7 +22,7 @@ from billframes.schema.resources import Resource
 if TYPE_CHECKING:
     from billframes.bulk.plan import Plan
 
-__all__ = ["Outcomes", "outcomes_of", "written_columns"]
+__all__ = ["Outcomes", "not_done", "outcomes_of", "summed_up", "written_columns"]
 
 # What can be planned again as it was; an uncertain change has to be looked at first.
 _AGAIN = frozenset({"changed since planned", "refused", "failed"})
@@ -68,6 +68,17 @@ class Outcomes(pd.DataFrame):
     def reverse(self) -> Plan:
         """Plan the way back; as `Plan.reverse`."""
         return self._told.reversed()
+
+
+def summed_up(outcomes: Outcomes) -> str:
+    """Return how many changes have each outcome, such as "12 done, 1 billed"."""
+    return ", ".join(f"{number:,} {name}" for name, number in outcomes["outcome"].value_counts().items() if number)
+
+
+def not_done(outcomes: Outcomes) -> pd.DataFrame:
+    """Return the changes that were not made as people read them: id, columns, outcome and reason, all of them texts."""
+    wrong = outcomes.loc[outcomes["outcome"] != "done", ["id", "columns", "outcome", "reason"]]
+    return wrong.astype({"outcome": str}).fillna({"id": "new", "reason": ""})
 
 
 class _Told:

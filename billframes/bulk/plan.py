@@ -217,7 +217,6 @@ def make_plan(
     *,
     duplicates: bool = False,
     expected: Mapping[str, Record] | None = None,
-    extra: Iterable[Change] = (),
 ) -> Plan:
     """
     Compare an edited frame with the server.
@@ -235,8 +234,6 @@ def make_plan(
         Create new rows also if the server has the same record.
     expected : mapping, optional
         The cells that records must have now, by id in lower case; a record with others was changed by somebody else.
-    extra : iterable of Change
-        Changes to list that are not sent.
 
     Raises
     ------
@@ -262,7 +259,6 @@ def make_plan(
         _check_apart(rows, delete)
         changes, notes = Comparison(server, resource, columns, rows, expected or {}).run(duplicates=duplicates)
     changes += deletions(server, resource, columns, delete, expected or {})
-    changes += extra
     return Plan(connection, resource, columns, changes, notes, server.requests, server.time)
 
 

@@ -8,27 +8,24 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from billframes._messages import say
 from billframes._session import resume
+from billframes.bulk.changes import HELD
 from billframes.bulk.display import as_text, headline
 from billframes.bulk.journal import Journal, folder
+from billframes.bulk.outcomes import Outcomes, not_done, summed_up
 from billframes.bulk.plan import Plan, make_plan
 from billframes.bulk.workbook import read_workbook
 from billframes.client import Client
 from billframes.commands import add_connection, connected
 from billframes.errors import ParameterError
 
-if TYPE_CHECKING:
-    from billframes.bulk.outcomes import Outcomes
-
 __all__ = ["EXAMPLES", "add_arguments", "run"]
 
 EXAMPLES = ("billframes apply october.xlsx --dry-run", "billframes apply october.xlsx --yes --journal october.journal")
 
 INCOMPLETE = 1
-_NOT_SENT = ("billed", "changed since loaded", "read-only column", "invalid", "gone")
 _MOST = 40
 
 
@@ -122,16 +119,14 @@ def _free(stem: str) -> str:
 
 
 def _not_sent(plan: Plan) -> int:
-    return sum(plan.counts[status] for status in _NOT_SENT)
+    return sum(plan.counts[status] for status in HELD)
 
 
 def _print_outcomes(outcomes: Outcomes, plan: Plan | None) -> int:
     """Print what became of the changes, and return the exit code."""
-    counts = outcomes["outcome"].value_counts()
-    say(", ".join(f"{number:,} {name}" for name, number in counts.items() if number) + ".")
-    wrong = outcomes[outcomes["outcome"] != "done"]
-    first = wrong.head(_MOST).astype({"outcome": str}).fillna({"id": "new", "reason": ""})
-    for id_, columns, outcome, reason in first[["id", "columns", "outcome", "reason"]].to_numpy():
+    say(f"{summed_up(outcomes)}.")
+    wrong = not_done(outcomes)
+    for id_, columns, outcome, reason in wrong.head(_MOST).to_numpy():
         say(f"  {id_}  {columns}  [{outcome}{f': {reason}' if reason else ''}]")
     if len(wrong) > _MOST:
         say(f"  … and {len(wrong) - _MOST:,} more.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipywidgets as w
 
 from billframes.bulk.display import headline
-from billframes.bulk.outcomes import Outcomes
+from billframes.bulk.outcomes import Outcomes, not_done, summed_up
 from billframes.bulk.plan import Plan
 from billframes.errors import BillframesError, ParameterError
 from billframes.widgets._html import button, note, shown, text_of
@@ -71,15 +71,12 @@ class ApplyButton(w.VBox):  # type: ignore[misc]
 
 def _became(outcomes: Outcomes) -> str:
     """Return what became of the changes as HTML."""
-    counts = ", ".join(f"{number:,} {name}" for name, number in outcomes["outcome"].value_counts().items() if number)
-    wrong = outcomes[outcomes["outcome"] != "done"]
-    first = wrong.head(_MOST).astype({"outcome": str}).fillna({"id": "new", "reason": ""})
     rows = "".join(
         f"<tr>{''.join(f'<td>{text_of(cell)}</td>' for cell in row)}</tr>"
-        for row in first[["id", "columns", "outcome", "reason"]].to_numpy()
+        for row in not_done(outcomes).head(_MOST).to_numpy()
     )
     table = f'<div class="bf-plan"><table><tbody>{rows}</tbody></table></div>' if rows else ""
-    return f'<p role="status">{text_of(counts)}. Journal: {text_of(outcomes.journal)}</p>{table}'
+    return f'<p role="status">{text_of(summed_up(outcomes))}. Journal: {text_of(outcomes.journal)}</p>{table}'
 
 
 def apply_button(plan: Plan) -> ApplyButton:
