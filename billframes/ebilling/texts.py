@@ -56,7 +56,8 @@ class Texts:
         for at, line in enumerate(bill.lines, start=1):
             client_id, matter_id, client_matter_id = self._matter(line.matter_id or "")
             self._texts += (*head[:2], client_id, matter_id, *head[2:], str(at), line.type)
-            self._texts += (*self._amounts(line), line.day, *self._rest(bill, line), client_matter_id)
+            self._texts += (number_text(line.units), money_text(line.adjustment), money_text(line.total), line.day)
+            self._texts += (*self._rest(bill, line), client_matter_id)
             self.lines.append((bill, line))
         self._report_texts(bill)
 
@@ -76,10 +77,6 @@ class Texts:
         dates = (start or min(days), end or max(days))
         invoice_number = str(invoice["invoice_number"] or "")
         return (invoice["day"], invoice_number, money_text(total), *dates, profile.invoice_description)
-
-    @staticmethod
-    def _amounts(line: Line) -> tuple[str, str, str]:
-        return number_text(line.units), money_text(line.adjustment), money_text(line.total)
 
     def _rest(self, bill: Bill, line: Line) -> tuple[str, ...]:
         """Return codes, timekeeper, description, firm and unit cost: the fields from 15 to 23."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import datetime as dt
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -76,14 +76,11 @@ class Refresh:
     server : Server
     full : frozenset of str
         The tables to reload.
-    progress : callable, optional
-        Called with the resource that is being refreshed.
     """
 
     storage: Storage
     server: Server
     full: frozenset[str]
-    told: Callable[[str], None] = lambda _name: None
     _old: Version | None = None
     _at: dict[str, int] = field(default_factory=dict)
     _summary: list[dict[str, Any]] = field(default_factory=list)
@@ -104,7 +101,6 @@ class Refresh:
             self._put_back()
             self._seen = Seen(self.storage, self._old.tables.get(REFERENCES.name) if self._old else None)
             for table in TABLES.values():
-                self.told(table.name)
                 self._timed(table)
             self._at[REFERENCES.name] = self._seen.commit(self._at)
         began = self.server.time or here

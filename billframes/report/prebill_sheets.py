@@ -18,7 +18,7 @@ import pandas as pd
 
 from billframes._show import enum_label, format_number, long_date, short_date
 from billframes.report.html import templates
-from billframes.report.workbook import FORMS, check_writer, write_cell
+from billframes.report.workbook import FORMS, WRITER_OPTIONS, check_writer, write_cell
 
 __all__ = ["PaperSheet", "paper_sheets", "prebill_page", "prebill_workbook"]
 
@@ -259,8 +259,7 @@ def prebill_workbook(rows: pd.DataFrame) -> bytes:
     import xlsxwriter
 
     buffer = io.BytesIO()
-    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-    with xlsxwriter.Workbook(buffer, options) as book:
+    with xlsxwriter.Workbook(buffer, WRITER_OPTIONS) as book:
         # A fixed date, so that the same data give the same file.
         book.set_properties({"title": "Pre-bill review", "created": dt.datetime(2000, 1, 1)})  # noqa: DTZ001
         items = rows[rows["item"].notna()]

@@ -83,18 +83,18 @@ def choose(book: Book, key: SliceKey, text: str) -> Scope:
     ParameterError
         Nothing matches, or several do.
     """
-    known = _known(book, key)
+    known, what = _known(book, key), title_of_key(key)
     for column in ("id", "reference", "name"):
         found = known[known[column].str.casefold() == text.strip().casefold()]
         if len(found) == 1:
             return Scope(key, found["id"].iloc[0], found["name"].iloc[0])
         if len(found):
             others = found["reference"].where(found["reference"].notna() & (found["reference"] != ""), found["id"])
-            raise ParameterError(f"{len(found)} {_words(key)}s are called {text!r}; say which: {', '.join(others)}.")
+            raise ParameterError(f"{len(found)} {what}s are called {text!r}; say which: {', '.join(others)}.")
     hint = _alike(text, known["name"].dropna().tolist()) or (
         " None of the firm's matters has it." if key != "client" else ""
     )
-    raise ParameterError(f"No {_words(key)} has the name, reference or id {text!r}.{hint}")
+    raise ParameterError(f"No {what} has the name, reference or id {text!r}.{hint}")
 
 
 def _alike(text: str, names: Sequence[str]) -> str:
@@ -152,10 +152,6 @@ def _file_name(scope: Scope, month: str, ending: str, *, apart: bool = False) ->
 def _says(scope: Scope) -> bool:
     """Return whether the file name contains anything of the scope's name."""
     return file_name(scope.name, "") != file_name("", "")
-
-
-def _words(key: SliceKey) -> str:
-    return title_of_key(key)
 
 
 def _known(book: Book, key: SliceKey) -> pd.DataFrame:

@@ -28,7 +28,7 @@ from billframes.report.headline_sheet import headline_sheet
 from billframes.report.month import Month
 from billframes.report.sheets import Sheet, sheets
 
-__all__ = ["check_writer", "number_formats", "workbook", "write_cell"]
+__all__ = ["WRITER_OPTIONS", "check_writer", "number_formats", "workbook", "write_cell"]
 
 FORMS = {
     "money": "#,##0.00",
@@ -45,7 +45,7 @@ FORMS = {
 }
 """Each unit's number format. English names of months, in whatever language Excel runs."""
 
-_OPTIONS = {
+WRITER_OPTIONS = {
     "in_memory": True,
     "strings_to_formulas": False,
     "strings_to_urls": False,
@@ -107,7 +107,7 @@ def workbook(
     with remembered():
         made = sheets(month, narratives=narratives)
     buffer = io.BytesIO()
-    with xlsxwriter.Workbook(buffer, _OPTIONS) as book:
+    with xlsxwriter.Workbook(buffer, WRITER_OPTIONS) as book:
         # A fixed date, so that the same data give the same file.
         created = dt.datetime.combine(month.as_of, dt.time())
         book.set_properties({"title": f"Billing report {month.name}", "created": created})

@@ -50,9 +50,9 @@ class Clock:
     real: Callable[[], dt.datetime] = _real_now
 
     @classmethod
-    def starting(cls, instant: dt.datetime = BEGINNING) -> Clock:
-        """Return a clock that now shows `instant`."""
-        return cls(instant - _real_now())
+    def starting(cls) -> Clock:
+        """Return the clock of a new database, which now shows its beginning."""
+        return cls(BEGINNING - _real_now())
 
     def now(self) -> dt.datetime:
         """Return the current time, in UTC."""
