@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from html import escape
 
 from billframes._names import snake_case
@@ -20,6 +21,7 @@ __all__ = [
     "label_of",
     "long_date",
     "month_name",
+    "rounded",
     "short_date",
 ]
 
@@ -48,12 +50,14 @@ def format_number(value: float | None, unit: str) -> str:
     value : float, optional
         A missing, infinite or NaN value is shown as a dash.
     unit : {"money", "cents", "rate", "hours", "ratio", "points", "multiple", "days", "count"}
-        Money is shown in whole units; "cents" shows it to the cent.
+        Money is shown in whole units; "cents" shows it to the cent. A half is rounded away from 0, as in Excel.
 
     Examples
     --------
     >>> format_number(1234567.4, "money"), format_number(1234.5, "cents"), format_number(-0.0001, "money")
     ('1,234,567', '1,234.50', '0')
+    >>> format_number(485224.5, "money"), format_number(0.1285, "ratio"), format_number(0.25, "hours")
+    ('485,225', '12.9%', '0.3')
     >>> format_number(0.8342, "ratio"), format_number(-12.04, "hours"), format_number(2.456, "multiple")
     ('83.4%', '−12.0', '2.46')
     >>> format_number(float("nan"), "money"), format_number(-0.031, "points")
@@ -67,8 +71,24 @@ def format_number(value: float | None, unit: str) -> str:
         return _signed(value * 100, " pts")
     # Parts of a matter, as originators have, would not add up in whole numbers.
     parts = unit == "count" and abs(value - round(value)) >= _A_PART
-    text = _FORMS["days" if parts else unit].format(abs(value))
+    text = rounded(abs(value), _FORMS["days" if parts else unit])
     return f"{MINUS}{text}" if value < 0 and any(digit in text for digit in "123456789") else text
+
+
+def rounded(value: float, form: str) -> str:
+    """
+    Format a number, halves away from 0.
+
+    Sums of the same amounts in another order differ in their last digits, and must not be shown as different numbers:
+    twelve digits count.
+
+    Examples
+    --------
+    >>> rounded(0.1 + 0.15, "{:.1f}"), rounded(1.005, "{:.2f}"), rounded(-2.5, "{:.0f}")
+    ('0.3', '1.01', '-3')
+    """
+    with localcontext(rounding=ROUND_HALF_UP):
+        return form.format(Decimal(f"{value:.12g}"))
 
 
 def change(now: float, before: float, unit: str) -> str:
@@ -90,7 +110,7 @@ def change(now: float, before: float, unit: str) -> str:
 
 
 def _signed(value: float, suffix: str) -> str:
-    text = f"{abs(value):,.1f}"
+    text = rounded(abs(value), "{:,.1f}")
     sign = "" if text == "0.0" else MINUS if value < 0 else "+"
     return f"{sign}{text}{suffix}"
 

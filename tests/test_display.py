@@ -9,6 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 import billframes as bf
+from billframes._show import format_number
 
 COLUMNS = ["date", "client_name", "matter_name", "user_name", "hours", "rate", "amount"]
 
@@ -171,3 +172,14 @@ def test_a_book_shows_its_period_settings_and_what_is_loaded_and_loads_nothing_f
     assert set(vars(book)) == {"period", "settings", "_client"}
     users = len(book.users)
     assert labelled(book._repr_html_())["Loaded"] == f"users ({users})"
+
+
+@pytest.mark.parametrize("unit", ["money", "cents", "hours", "ratio", "points"])
+def test_a_total_is_shown_alike_in_whatever_order_its_amounts_were_added(unit):
+    """The totals end in a half of what is shown, and the sums differ from them in their last digits only."""
+    amounts = [0.1, 0.7, 1235.35, 0.3, 99.9, -0.1, 0.25, 3.0] * 7
+    step = {"money": 0.5, "cents": 0.005, "hours": 0.05, "ratio": 0.0005, "points": 0.0005}[unit]
+    total = round(sum(amounts)) + step
+    sums = [sum(sorted([*amounts, total - sum(amounts)], key=key)) for key in (None, abs, lambda each: -each, str)]
+    assert len(set(sums)) > 1
+    assert {format_number(each, unit) for each in sums} == {format_number(total, unit)}

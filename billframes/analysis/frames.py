@@ -152,6 +152,8 @@ def to_native(frame: Frame, like: Any) -> Any:
 def nan_to_null(frame: Frame) -> Frame:
     """Replace NaN by null: a figure is missing if a number that it needs is missing; see `typed_column`."""
     figures = [name for name, dtype in frame.collect_schema().items() if dtype in (nw.Float64, nw.Float32)]
+    if isinstance(frame, nw.DataFrame):
+        figures = [name for name in figures if frame.get_column(name).is_nan().any()]
     known = [nw.when(~C(name).is_nan()).then(C(name)).alias(name) for name in figures]
     return frame.with_columns(*known) if known else frame
 

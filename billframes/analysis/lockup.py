@@ -179,14 +179,14 @@ ANALYSIS = Analysis(
     ),
     formula="(work in progress + receivables) ÷ fees × days",
     numerator="work in progress, without contingency matters, and open receivables on a day",
-    denominator="fees billed in the days up to that day, a year by default",
+    denominator="time fees and fixed fees billed in the days up to that day, a year by default",
     left_out=(
         "Work in progress on contingency matters, which waits for an outcome and not for an invoice: "
         "`left_out_wip_amount`. Invoices on such matters count, in receivables and in fees.",
         "Expenses, in the fees; work in progress and receivables have them.",
     ),
     cannot_tell=(
-        "Days until cash comes in: the billing system has no dates of payment, so fees billed stand for fees earned.",
+        "Days until cash comes in: the billing system has no dates of payment, so billed fees stand for fees earned.",
     ),
     columns=(
         Measure("as_of", "As of", "date", "The day that amounts are of, in a book’s lock-up."),
@@ -206,7 +206,15 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Lock-up",
-        brief=("wip_amount", "receivable_amount", "fees_amount", "wip_days", "receivable_days", "lockup_days"),
+        brief=(
+            "wip_amount",
+            "receivable_amount",
+            "fees_amount",
+            "wip_days",
+            "receivable_days",
+            "lockup_days",
+            "left_out_wip_amount",
+        ),
         columns=(
             "as_of",
             "wip_amount",

@@ -194,7 +194,7 @@ def _fee_columns() -> tuple[Measure, ...]:
             "money",
             "The change due to hours that moved to groups of a higher or lower effective rate.",
         ),
-        summed("change_amount", "Change of fees", "money", "Billed after − billed before: all four together."),
+        summed("change_amount", "Change of fees billed", "money", "Billed after − billed before: all four together."),
         *(
             found
             for end in ENDS

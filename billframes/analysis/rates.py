@@ -297,7 +297,7 @@ ANALYSIS = Analysis(
             "effective_rate_growth": [None, 0.0125],
             "worked_rate": [200.0, 225.0],
         },
-        gives=(["200 · –", "202 · 1.2%"], "What an hour brought each year by timekeeper and year"),
+        gives=(["200 · –", "203 · 1.3%"], "What an hour brought each year by timekeeper and year"),
     ),
     book=FromBook(
         defaults={

@@ -82,11 +82,11 @@ def _of_texts(texts: pa.LargeStringArray) -> Numbers | None:
     size = int(bounds[1] - bounds[0])
     if size < _PART or data is None or not bool((np.diff(bounds) == size).all()):
         return None
-    letters = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]].reshape(len(texts), size)
     total = np.zeros(len(texts), np.uint64)
     for nth, start in enumerate([*range(0, size - _PART, _PART), size - _PART], 1):
-        part = np.ascontiguousarray(letters[:, start : start + _PART]).view(np.uint32)[:, 0]
-        total += part.astype(np.uint64) * np.uint64(pow(0x9E3779B97F4A7C15, nth, 1 << 64) | 1)
+        # A view of the same part of each text, which copies nothing.
+        part = np.ndarray(len(texts), np.uint32, data, int(bounds[0]) + start, (size,))
+        total += part * np.uint64(pow(0x9E3779B97F4A7C15, nth, 1 << 64) | 1)
     return total
 
 
@@ -100,10 +100,11 @@ def _repeat(numbers: Numbers) -> bool:
     table[places] = rows
     last = table[places]
     others = last != rows
-    if bool((numbers[others] == numbers[last[others]]).any()):
-        return True
     rest = numbers[others]
-    return len(np.unique(rest)) < len(rest)
+    if bool((rest == numbers[last[others]]).any()):
+        return True
+    rest.sort()
+    return bool((rest[1:] == rest[:-1]).any())
 
 
 def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:

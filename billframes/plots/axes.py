@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import blended_transform_factory
 
-from billframes._show import MINUS, MISSING, format_number
+from billframes._show import MINUS, MISSING, format_number, rounded
 
 __all__ = [
     "DARK",
@@ -133,7 +133,7 @@ def money(value: float) -> str:
         return MISSING
     size = abs(value)
     unit, suffix = (1e6, "m") if size >= 1e6 else (1e3, "k") if size >= 1e3 else (1.0, "")
-    text = f"{size / unit:,.1f}".removesuffix(".0") if suffix else f"{size:,.0f}"
+    text = rounded(size / unit, "{:,.1f}").removesuffix(".0") if suffix else rounded(size, "{:,.0f}")
     return f"{MINUS if value < 0 and text != '0' else ''}{text}{suffix}"
 
 
@@ -148,7 +148,7 @@ def hours(value: float) -> str:
     """
     if value != value:
         return MISSING
-    text = f"{value:,.1f}".removesuffix(".0") if abs(value) < SMALL else f"{value:,.0f}"
+    text = rounded(value, "{:,.1f}").removesuffix(".0") if abs(value) < SMALL else rounded(value, "{:,.0f}")
     return text.replace("-", MINUS)
 
 

@@ -45,7 +45,8 @@ _HEADLINES = (
     "billed work, which is the worth of the time on the same invoices.",
     "A year to date is the sum of its months, from January on.",
     "* As of today. Earlier months had more time to be invoiced and settled, so no change is shown.",
-    "Lock-up is work in progress and receivables in days of the fees billed in the last 365 days.",
+    "Lock-up is work in progress, without contingency matters, and receivables in days of fees: the time fees and "
+    "fixed fees billed in the last 365 days.",
 )
 BY_MONTH = (
     "Client and available hours belong to the month the work was done in; fees billed, the worth of that work and "
@@ -59,8 +60,9 @@ _RECEIVABLES = (
 )
 _WIP = (
     "Work in progress is the worth of time, expenses and fixed fees that are on no final invoice, by days since the "
-    "work. Lock-up is work in progress and receivables in days of fees: ÷ the fees billed in the last 365 days × 365. "
-    "Work on contingency matters is work in progress, and is left out of lock-up."
+    "work. Lock-up is work in progress and receivables in days of fees: ÷ the time fees and fixed fees billed in the "
+    "last 365 days × 365. Work on contingency matters is work in progress, and is left out of lock-up; its worth is in "
+    "a column of its own."
 )
 TARGETS = (
     "Targets are the firm’s own, prorated by working days. Pace is what was reached ÷ target. Fees are net billed time "

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._show import format_number, month_name
+from billframes._show import format_number, month_name, rounded
 from billframes.analysis.checked_frames import remembered
 from billframes.report import views
 from billframes.report.month import Month
@@ -213,7 +213,7 @@ def _money(month: Month, value: float) -> str:
 
 
 def _points(value: float) -> str:
-    return f"{value * 100:,.1f} points"
+    return f"{rounded(value * 100, '{:,.1f}')} points"
 
 
 def _signed(value: float, unit: str = "money") -> str:

@@ -218,7 +218,7 @@ def new_business(month: Month) -> View:
 
 def compared(month: Month, measure: str) -> View:
     """Return a figure of each of twelve months beside the month and the year before."""
-    what = {"billed_amount": "Fees", "billing_realization": "Realization"}[measure]
+    what = {"billed_amount": "Fees billed", "billing_realization": "Realization"}[measure]
     rows = month.compared(measure)
     rows = rows.assign(month=pd.to_datetime(rows["month"]))
     return View(title=f"{what} month by month", analysis="compare", label="month", rows=rows, total=rows.iloc[:0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -27,12 +28,15 @@ def spark() -> Iterator[Callable[[pa.Table], Any]]:
     """
     Spark in this process and its Java, with what makes many small queries quick.
 
-    It compiles little, has one thread and doesn't remember the line of Python that made each column.
+    It compiles little, has one thread, doesn't remember the line of Python that made each column, and has room enough
+    to look for garbage seldom.
     """
+    from py4j.java_gateway import JavaClass, JVMView
     from pyspark.sql import SparkSession
 
     settings = {
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.memory": "2g",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -48,7 +52,11 @@ def spark() -> Iterator[Callable[[pa.Table], Any]]:
     }
     session = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    yield lambda table: session.createDataFrame(_without_dictionaries(table))
+    with pytest.MonkeyPatch.context() as patch:
+        # Java would look through all of Spark's archives for each function's name, each time that a column uses it.
+        for kind in (JVMView, JavaClass):
+            patch.setattr(kind, "__getattr__", functools.cache(kind.__getattr__))
+        yield lambda table: session.createDataFrame(_without_dictionaries(table))
     session.stop()
 
 

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from billframes import report
+from billframes._show import format_number
 from billframes.errors import ParameterError
 from billframes.report.scope import Scope, choose, every, file_names
 
@@ -132,3 +133,13 @@ def test_descriptions_are_shown_only_where_they_are_asked_for_and_are_escaped(oc
     entries = month.narratives().head(1).assign(description="<script>alert(1)</script>")
     month.narratives = lambda: entries
     assert "&lt;script&gt;alert(1)" in report.narratives(month)._repr_html_()
+
+
+def test_lock_up_shows_what_it_leaves_out_so_that_work_in_progress_re_adds(october):
+    lockup = october.lockup().iloc[0]
+    assert lockup["left_out_wip_amount"] > 0
+    work = october.wip(None)["total"].iloc[0]
+    assert lockup["wip_amount"] + lockup["left_out_wip_amount"] == pytest.approx(work, abs=0.005)
+    shown = report.work_in_progress(october)._repr_html_()
+    for amount in (work, lockup["wip_amount"], lockup["left_out_wip_amount"]):
+        assert f">{format_number(amount, 'money')}<" in shown

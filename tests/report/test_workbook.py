@@ -59,7 +59,7 @@ def test_headlines_and_definitions_come_first_and_then_a_sheet_a_table(book):
         "Receivables by client",
         "Invoices",
         "E-billing",
-        "Fees month by month",
+        "Fees billed month by month",
         "Realization month by month",
         "Twelve months",
     ]
