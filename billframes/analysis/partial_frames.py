@@ -108,19 +108,31 @@ def warn_of_late_start(
     """
     if start is None or load_info(time_entries) is not None:
         return
-    entries, others = (frame.filter(~C(date).is_null()) for frame, date in (work, counted))
-    begin, day = day_number(work[1]), day_number(counted[1])
+    entries, others = (_dates(*each) for each in (work, counted))
+    day = day_number(counted[1])
     first = nw.when(day >= start.toordinal()).then(day).min()
-    ends = collect_counts((entries, {"begin": begin.min(), "rows": nw.len()}), (others, {"first": first}))
+    ends = collect_counts(_earliest(entries, work[1]), (entries, {"rows": nw.len()}), (others, {"first": first}))
     if ends["rows"] >= _MANY and ends["first"] and ends["first"] - ends["begin"] < _MONTH:
         _warn_of_beginning(analysis, int(ends["begin"]), others, day, consequence)
 
 
 def warn_of_young_work(analysis: str, entries: Frame, others: Frame, consequence: str) -> None:
     """Warn of time entries with `date` of which none is old, if there are older invoices with `invoice_date`."""
-    entries, others = entries.filter(~C("date").is_null()), others.filter(~C("invoice_date").is_null())
-    begin = collect_counts((entries, {"begin": day_number("date").min()}))["begin"]
+    entries, others = _dates(entries, "date"), _dates(others, "invoice_date")
+    begin = collect_counts(_earliest(entries, "date"))["begin"]
     _warn_of_beginning(analysis, int(begin), others, day_number("invoice_date"), consequence)
+
+
+def _dates(frame: Frame, name: str) -> Frame:
+    """Keep the dates alone: a filter of whole rows takes longer than an analysis of them."""
+    return frame.select(name).filter(~C(name).is_null())
+
+
+def _earliest(dates: Frame, name: str) -> tuple[Frame, dict[str, nw.Expr]]:
+    """Ask for the number of the earliest day: of one row, as numbering each day takes fifty times as long."""
+    # Of no dates, pandas forgets that they were dates.
+    earliest = dates.select(C(name).min().cast(dates.collect_schema()[name])).filter(~C(name).is_null())
+    return earliest, {"begin": day_number(name).max()}
 
 
 def _warn_of_beginning(analysis: str, begin: int, others: Frame, day: nw.Expr, consequence: str) -> None:
