@@ -124,7 +124,7 @@ def warn_of_young_work(analysis: str, entries: Frame, others: Frame, consequence
 
 
 def _dates(frame: Frame, name: str) -> Frame:
-    """Keep the dates alone: a filter of whole rows takes longer than an analysis of them."""
+    """Keep the dates that are known."""
     return frame.select(name).filter(~C(name).is_null())
 
 
