@@ -31,11 +31,11 @@ def __getattr__(name: str) -> Any:
     if name in __all__ or name.startswith("__"):
         found = _import(name)
         if isinstance(found, FunctionType):
-            from billframes._names import suggesting
+            from billframes._suggestions import suggesting
 
             found = globals()[name] = suggesting(found)
         return found
-    from billframes._names import unknown_name
+    from billframes.errors import unknown_name
 
     raise unknown_name("billframes", name, __all__)
 

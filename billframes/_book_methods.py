@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._names import bound_arguments
+from billframes._suggestions import bound_arguments
 from billframes.analysis.keys import SHORT_NAMES, names_in
 from billframes.analysis.spec import Analysis, analyses
 

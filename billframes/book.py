@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from billframes._book_methods import FRAMES, methods
-from billframes._names import SuggestsNames
 from billframes._show import fields_html
+from billframes._suggestions import SuggestsNames
 from billframes.analysis.contribution import contribution
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings, describe_settings

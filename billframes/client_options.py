@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict, TypeVar, get_type_hints
 
-from billframes._names import check_names
+from billframes._suggestions import check_names
 from billframes.config.secret import Secret, hidden_headers
 from billframes.errors import ParameterError
 from billframes.loaders.arguments import Argument

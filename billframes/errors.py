@@ -29,9 +29,11 @@ BillframesWarning(UserWarning)
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from billframes._messages import in_ipython, plain, shortened
+from billframes._names import closest
 
 __all__ = [
     "AccessDeniedError",
@@ -68,8 +70,6 @@ if not TYPE_CHECKING:
         # Python asks for names with underscores by itself, also while this module is imported.
         if name.startswith("_"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from billframes._names import unknown_name
-
         raise unknown_name("billframes.errors", name, __all__)
 
 
@@ -109,6 +109,21 @@ class CallError(ParameterError, TypeError):
 
 class UnknownNameError(BillframesError, AttributeError):
     """A module, client, book or record has no attribute of this name; names the nearest one."""
+
+
+def unknown_name(owner: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """
+    Return the error for a name that an object or module does not have.
+
+    Examples
+    --------
+    >>> unknown_name("billframes", "time_entires", ["expenses", "time_entries"])
+    UnknownNameError("billframes has no 'time_entires'. Did you mean 'time_entries'?")
+    """
+    error = UnknownNameError(f"{owner} has no {name!r}.{closest(name, known)}")
+    # A name without its object: Python fills in neither, so its traceback adds no second suggestion.
+    error.name = name
+    return error
 
 
 class MissingColumnError(BillframesError, KeyError):

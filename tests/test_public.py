@@ -89,8 +89,6 @@ def name_of(path: Path) -> str:
 def test_imports_run_one_way(late):
     paths = {name_of(path): path for path in ROOT.rglob("*.py")}
     graph = {name: (imports_of(path, late=late) & paths.keys()) - {name} for name, path in paths.items()}
-    # Names are errors' words, and only a wrong name of an error needs them.
-    graph["billframes.errors"] -= {"billframes._names"}
     TopologicalSorter(graph).prepare()
 
 
@@ -119,6 +117,7 @@ def test_only_these_modules_need_an_extra_to_be_imported():
 
 
 LAYERS = (
+    "_names",
     "errors",
     "periods",
     "config",
@@ -158,7 +157,7 @@ def _part(name):
 @pytest.mark.parametrize(
     ("part", "unknown"),
     [
-        ("errors", "billframes.(?!_messages)"),
+        ("errors", "billframes.(?!_messages|_names)"),
         ("periods", "billframes.(?!errors)"),
         ("analysis", "billframes.(transport|paging|loading\\.(?!load_info)|loaders|client|sandbox|report|plots|book)"),
         ("loaders", "billframes.(analysis|sandbox|report|plots|_session|book)"),

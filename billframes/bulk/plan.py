@@ -25,7 +25,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._names import SuggestsNames
+from billframes._suggestions import SuggestsNames
 from billframes.bulk.apply import finish_journal, new_journal
 from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Change, Changes, series_of

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 from billframes._messages import warn
-from billframes._names import suggesting_fields, with_article
+from billframes._names import with_article
+from billframes._suggestions import suggesting_fields
 from billframes.config import read_keys
 from billframes.config.firm_values import READERS, WEEKDAYS, Target
 from billframes.errors import ConfigError, IncompleteDataWarning, ParameterError

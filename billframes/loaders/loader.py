@@ -14,7 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
-from billframes._names import SuggestsNames, snake_case
+from billframes._names import snake_case
+from billframes._suggestions import SuggestsNames
 from billframes.loaders.arguments import count_arguments, list_arguments
 from billframes.loaders.methods import declared, install
 from billframes.loading.connection import ApiConnection

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from billframes._names import SuggestsNames
+from billframes._suggestions import SuggestsNames
 from billframes.loaders import (
     ClientBalances,
     Clients,

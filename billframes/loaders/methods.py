@@ -19,7 +19,8 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from billframes._names import bound_arguments, with_article
+from billframes._names import with_article
+from billframes._suggestions import bound_arguments
 from billframes.loaders.arguments import Argument
 from billframes.schema.resources import Resource
 

@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 
 from msgspec import Struct
 
-from billframes._names import unknown_name, with_article
+from billframes._names import with_article
 from billframes._show import fields_html, label_of
-from billframes.errors import DecodeError
+from billframes.errors import DecodeError, unknown_name
 from billframes.schema.custom_fields import attributes_of
 from billframes.schema.decode import parse_instant, parse_time
 from billframes.schema.json_text import parse_day

@@ -11,8 +11,8 @@ from __future__ import annotations
 import dataclasses
 from typing import NoReturn
 
-from billframes._names import unknown_name
 from billframes.analysis.spec import ChartSpec, analyses
+from billframes.errors import unknown_name
 from billframes.plots._declaration import Chart
 
 _FIELDS = [each.name for each in dataclasses.fields(ChartSpec)]

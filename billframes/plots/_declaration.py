@@ -14,8 +14,9 @@ from typing import Any, Protocol, cast
 import pandas as pd
 from matplotlib.axes import Axes
 
-from billframes._names import joined, suggesting
+from billframes._names import joined
 from billframes._show import MISSING, format_number
+from billframes._suggestions import suggesting
 from billframes.analysis.metrics import BUCKET
 from billframes.analysis.result_rows import Rows, rows_of, there_or_first, total_of
 from billframes.analysis.spec import ChartSpec, measure

@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 from typing import NoReturn
 
-from billframes._names import unknown_name
 from billframes.analysis.spec import TableSpec, analyses
+from billframes.errors import unknown_name
 from billframes.tables.declaration import TableOf
 
 _FIELDS = [each.name for each in dataclasses.fields(TableSpec)]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._names import suggesting_method
 from billframes._show import short_date
+from billframes._suggestions import suggesting_method
 from billframes.analysis.metrics import BUCKET, PERIOD, PRICED, Measure, title_of_key
 from billframes.analysis.result_rows import Rows, rows_of, there_or_first, total_of
 from billframes.analysis.spec import BUCKETS, PERIODS, TableSpec, analyses, measure

@@ -1,0 +1,130 @@
+"""Answer a wrong name of an argument, a field or an attribute with the nearest right one."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from billframes._names import closest
+from billframes.errors import CallError, unknown_name
+
+__all__ = [
+    "SuggestsNames",
+    "bound_arguments",
+    "check_names",
+    "suggesting",
+    "suggesting_fields",
+    "suggesting_method",
+]
+
+T = TypeVar("T")
+
+# The class that has a field of this name, of those that `suggesting_fields` knows.
+_OWNERS: dict[str, str] = {}
+
+
+def check_names(call: str, given: Iterable[str], accepted: Iterable[str]) -> None:
+    """Raise `CallError` for a keyword argument that a call does not take."""
+    names = list(accepted)
+    for name in given:
+        if name not in names:
+            hint = closest(name, names) or f" It takes {', '.join(names) or 'none'}."
+            owner = "settings" in names and _OWNERS.get(name)
+            if owner:
+                hint = f" It is one of the settings: pass settings={owner}({name}=…)."
+            raise CallError(f"{call}() got an unexpected keyword argument {name!r}.{hint}")
+
+
+def bound_arguments(
+    call: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> inspect.BoundArguments:
+    """
+    Bind arguments to the signature of a method, whose first parameter is `self`.
+
+    Raises
+    ------
+    CallError
+        A name is unknown, a required argument is missing, or there are too many.
+    """
+    check_names(call, kwargs, [name for name in signature.parameters if name != "self"])
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError as error:
+        reason = str(error)
+    raise CallError(f"{call}(): {reason}.")
+
+
+def suggesting(function: FunctionType, module: str = "billframes") -> Callable[..., Any]:
+    """
+    Return a public function that answers a wrong argument with the nearest right one; it belongs to `module`.
+
+    A function with `**kwargs` checks its names itself and stays as it is: `connect` takes a token, which a traceback
+    would show among the arguments of the function around it.
+    """
+    if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
+        return function
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        check_names(function.__name__, kwargs, signature.parameters)
+        return function(*args, **kwargs)
+
+    # As it is found there, it can be pickled.
+    call.__module__, call.__qualname__ = module, function.__name__
+    return call
+
+
+def suggesting_fields(cls: type[T]) -> type[T]:
+    """Let a dataclass answer a wrong argument with the nearest field."""
+    init = cls.__init__
+    _OWNERS.update((name, cls.__name__) for name in inspect.get_annotations(cls) if not name.startswith("_"))
+
+    @functools.wraps(init)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> None:
+        check_names(cls.__name__, kwargs, [each.name for each in fields(cls)])  # type: ignore[arg-type]
+        init(self, *args, **kwargs)
+
+    cls.__init__ = checked  # type: ignore[method-assign]
+    return cls
+
+
+def suggesting_method(method: FunctionType) -> Callable[..., Any]:
+    """Return a method that answers a wrong argument with the nearest right one, and a missing one with its name."""
+    signature = inspect.signature(method)
+
+    @functools.wraps(method)
+    def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        spoken = [self._spoken_name, *([] if method.__name__ == "__call__" else [method.__name__])]
+        bound_arguments(".".join(spoken), signature, (self, *args), kwargs)
+        return method(self, *args, **kwargs)
+
+    return call
+
+
+class SuggestsNames:
+    """A base class: a wrong attribute, or a wrong argument of a method, is answered with the nearest right one."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name, each in list(vars(cls).items()):
+            if isinstance(each, FunctionType) and (name == "__call__" or not name.startswith("_")):
+                setattr(cls, name, suggesting_method(each))
+
+    @property
+    def _spoken_name(self) -> str:
+        """What messages call the object."""
+        return type(self).__name__
+
+    # Hidden from type checkers, which would accept any name.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Python asks for names with underscores by itself. A property that failed raises its own error again.
+            if name.startswith("_") or hasattr(type(self), name):
+                return object.__getattribute__(self, name)
+            raise unknown_name(type(self).__name__, name, (each for each in dir(self) if not each.startswith("_")))
