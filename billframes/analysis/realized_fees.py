@@ -314,16 +314,20 @@ def _warn(work: Frame, rates: Frame, options: Options) -> None:
     warn_of_unknown_invoices(counts.get("lost", 0.0))
     warn_of_work_not_passed("realization", counts)
     warn_of_unknown_invoices(counts["unknown"], "counted in unknown_amount")
+    _warn_of_work(counts, options.matter_types)
+    _warn_of_invoices(counts)
+
+
+def _warn_of_work(counts: Mapping[str, float], types: frozenset[str] | None) -> None:
     if counts["hidden"]:
         warn(
             f"{int(counts['hidden'])} billable time entries have no amount (the credential lacks read.rates); "
             "what they are worth, and realization, is missing where they count.",
             RatesHiddenWarning,
         )
-    _warn_of_invoices(counts)
-    every_type = options.matter_types is not None and options.matter_types >= frozenset(MATTER_TYPES)
+    every_type = types is not None and types >= frozenset(MATTER_TYPES)
     if counts["untyped"] and not every_type:
-        verb = "counted" if options.matter_types is None or UNKNOWN in options.matter_types else "left out"
+        verb = "counted" if types is None or UNKNOWN in types else "left out"
         warn(
             f"{int(counts['untyped'])} time entries are on matters of unknown type; they are {verb}. "
             "Pass matters= (the loader matters(), archived ones too).",

@@ -81,6 +81,36 @@ def read_workbook(path: Path) -> tuple[Resource, pd.DataFrame]:
     ConfigError
         The Excel reader is not installed.
     """
+    sheet, content, formulas = _read_sheet(path)
+    _check_headings(sheet.names, path.name)
+    _check_resource(sheet)
+    _check_merged(content, sheet)
+    places = {name: place for place, name in enumerate(sheet.names) if name}
+    first = sheet.heading + 1
+    lists = {
+        name: [_value(row, place, formulas.get((at, place))) for at, row in enumerate(sheet.rows, start=first)]
+        for name, place in places.items()
+    }
+    frame = pd.DataFrame({name: pd.Series(each, dtype=object) for name, each in lists.items()})
+    frame.attrs["first_row"] = first
+    frame.attrs["hidden"] = [row - first for row in _hidden(content) if row >= first]
+    return sheet.resource, frame
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """A sheet with records: its name, its part of the file, and the number and texts of its heading."""
+
+    name: str
+    part: str
+    resource: Resource
+    heading: int
+    names: list[str]
+    rows: list[Sequence[Any]]
+
+
+def _read_sheet(path: Path) -> tuple[_Sheet, bytes, dict[tuple[int, int], str]]:
+    """Return the only sheet with records, its part of the file, and its formulas by row and place."""
     try:
         import openpyxl
     except ImportError:
@@ -107,32 +137,7 @@ def read_workbook(path: Path) -> tuple[Resource, pd.DataFrame]:
     if len(found) > 1:
         named = ", ".join(repr(each.name) for each in found)
         raise ParameterError(f"{path.name} has several sheets with records ({named}); keep one of them.")
-    (sheet,) = found
-    _check_headings(sheet.names, path.name)
-    _check_resource(sheet)
-    _check_merged(content, sheet)
-    places = {name: place for place, name in enumerate(sheet.names) if name}
-    first = sheet.heading + 1
-    lists = {
-        name: [_value(row, place, formulas.get((at, place))) for at, row in enumerate(sheet.rows, start=first)]
-        for name, place in places.items()
-    }
-    frame = pd.DataFrame({name: pd.Series(each, dtype=object) for name, each in lists.items()})
-    frame.attrs["first_row"] = first
-    frame.attrs["hidden"] = [row - first for row in _hidden(content) if row >= first]
-    return sheet.resource, frame
-
-
-@dataclass(frozen=True, slots=True)
-class _Sheet:
-    """A sheet with records: its name, its part of the file, and the number and texts of its heading."""
-
-    name: str
-    part: str
-    resource: Resource
-    heading: int
-    names: list[str]
-    rows: list[Sequence[Any]]
+    return found[0], content, formulas
 
 
 def _records(sheet: Any) -> _Sheet | None:
