@@ -101,11 +101,11 @@ def remembered(memory: CheckedFrames | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def collect_warnings(notes: list[str]) -> Iterator[None]:
+def collect_warnings(notes: list[str], memory: CheckedFrames | None = None) -> Iterator[None]:
     """
     Add the messages of billframes' warnings to `notes`, each kind once, and issue other warnings as usual.
 
-    The analyses called meanwhile check each frame once.
+    The analyses called meanwhile check each frame once; with a `memory`, once for all blocks that are given it.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def collect_warnings(notes: list[str]) -> Iterator[None]:
     >>> notes
     ['Three entries have no matter.']
     """
-    with warnings.catch_warnings(record=True) as given, remembered():
+    with warnings.catch_warnings(record=True) as given, remembered(memory):
         warnings.simplefilter("always", BillframesWarning)
         yield
     for each in given:

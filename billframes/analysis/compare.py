@@ -19,6 +19,7 @@ from billframes._messages import warn
 from billframes._names import with_article
 from billframes.analysis.arguments import choice, whole_number
 from billframes.analysis.bridge import analysis_of
+from billframes.analysis.checked_frames import remembered
 from billframes.analysis.engine import to_arrow
 from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import TIMES, By
@@ -247,10 +248,12 @@ def compare_of_book(
     quarter = f"{last.year}-Q{(last.month + 2) // 3}"
     label = {"month": f"{last:%Y-%m}", "quarter": quarter, "year": f"{last.year}"}[every]
     period, results = parse_period(label), {}
-    for back in range(periods + A_YEAR[every]):
-        end = min(period.end or last, last)
-        results[earlier(label, back)] = analyse(by, start=period.start, end=end)
-        period = period_before(period)
+    # The book's frames are the same for each period.
+    with remembered():
+        for back in range(periods + A_YEAR[every]):
+            end = min(period.end or last, last)
+            results[earlier(label, back)] = analyse(by, start=period.start, end=end)
+            period = period_before(period)
     _warn_of_part(measure, label, parse_period(label).end, last)
     return cast("pd.DataFrame", compare(results, measure, periods=periods, as_columns=as_columns))
 

@@ -11,6 +11,7 @@ import functools
 import warnings
 import zoneinfo
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ import pandas as pd
 
 from billframes._show import enum_label, month_name
 from billframes.analysis.bridge import bridge
-from billframes.analysis.checked_frames import collect_warnings
+from billframes.analysis.checked_frames import CheckedFrames, collect_warnings
 from billframes.analysis.compare import compare
 from billframes.analysis.result_rows import total_of
 from billframes.book import Book
@@ -60,6 +61,7 @@ class Month:
     _firm: Month | None = field(default=None, repr=False)
     _sliced: dict[SliceKey, SlicedBook] = field(default_factory=dict, repr=False)
     _results: dict[tuple[Any, ...], pd.DataFrame] = field(default_factory=dict, repr=False, compare=False)
+    _checked: CheckedFrames = field(default_factory=CheckedFrames, repr=False, compare=False)
 
     def only(self, code: str) -> Month:
         """
@@ -78,7 +80,9 @@ class Month:
         part = firm._sliced.setdefault(scope.key, SlicedBook(firm.whole, scope.key)).slice(scope.id)
         matters = kept(firm.whole.matters, {f"{scope.key}_id": scope.id})
         findings = firm.e_billing.of(set(matters.loc[matters["ledes_enabled"].fillna(False), "matter_id"]))
-        return Month(self.first, self.last, self.as_of, part, [*firm.notes], scope, findings, firm)
+        month = Month(self.first, self.last, self.as_of, part, [*firm.notes], scope, findings, firm)
+        month._checked = firm._checked
+        return month
 
     @property
     def whole(self) -> Book:
@@ -163,7 +167,7 @@ class Month:
 
         Utilization is computed month by month, because each month's work decides who counts as a timekeeper.
         """
-        with collect_warnings(self.notes):
+        with self._collecting():
             billed = self._realization_by_month("invoice_date")
             cohort = self._realization_by_month("work_date")
             hours = pd.DataFrame([self._utilization_of(back) for back in range(self.months_back, -1, -1)])
@@ -175,13 +179,13 @@ class Month:
     @functools.cached_property
     def utilization(self) -> pd.DataFrame:
         """Utilization by timekeeper."""
-        with collect_warnings(self.notes):
+        with self._collecting():
             return self.book.utilization(start=self.first, end=self.last)
 
     @functools.cached_property
     def utilization_total(self) -> pd.DataFrame:
         """Utilization of everyone, one row."""
-        with collect_warnings(self.notes):
+        with self._collecting():
             return self.book.utilization(None, start=self.first, end=self.last)
 
     def realization(self, by: str | None) -> pd.DataFrame:
@@ -198,59 +202,59 @@ class Month:
 
     def lockup(self, by: str | None = None) -> pd.DataFrame:
         """Lock-up with the fees of a year, by a key or in one row."""
-        with collect_warnings(self.notes):
+        with self._collecting():
             return self.book.lockup(by, as_of=self.as_of)
 
     def budgets(self) -> pd.DataFrame:
         """Budgets of matters and what is used of them."""
-        with collect_warnings(self.notes):
+        with self._collecting():
             return self.whole.budget_burn()
 
     def write_downs(self, by: str | None) -> pd.DataFrame:
         """Write-downs on the firm's invoices of the month, by a key or in one row."""
-        with collect_warnings(self.notes):
+        with self._collecting():
             return self.whole.write_downs(by, start=self.first, end=self.last)
 
     def collections(self) -> pd.DataFrame:
         """Return the firm's overdue invoices, a row each."""
-        with collect_warnings(self.notes):
+        with self._collecting():
             return self.whole.collections(as_of=self.as_of)
 
     def exposure(self, by: str | None) -> pd.DataFrame:
         """Return the firm's work in progress and receivables together, by a key or in one row."""
-        with collect_warnings(self.notes):
+        with self._collecting():
             return self.whole.exposure(by, as_of=self.as_of)
 
     def scorecard(self) -> pd.DataFrame:
         """Return the firm's scorecard by timekeeper."""
-        with collect_warnings(self.notes):
+        with self._collecting():
             return self.whole.scorecard("user", start=self.first, end=self.last, as_of=self.as_of)
 
     def rates(self) -> pd.DataFrame:
         """Return the firm's rates by timekeeper and year, of all years up to the month's last day."""
-        with collect_warnings(self.notes):
+        with self._collecting():
             return self.whole.rates(["user", "year"], end=self.last)
 
     def new_business(self, by: str | None) -> pd.DataFrame:
         """Return the firm's new business of the month, by a key or in one row."""
-        with collect_warnings(self.notes):
+        with self._collecting():
             return self.whole.new_business(by, start=self.first, end=self.last)
 
     def prebill_review(self) -> pd.DataFrame:
         """Return the items of the firm's invoices that are not final, as loaded; codes are checked for e-billing."""
-        with collect_warnings(self.notes):
+        with self._collecting():
             return self.whole.prebill_review(codes=None, code_sets=None)
 
     def compared(self, measure: str) -> pd.DataFrame:
         """Return a figure of realization over twelve months, beside the month and the year before."""
         back = 2 * LOOK_BACK - 1
-        with collect_warnings(self.notes):
+        with self._collecting():
             rows = self._realization_by_month("invoice_date", back)
             return compare({name: rows.loc[[name]] for name in self._month_names(back)}, measure, periods=LOOK_BACK)
 
     def stale(self) -> pd.DataFrame:
         """Old work, archived and idle matters of the firm, a row a finding."""
-        with collect_warnings(self.notes):
+        with self._collecting():
             return self.whole.stale(as_of=self.as_of)
 
     def divided_by(self, key: str) -> str:
@@ -261,7 +265,7 @@ class Month:
     @functools.cached_property
     def open_now(self) -> dict[str, float]:
         """Receivables, work in progress and lock-up on the day that balances are aged to."""
-        with collect_warnings(self.notes):
+        with self._collecting():
             return open_figures(self.book, self.as_of)
 
     @functools.cached_property
@@ -279,13 +283,13 @@ class Month:
         """Return the change of a figure on last month by a key, and its rows added up."""
         before, after = ((self.earlier(1), month_end(self.earlier(1))), (self.first, self.last))
         then, now = (self._once("realization", by, start=first, end=last) for first, last in (before, after))
-        with collect_warnings(self.notes):
+        with self._collecting():
             rows = bridge(then, now, measure)
         return rows, pd.DataFrame([total_of(rows)])
 
     def reconcile(self) -> pd.DataFrame:
         """Invoices dated in the month beside their items."""
-        with collect_warnings(self.notes):
+        with self._collecting():
             return self.book.reconcile(start=self.first, end=self.last)
 
     def narratives(self) -> pd.DataFrame:
@@ -302,11 +306,15 @@ class Month:
             return rows
         return named_apart(rows, self.whole.clients)
 
+    def _collecting(self) -> AbstractContextManager[None]:
+        """Collect the warnings of the analyses called, which check each frame once a month."""
+        return collect_warnings(self.notes, self._checked)
+
     def _once(self, analysis: str, by: str | None, **options: dt.date) -> pd.DataFrame:
         """Return a result of the book; sections and key points that ask for the same share it."""
         asked = (analysis, by, *options.values())
         if asked not in self._results:
-            with collect_warnings(self.notes):
+            with self._collecting():
                 self._results[asked] = getattr(self.book, analysis)(by, **options)
         return self._results[asked].copy()
 

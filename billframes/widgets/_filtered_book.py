@@ -209,7 +209,9 @@ class FilteredBook:
     def own_items(self, name: str) -> pd.DataFrame:
         """Time entries, expenses or fixed fees that pass, without the details; the analyses join what they need."""
         if name not in self._frames:
-            items, whole = self.items(name), getattr(self.book, name)
+            # Without filters, nothing is joined that would only be taken off again.
+            whole = getattr(self.book, name)
+            items = self.items(name) if self.work.criteria else whole.assign(**{ITEM: whole[IDS[name]]})
             self._frames[name] = as_whole(items[[*(column for column in whole if column in items), ITEM]])
         return self._frames[name]
 
