@@ -144,12 +144,14 @@ class Catalogue:
 
     def commit(self, version: Version) -> None:
         """Add a version."""
-        versions, at = self._read() if self.exists() else ([], None)
-        if versions and versions[-1].number >= version.number:
+        rows, at = self._rows() if self.exists() else (_SCHEMA.empty_table(), None)
+        if rows.num_rows and pc.max(rows.column("number")).as_py() >= version.number:
             raise MirrorError(
                 f"Another refresh of {self._storage.place} finished first. Its version is whole; refresh again."
             )
-        self._write([*versions, version], at)
+        # The other rows are written as they were read: a mirror that is refreshed every hour has thousands of them.
+        new = pa.Table.from_pylist([version.row()], _SCHEMA)
+        self._storage.write_at(NAME, pa.concat_tables([rows.select(_SCHEMA.names).cast(_SCHEMA), new]), at)
 
     def tag(self, number: int, name: str) -> None:
         """Give a version a name; another version that had it loses it."""

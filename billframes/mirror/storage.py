@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import fs
@@ -39,6 +40,8 @@ _LEVEL = 1
 _DISTINCT = frozenset({"time_entry_id", "expense_id", "created_at", "modified_at"})
 # Bytes that a commit takes besides its rows.
 _COMMIT = 256 * 1024
+# Bytes that a disk gives a file at a time.
+_BLOCK = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,10 +304,17 @@ def check_installed() -> None:
 
 
 def _size(rows: pa.Table) -> int:
-    """Return the bytes of a file of these rows."""
+    """Return the bytes that these rows take on a disk, in a file for each partition."""
+    if PARTITION not in rows.column_names:
+        return _file_size(rows)
+    partitions, rows = rows.column(PARTITION), rows.drop_columns([PARTITION])
+    return sum(_file_size(rows.filter(pc.equal(partitions, each))) for each in partitions.unique())
+
+
+def _file_size(rows: pa.Table) -> int:
     counted = pa.MockOutputStream()
     pq.write_table(rows, counted, compression="zstd", compression_level=_LEVEL)
-    return int(counted.size())
+    return -(-int(counted.size()) // _BLOCK) * _BLOCK
 
 
 def _refused(place: str, error: Exception) -> MirrorError:

@@ -15,6 +15,7 @@ import pytest
 import billframes as bf
 from billframes import mirror
 from billframes.mirror import balances
+from billframes.mirror.server import MORE, Server
 from billframes.sandbox import Sandbox, app
 from billframes.sandbox.firm import read_balances
 from tests.frames import assert_frame_equal
@@ -50,18 +51,22 @@ def template(tmp_path_factory):
 
 
 @pytest.fixture
-def served(template, monkeypatch):
-    """The answers of a server whose clients all were asked about a moment ago."""
-    _, _, opened = template
+def answers(template, monkeypatch):
+    """What the server says of the balances, for tests that begin with a full refresh of them."""
     answers = Answers()
     for name, value in vars(app).items():
         if value is read_balances:
             monkeypatch.setattr(app, name, answers)
+    return answers
+
+
+@pytest.fixture
+def served(template, answers):
+    """The answers of a server whose clients all were asked about a moment ago."""
+    _, _, opened = template
     opened.refresh(full="client_balances")
     answers.asked.clear()
-    yield answers
-    answers.extra.clear()
-    answers.days = 0
+    return answers
 
 
 @pytest.fixture
@@ -75,7 +80,7 @@ def client(template):
 
 
 @pytest.fixture
-def m(template, served):
+def m(template):
     return template[2]
 
 
@@ -162,6 +167,14 @@ def test_a_silent_payment_of_less_than_half_a_cent_is_seen(m, served, firm, clie
     same(m, client)
 
 
+def test_all_open_invoices_are_listed_however_few_are_expected(client):
+    final = client.invoices(invoice_state="final")
+    expected = sorted(final.loc[final["balance"] != 0, "invoice_id"])
+    assert len(expected) > MORE
+    for about in (0, len(expected) - 1, len(expected), 5 * len(expected)):
+        assert sorted(Server(client).open_invoices(about, 0).column("invoice_id").to_pylist()) == expected
+
+
 def test_a_silently_settled_invoice_beside_one_that_is_overpaid_is_seen(m, served, firm, client):
     rows = m.invoices(invoice_state="final").query("balance > 100")
     pair = rows[rows["client_id"] == rows["client_id"].value_counts().index[0]].head(2)
@@ -202,11 +215,11 @@ def test_a_disagreeing_check_asks_about_all(m, served, client):
 
 
 @pytest.mark.parametrize(("before", "after"), [(0, 1), (1, 0), (-1, 0), (0, 40)])
-def test_a_calendar_that_moves_between_refreshes_moves_the_balances(m, served, client, before, after):
+def test_a_calendar_that_moves_between_refreshes_moves_the_balances(m, answers, client, before, after):
     """A server's day may differ from UTC's at one time of day and not at another."""
-    served.days = before
+    answers.days = before
     m.refresh(full="client_balances")
-    served.days = after
+    answers.days = after
     m.refresh()
     same(m, client)
 
@@ -245,7 +258,7 @@ def test_a_client_that_is_new_or_gone_is_so_in_the_balances(m, served, firm, cli
     same(m, client)
 
 
-def test_a_client_deleted_while_balances_are_read_does_not_stay(m, served, firm, client, monkeypatch):
+def test_a_client_deleted_while_balances_are_read_does_not_stay(m, answers, firm, client, monkeypatch):
     monkeypatch.setattr(balances, "CHECKED", 1000)
     made = client.clients.create(name="Soon Gone Ltd", contact={"company_name": "Soon Gone Ltd"})
     m.refresh(full="client_balances")
@@ -257,18 +270,13 @@ def test_a_client_deleted_while_balances_are_read_does_not_stay(m, served, firm,
             if made.client_id in ids:
                 ids.discard(made.client_id)
                 sql(firm, "DELETE FROM client WHERE client_id = ?", made.client_id)
-        return served(*args)
+        return answers(*args)
 
     for name, value in vars(app).items():
-        if value is served:
-            setattr(app, name, delete_at_first)
-    try:
-        removed = m.refresh().set_index("resource")["removed"]
-        assert made.client_id not in ids
-        assert made.client_id not in shown(m)
-        assert (removed["clients"], removed["client_balances"]) == (1, 1)
-    finally:
-        for name, value in vars(app).items():
-            if value is delete_at_first:
-                setattr(app, name, served)
+        if value is answers:
+            monkeypatch.setattr(app, name, delete_at_first)
+    removed = m.refresh().set_index("resource")["removed"]
+    assert made.client_id not in ids
+    assert made.client_id not in shown(m)
+    assert (removed["clients"], removed["client_balances"]) == (1, 1)
     same(m, client)
