@@ -76,7 +76,7 @@ def kills(number: int, seed: int = 0) -> Kills:
             # Every sixth time the first refresh of a new mirror is killed.
             place = path if at % 6 else Path(folder) / f"new{at}"
             colleague = BackgroundWriter(sandbox._store, Trouble(writes_per_second=10, seed=at)).start()
-            said = refreshes.kill(place, sandbox.base_url, chosen.uniform(0.05, 2.0))
+            said = refreshes.kill(place, sandbox.base_url, chosen.uniform(0.05, 1.2))
             # The colleague rests while both are compared.
             colleague.stop()
             _finish(place, client)
@@ -89,9 +89,10 @@ def kills(number: int, seed: int = 0) -> Kills:
 
 
 def _thin_out(sandbox: Sandbox) -> None:
-    """Leave every eighth time entry: what a kill can break is in the tables' number and order, not in their size."""
+    """Leave every eighth item: what a kill can break is in the tables' number and order, not in their size."""
     with contextlib.closing(sqlite3.connect(str(sandbox.database), timeout=30)) as connection, connection:
-        connection.execute("DELETE FROM time_entry WHERE rowid % 8")
+        for name in ("time_entry", "expense"):
+            connection.execute(f"DELETE FROM {name} WHERE rowid % 8")
 
 
 class Refreshes:

@@ -15,18 +15,11 @@ import pytest
 
 import billframes as bf
 from billframes import mirror
-from billframes.sandbox import Sandbox
 from tests.frames import assert_frame_equal
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0, reason="mounts file systems and changes accounts: root on Linux only"
 )
-
-
-@pytest.fixture(scope="module")
-def writer():
-    with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False) as connected:
-        yield connected
 
 
 @pytest.fixture

@@ -8,41 +8,31 @@ import pytest
 
 import billframes as bf
 from billframes import mirror
-from billframes.sandbox import Sandbox
 from tests.frames import assert_frame_equal
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
+def told(firm, writer, tmp_path_factory):
     """A mirror with three versions, and what was done between them."""
-    with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False) as client:
-        m = mirror(tmp_path_factory.mktemp("history") / "firm", client=client)
-        m.refresh()
-        m.tag("before")
-        first = {name: getattr(m, name)() for name in ("time_entries", "invoices", "clients")}
-        entries = client.time_entries("2026-10", billed=False)["time_entry_id"].tolist()
-        client.time_entries.update(entries[0], description="Another text", hours=9.5)
-        client.time_entries.delete(entries[1])
-        renamed = client.clients(limit=1)["client_id"][0]
-        client.clients.update(renamed, name="Another Name LLP")
-        m.refresh()
-        final = client.invoices(invoice_state="final")
-        open_ = final[(final["balance"] > 500) & (final["amount"] > 0)].sort_values(["client_id", "invoice_date"])
-        paid, partly = open_["invoice_id"].iloc[0], open_[open_["client_id"] != open_["client_id"].iloc[0]].iloc[0]
-        owed = float(open_["balance"].iloc[0])
-        sandbox.admin.pay(paid)
-        sandbox.admin.pay(partly["invoice_id"], 120.0)
-        m.refresh()
-        yield (
-            m,
-            {
-                "first": first,
-                "entries": entries,
-                "renamed": renamed,
-                "paid": {paid: owed, partly["invoice_id"]: 120.0},
-                "sandbox": sandbox,
-            },
-        )
+    m = mirror(tmp_path_factory.mktemp("history") / "firm", client=writer)
+    m.refresh()
+    m.tag("before")
+    first = {name: getattr(m, name)() for name in ("time_entries", "invoices", "clients")}
+    entries = writer.time_entries("2026-10", billed=False)["time_entry_id"].tolist()
+    writer.time_entries.update(entries[0], description="Another text", hours=9.5)
+    writer.time_entries.delete(entries[1])
+    renamed = writer.clients(limit=1)["client_id"][0]
+    writer.clients.update(renamed, name="Another Name LLP")
+    m.refresh()
+    final = writer.invoices(invoice_state="final")
+    open_ = final[(final["balance"] > 500) & (final["amount"] > 0)].sort_values(["client_id", "invoice_date"])
+    paid, partly = open_["invoice_id"].iloc[0], open_[open_["client_id"] != open_["client_id"].iloc[0]].iloc[0]
+    owed = float(open_["balance"].iloc[0])
+    firm.admin.pay(paid)
+    firm.admin.pay(partly["invoice_id"], 120.0)
+    m.refresh()
+    done = {"first": first, "entries": entries, "renamed": renamed, "paid": {paid: owed, partly["invoice_id"]: 120.0}}
+    return m, done
 
 
 def test_an_earlier_version_is_as_it_was(told):
@@ -92,17 +82,16 @@ def test_receipts_are_what_balances_fell_by(told):
         bf.receipts(m.as_of(1), "2026-10")
 
 
-def test_what_a_credit_explains_is_not_a_receipt(told, tmp_path):
-    m, done = told
-    sandbox = done["sandbox"]
+def test_what_a_credit_explains_is_not_a_receipt(told, firm):
+    m, _ = told
     final = m.invoices(invoice_state="final")
     both = final[(final["balance"] > 300)].groupby("client_id").filter(lambda rows: len(rows) > 1)
     one, other = both[both["client_id"] == both["client_id"].iloc[0]].sort_values("invoice_date").iloc[:2].itertuples()
-    sandbox.admin.pay(one.invoice_id, one.balance + 200)
+    firm.admin.pay(one.invoice_id, one.balance + 200)
     m.refresh()
     # The bookkeeper uses the credit for the other invoice.
-    sandbox.admin.pay(one.invoice_id, -200.0)
-    sandbox.admin.pay(other.invoice_id, 250.0)
+    firm.admin.pay(one.invoice_id, -200.0)
+    firm.admin.pay(other.invoice_id, 250.0)
     m.refresh()
     last = bf.receipts(m, "2026-10").query("until == until.max()").set_index("invoice_id")
     assert last.loc[other.invoice_id, "fall_amount"] == pytest.approx(250)

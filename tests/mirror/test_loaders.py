@@ -54,11 +54,20 @@ def test_a_whole_list_is_equal(client, refreshed, name):
     same(getattr(client, name)(), getattr(refreshed, name)())
 
 
+def values(table: pa.Table) -> pa.Table:
+    """The same values are the same here, in whatever order a dictionary has them."""
+    return pa.table({name: table[name].cast(plain(table[name].type)) for name in table.column_names})
+
+
+def plain(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
 @pytest.mark.parametrize("name", ["time_entries", "matters"])
 def test_arrow_and_polars_frames_are_equal(client, refreshed, name):
     arrow = [getattr(each, name)(to="arrow") for each in (client, refreshed)]
     assert arrow[0].schema.remove_metadata() == arrow[1].schema.remove_metadata()
-    assert arrow[0].replace_schema_metadata().to_pydict() == arrow[1].replace_schema_metadata().to_pydict()
+    assert values(arrow[0]).equals(values(arrow[1]))
     polars = [getattr(each, name)(to="polars") for each in (client, refreshed)]
     assert polars[0].equals(polars[1])
     assert polars[0].schema == polars[1].schema

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import shutil
 import sqlite3
 import time
 from dataclasses import replace
@@ -24,19 +25,6 @@ from billframes.sandbox.fault_injection import Trouble
 from tests.frames import assert_frame_equal
 
 RECORDS = ["time_entries", "expenses", "fixed_fees", "invoices", "clients", "matters"]
-
-
-@pytest.fixture(scope="module")
-def firm(tmp_path_factory):
-    """A firm of its own that tests may change, and its bookkeeper."""
-    with Sandbox(db=tmp_path_factory.mktemp("firm") / "firm.db") as sandbox:
-        yield sandbox
-
-
-@pytest.fixture(scope="module")
-def writer(firm):
-    with bf.Client(firm.base_url, firm.tokens["full"], progress=False) as connected:
-        yield connected
 
 
 @pytest.fixture(scope="module")
@@ -206,8 +194,9 @@ def test_when_much_seems_to_vanish_nothing_is_removed(m, writer, firm):
 
 @pytest.mark.slow
 def test_an_invoice_that_becomes_final_or_is_paid_shows_on_its_items(m, writer, firm):
-    entry = writer.time_entries(billed=False).iloc[0]
-    invoice = firm.admin.create_invoice(entry["client_id"])
+    # All of its items come again with each refresh of the next 15 minutes.
+    waiting = writer.time_entries(billed=False, billing_type="billable")["client_id"].value_counts()
+    invoice = firm.admin.create_invoice(waiting[waiting >= 10].index[-1])
     m.refresh()
     assert set(m.time_entries(invoice_id=invoice["invoiceId"])["invoice_state"]) == {"draft"}
     firm.admin.move(invoice["invoiceId"], "final")
@@ -232,7 +221,7 @@ def test_payments_that_leave_the_modified_date_alone_are_found_by_the_balances(m
 
 @pytest.mark.slow
 def test_edits_that_leave_the_date_alone_are_found_by_a_full_refresh(m, writer, firm):
-    changed = execute(firm, "UPDATE time_entry SET description = 'Silent' WHERE rowid % 997 = 0")
+    changed = execute(firm, "UPDATE time_entry SET description = 'Silent' WHERE rowid % 199 = 0")
     # Those that others changed within the overlap come along.
     found = did(m.refresh(), "time_entries")[1]
     assert 0 <= found < changed
@@ -267,7 +256,7 @@ def test_redefined_custom_fields_change_the_columns(m, writer, firm):
 
 @pytest.mark.slow
 def test_a_first_refresh_in_many_windows_is_equal(writer, tmp_path, monkeypatch):
-    monkeypatch.setattr(windows, "ROWS", 3000)
+    monkeypatch.setattr(windows, "ROWS", 600)
     opened = mirror(tmp_path / "firm", client=writer)
     opened.refresh()
     equal(opened, writer, ["time_entries", "expenses"])
@@ -288,9 +277,10 @@ def test_silent_moves_between_windows_are_not_taken_for_deletions(m, writer, fir
 
 
 @pytest.mark.slow
-def test_a_colleague_writing_throughout_is_caught_up_with(tmp_path):
-    trouble = Trouble(writes_per_second=20, late_commits=0.2, late_seconds=0.5)
-    with Sandbox(trouble=trouble) as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
+def test_a_colleague_writing_throughout_is_caught_up_with(thin, tmp_path):
+    trouble = Trouble(writes_per_second=50, late_commits=0.2, late_seconds=0.5)
+    path = shutil.copyfile(thin, tmp_path / "firm.db")
+    with Sandbox(db=path, trouble=trouble) as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
         opened = mirror(tmp_path / "firm", client=client)
         for _ in range(4):
             opened.refresh()
