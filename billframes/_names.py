@@ -83,15 +83,19 @@ def joined(names: Sequence[str]) -> str:
 
 def names_apart(names: Sequence[str], ids: Sequence[object], references: Sequence[str | None]) -> list[str]:
     """
-    Add the reference to names that occur more than once, or the beginning of the id if there is none.
+    Add the reference to names that occur more than once, or the beginning of the id if it does not distinguish them.
 
     Examples
     --------
     >>> names_apart(["Acme", "Acme", "Bolt"], ["c1", "c2", "c3"], ["A-1", None, "B-1"])
     ['Acme (A-1)', 'Acme (c2)', 'Bolt']
+    >>> names_apart(["Advice", "Advice"], ["m1", "m2"], ["001", "001"])
+    ['Advice (m1)', 'Advice (m2)']
     """
-    times = Counter(names)
+    times, pairs = Counter(names), Counter(zip(names, references, strict=True))
     return [
-        f"{name} ({reference or str(id_)[:8]})" if times[name] > 1 else name
+        f"{name} ({reference if reference and pairs[name, reference] == 1 else str(id_)[:8]})"
+        if times[name] > 1
+        else name
         for name, id_, reference in zip(names, ids, references, strict=True)
     ]

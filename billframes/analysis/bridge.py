@@ -267,6 +267,15 @@ _SHOWN = tuple(
     each.name for each in split_columns() if not each.name.endswith(("_part", "_whole", "_hours", "_worked_amount"))
 )
 
+_STEPS = (
+    "change_ratio",
+    "change_rate",
+    "hours_change_amount",
+    "rate_change_amount",
+    "realization_change_amount",
+    "mix_change_amount",
+)
+
 ANALYSIS = Analysis(
     name="bridge",
     question="Why did a ratio or the billed fees change, and who does the change come from?",
@@ -304,22 +313,8 @@ ANALYSIS = Analysis(
     chart=ChartSpec(
         kind="waterfall",
         title="From before to after",
-        columns={
-            "change_ratio": "Change",
-            "change_rate": "Change",
-            "hours_change_amount": "Hours",
-            "rate_change_amount": "Rate",
-            "realization_change_amount": "Realization",
-            "mix_change_amount": "Mix",
-        },
-        where_there=(
-            "change_ratio",
-            "change_rate",
-            "hours_change_amount",
-            "rate_change_amount",
-            "realization_change_amount",
-            "mix_change_amount",
-        ),
+        columns=_STEPS,
+        where_there=_STEPS,
         ends=(
             ("before_ratio", "after_ratio"),
             ("before_rate", "after_rate"),

@@ -25,7 +25,7 @@ from billframes.analysis.engine import collect, collect_counts
 from billframes.analysis.expressions import as_float, map_values, null_column, ratio
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.matter_fees import HIDDEN, MEASURES, USED, fees_of_matters
-from billframes.analysis.metrics import Measure, divided, shared, summed
+from billframes.analysis.metrics import Measure, divided, renamed, shared, summed
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
@@ -258,7 +258,9 @@ ANALYSIS = Analysis(
     cannot_tell=("Whether a budget was raised or agreed anew: the settings' present one counts.",),
     columns=(
         summed("budget_amount", "Budget", "money", "The matter’s budget in the firm’s settings."),
-        *shared("billed_amount", "fixed_fee_amount", "prebill_amount", "unbilled_amount", "unknown_amount"),
+        *shared("billed_amount", "fixed_fee_amount", "prebill_amount"),
+        renamed("unbilled_amount", "Unbilled time", "Worth of the time on no invoice."),
+        *shared("unknown_amount"),
         summed("used_amount", "Used", "money", "Billed fees, prebills and unbilled time together."),
         summed("remaining_amount", "Remaining", "money", "Budget − used."),
         divided(
@@ -296,16 +298,10 @@ ANALYSIS = Analysis(
     chart=ChartSpec(
         kind="stacks",
         title="Budget used",
-        columns={
-            "billed_amount": "Billed time",
-            "fixed_fee_amount": "Fixed fees",
-            "prebill_amount": "On prebills",
-            "unbilled_amount": "Unbilled",
-            "unknown_amount": "Unknown invoices",
-        },
+        columns=("billed_amount", "fixed_fee_amount", "prebill_amount", "unbilled_amount", "unknown_amount"),
         words=["{budget_burn}"],
         where_any=("fixed_fee_amount", "unknown_amount"),
-        mark=("budget_amount", "Budget"),
+        mark="budget_amount",
         darkest_first=True,
         shows="billed, on prebills and unbilled, and the budget as a black mark.",
         more="A bar's words are used ÷ budget. What is on invoices that were not passed is drawn if there is any.",

@@ -287,11 +287,7 @@ def _measures() -> Iterator[Measure]:
 
 _OWN = tuple(_measures())
 _NAMES = tuple(each.name for each in _OWN)
-_DRAWN = {
-    f"{name}_{short}": title
-    for short in UNITS.values()
-    for name, title in (("year_ago", "A year before"), ("now", "In the period"))
-}
+_DRAWN = tuple(f"{name}_{short}" for short in UNITS.values() for name in ("year_ago", "now"))
 
 ANALYSIS = Analysis(
     name="compare",
@@ -321,7 +317,7 @@ ANALYSIS = Analysis(
         kind="bars",
         title="Beside the year before",
         columns=_DRAWN,
-        where_there=tuple(_DRAWN),
+        where_there=_DRAWN,
         words=[f"{{now_{short}:axis}}" for short in UNITS.values()],
         shows="the figure (dark) on that of a year before (pale).",
         more="Of one key, months stand side by side. Words are the figure of the period.",

@@ -194,12 +194,12 @@ ANALYSIS = Analysis(
     ),
     columns=(*shared("billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share"),),
     table=TableSpec(
-        title="Fees",
+        title="All fees",
     ),
     chart=ChartSpec(
         kind="running_share",
-        title="Fees (bars) and running share (line)",
-        columns={"fees_amount": "Fees", "running_share": "Running share"},
+        title="All fees (bars) and running share (line)",
+        columns=("fees_amount", "running_share"),
         words=["{fees_amount} · {share}"],
         shows="fees (bars) and their running share (line, read at the top).",
         more="Rows are in the result's order, largest fees first. Words at the right are a row's fees and their share.",
@@ -209,6 +209,6 @@ ANALYSIS = Analysis(
             "share": [0.75, 0.25],
             "running_share": [0.75, 1.0],
         },
-        gives=(["750 · 75.0%", "250 · 25.0%"], "Fees (bars) and running share (line) by client"),
+        gives=(["750 · 75.0%", "250 · 25.0%"], "All fees (bars) and running share (line) by client"),
     ),
 )

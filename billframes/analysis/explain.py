@@ -109,13 +109,13 @@ def meaning(analysis: Analysis) -> dict[str, list[str]]:
     'Time on internal matters, always. “All hours” shows all of it.'
     """
     wanted = {name: texts for name, texts in analysis.parts.items() if name not in {"In short", "Example", "Formula"}}
-    said = {heading: [words for text in texts if (words := plain(text))] for heading, texts in wanted.items()}
+    said = {heading: [words for text in texts if (words := plain(text, analysis))] for heading, texts in wanted.items()}
     return {heading: texts for heading, texts in said.items() if texts}
 
 
-def plain(text: str) -> str:
+def plain(text: str, analysis: Analysis | None = None) -> str:
     """
-    Put headings in place of columns, and leave out clauses about arguments.
+    Put headings in place of columns, those of the analysis if it is given, and leave out clauses about arguments.
 
     Examples
     --------
@@ -128,7 +128,8 @@ def plain(text: str) -> str:
     """
     text = _ASIDE.sub(lambda aside: "" if _names_argument(aside[1]) else aside[0], text.replace(*_DAY))
     kept = (" ".join(_clauses(sentence)).rstrip(" .;:,") for sentence in _SENTENCE.split(text))
-    return " ".join(f"{each[:1].upper()}{each[1:]}." for each in (_NAME.sub(_heading, words) for words in kept) if each)
+    heading = functools.partial(_heading, analysis)
+    return " ".join(f"{each[:1].upper()}{each[1:]}." for each in (_NAME.sub(heading, words) for words in kept) if each)
 
 
 def _clauses(sentence: str) -> Iterator[str]:
@@ -148,6 +149,6 @@ def _arguments() -> frozenset[str]:
     return frozenset().union(*(each.takes for each in analyses().values()))
 
 
-def _heading(name: re.Match[str]) -> str:
-    found, analysis = measure(name[1]), analyses().get(name[1])
+def _heading(of: Analysis | None, name: re.Match[str]) -> str:
+    found, analysis = (of.measure if of else measure)(name[1]), analyses().get(name[1])
     return f"“{found.title if found else analysis.title if analysis else name[1].replace('_', ' ')}”"

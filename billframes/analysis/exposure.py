@@ -310,12 +310,9 @@ ANALYSIS = Analysis(
     chart=ChartSpec(
         kind="stacks",
         title="Work in progress and receivables",
-        columns={
-            "unbilled_amount": "Unbilled",
-            "prebill_amount": "On prebills",
-            "current": "Receivables, current",
-            "overdue": "Overdue",
-        },
+        columns=("unbilled_amount", "prebill_amount", "current", "overdue"),
+        # Beside work in progress, "Current" alone would not say what is current.
+        legend={"current": "Receivables, current"},
         words=["{exposure_amount}", "{receivable_amount} owed"],
         shows="unbilled work, prebills, current receivables and overdue ones.",
         more="The surer to be lost, the darker. A bar's words are the exposure; what is owed, if rates are hidden. "

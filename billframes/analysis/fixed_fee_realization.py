@@ -253,17 +253,17 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("standard rates: the settings say them", "hours still to come under a fee"),
     columns=(
-        summed("fee_amount", "Fees with hours", "money", "Fixed fees that have linked time, invoiced or not."),
+        summed("fee_amount", "Fixed fees with hours", "money", "Fixed fees that have linked time, invoiced or not."),
         summed("linked_hours", "Linked hours", "hours", "Hours of the time that names these fees, whenever worked."),
         *shared("effective_rate", "standard_amount"),
         divided(
             "fixed_fee_realization",
             "Fixed-fee realization",
             "fee_amount / standard_amount",
-            "Fees with hours ÷ these hours at standard rates.",
+            "Fixed fees with hours ÷ these hours at standard rates.",
         ),
         summed("unrated_hours", "Hours without rate", "hours", "Linked hours of people without a standard rate."),
-        summed("unlinked_fee_amount", "Fees without hours", "money", "Fixed fees without linked time."),
+        summed("unlinked_fee_amount", "Fixed fees without hours", "money", "Fixed fees without linked time."),
         summed("unlinked_hours", "Unlinked hours", "hours", "Fixed-fee time of the period that names no fee."),
     ),
     table=TableSpec(
@@ -273,7 +273,7 @@ ANALYSIS = Analysis(
     chart=ChartSpec(
         kind="bars",
         title="Fixed fees and the worth of their hours",
-        columns={"standard_amount": "Hours at standard rates", "fee_amount": "Fixed fees"},
+        columns=("standard_amount", "fee_amount"),
         words=["{fixed_fee_realization}", "{effective_rate} an hour"],
         shows="fees (dark) on their hours at standard rates (pale).",
         more="A bar's words are fees ÷ standard, or, if standard rates are missing, what an hour brought.",

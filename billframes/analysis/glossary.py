@@ -84,8 +84,10 @@ _TERMS = (
     Term("aging", "Sorting amounts by the days since they were due, or since the work was done, into buckets."),
     Term("basis", "The date that puts a figure into a period: the invoice's date, or the date of the work."),
     Term(
-        "billed",
-        "What time was billed at: net billed time fees. Of fixed fees and expenses, billed is their amount.",
+        "fees billed",
+        "What time was billed at: net billed time fees; `billed_amount`. Of fixed fees and expenses, billed is their "
+        "amount.",
+        ("billed",),
     ),
     Term("budget", "The fees that a matter may cost, as the firm's settings give it."),
     Term("bucket", "A range of days by which amounts are sorted, such as `31-60`, both ends inclusive."),
@@ -103,10 +105,11 @@ _TERMS = (
         "An invoice whose due date is on or before the day asked for. Only invoices that are due can be expected to be "
         "settled.",
     ),
-    Term("effective rate", "What an hour brought: billed fees ÷ hours."),
+    Term("effective rate", "What an hour brought: fees billed ÷ hours."),
     Term(
-        "fees",
-        "Net billed time fees and fixed fees on final invoices. Expenses are not fees.",
+        "all fees",
+        "Net billed time fees and fixed fees on final invoices; `fees_amount`. Expenses are not fees.",
+        ("fees",),
     ),
     Term(
         "fees worked",
@@ -152,7 +155,7 @@ _TERMS = (
     ),
     Term(
         "realization",
-        "Billed ÷ worth of billed work: how much of what the work is worth was charged.",
+        "Fees billed ÷ worth of billed work: how much of what the work is worth was charged.",
         ("billing realization",),
     ),
     Term("receivables", "Open balances of final invoices: what clients owe."),
@@ -197,12 +200,14 @@ _TERMS = (
     ),
     Term(
         "worth of billed work",
-        "Worth of the billable time on the final invoices counted, whenever it was done; `worked_amount`. Billed fees "
+        "Worth of the billable time on the final invoices counted, whenever it was done; `worked_amount`. Fees billed "
         "are compared with it.",
         ("worked",),
     ),
     Term(
-        "write-down", "Worth of billed work − billed. Negative is a write-up.", ("written down", "write-up", "discount")
+        "write-down",
+        "Worth of billed work − fees billed. Negative is a write-up.",
+        ("written down", "write-up", "discount"),
     ),
 )
 

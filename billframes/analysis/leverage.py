@@ -232,11 +232,7 @@ ANALYSIS = Analysis(
     chart=ChartSpec(
         kind="stacks",
         title="Client hours of principals and others, and their ratio",
-        columns={
-            "principal_hours": "Principals",
-            "non_principal_hours": "Others",
-            "unknown_role_hours": "Unknown role",
-        },
+        columns=("principal_hours", "non_principal_hours", "unknown_role_hours"),
         words=["{hours_leverage}"],
         shows="hours of principals (pale), of others, and of unknown role (dark).",
         more="A bar's words are the others' hours for each hour of a principal; people of unknown role are in neither.",

@@ -11,7 +11,7 @@ import pandas as pd
 from billframes.analysis.arguments import read_date, whole_number
 from billframes.analysis.expressions import RESIDUE
 from billframes.analysis.keys import TIMES, By, names_in
-from billframes.analysis.metrics import Measure, shared, summed
+from billframes.analysis.metrics import Measure, renamed, shared, summed
 from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec, measure
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
@@ -177,7 +177,7 @@ ANALYSIS = Analysis(
         "With fees of 730000 a year, work in progress of 100000 is 50 days and receivables of 60000 are 30 "
         "days: the lock-up is 80 days."
     ),
-    formula="(work in progress + receivables) ÷ fees × days",
+    formula="(`wip_amount` + `receivable_amount`) ÷ `fees_amount` × `days`",
     numerator="work in progress, without contingency matters, and open receivables on a day",
     denominator="time fees and fixed fees billed in the days up to that day, a year by default",
     left_out=(
@@ -192,10 +192,20 @@ ANALYSIS = Analysis(
         Measure("as_of", "As of", "date", "The day that amounts are of, in a book’s lock-up."),
         Measure("fees_start", "Fees from", "date", "First day of the fees, in a book’s lock-up."),
         Measure("fees_end", "Fees to", "date", "Last day of the fees, in a book’s lock-up."),
-        *shared("wip_amount", "receivable_amount", "fees_amount"),
+        renamed(
+            "wip_amount",
+            "Work in progress counted",
+            "Worth of the work in progress on the day, without contingency matters.",
+        ),
+        *shared("receivable_amount"),
+        renamed(
+            "fees_amount",
+            "All fees up to the day",
+            "Net billed time fees and fixed fees on final invoices of the days counted, a year by default.",
+        ),
         Measure("days", "Days of fees", "days", "How many days the fees are of."),
-        Measure("wip_days", "Days of work", "days", "Work in progress ÷ fees × days."),
-        Measure("receivable_days", "Days of receivables", "days", "Receivables ÷ fees × days."),
+        Measure("wip_days", "Days of work", "days", "Work in progress counted ÷ all fees up to the day × days."),
+        Measure("receivable_days", "Days of receivables", "days", "Receivables ÷ all fees up to the day × days."),
         Measure("lockup_days", "Lock-up", "days", "Days of work and of receivables together."),
         summed(
             "left_out_wip_amount",
@@ -234,7 +244,7 @@ ANALYSIS = Analysis(
     chart=ChartSpec(
         kind="stacks",
         title="Days of fees tied up",
-        columns={"wip_days": "Work in progress", "receivable_days": "Receivables"},
+        columns=("wip_days", "receivable_days"),
         words=["{lockup_days} days"],
         shows="days of work in progress (pale) and of receivables (dark).",
         more="A bar's words are the days of both. Several results under each other, such as a row a month with `month` "

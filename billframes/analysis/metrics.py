@@ -7,7 +7,7 @@ known by their form (`1-30`, `91+`), because their bounds are the user's.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "buckets",
     "divided",
     "of_period",
+    "renamed",
     "shared",
     "summed",
     "title_of_key",
@@ -189,10 +190,23 @@ SHARED: dict[str, Measure] = {
             "Worth, at its rates, of the billable time on the invoices counted.",
         ),
         summed(
-            "billed_amount", "Billed", "money", "Net billed time fees: invoices less their expenses and fixed fees."
+            "billed_amount",
+            "Fees billed",
+            "money",
+            "Net billed time fees: invoices less their expenses and fixed fees.",
         ),
-        summed("write_down_amount", "Written down", "money", "Worth of billed work − billed; negative is a write-up."),
-        summed("settled_amount", "Settled", "money", "The part of billed that is no longer open, whatever settled it."),
+        summed(
+            "write_down_amount",
+            "Written down",
+            "money",
+            "Worth of billed work − fees billed; negative is a write-up.",
+        ),
+        summed(
+            "settled_amount",
+            "Settled",
+            "money",
+            "The part of fees billed that is no longer open, whatever settled it.",
+        ),
         summed("unbilled_amount", "Unbilled", "money", "Worth of what is on no invoice."),
         summed("prebill_amount", "On prebills", "money", "Worth of what is on a draft, review or approved invoice."),
         summed(
@@ -214,7 +228,7 @@ SHARED: dict[str, Measure] = {
         summed("left_out_amount", "Worth left out", "money", "Worth of time on matters whose type does not count."),
         summed(
             "left_out_billed_amount",
-            "Billed left out",
+            "Fees billed left out",
             "money",
             "What time on matters whose type does not count was billed at.",
         ),
@@ -222,7 +236,7 @@ SHARED: dict[str, Measure] = {
             "wip_amount",
             "Work in progress",
             "money",
-            "Worth of the work in progress on the day; in lock-up without contingency matters.",
+            "Worth of the work in progress on the day.",
         ),
         summed("contingent_amount", "On contingency", "money", "The part of work in progress on contingency matters."),
         summed("receivable_amount", "Receivables", "money", "Open balances on the day."),
@@ -232,7 +246,7 @@ SHARED: dict[str, Measure] = {
         summed("time_amount", "Time", "money", "The part that is time."),
         summed("expense_amount", "Expenses", "money", "The part that is expenses."),
         summed("fixed_fee_amount", "Fixed fees", "money", "The part that is fixed fees."),
-        summed("fees_amount", "Fees", "money", "Net billed time fees and fixed fees on final invoices."),
+        summed("fees_amount", "All fees", "money", "Net billed time fees and fixed fees on final invoices."),
         divided(
             "effective_rate",
             "Effective rate",
@@ -269,3 +283,8 @@ SHARED: dict[str, Measure] = {
 def shared(*names: str) -> tuple[Measure, ...]:
     """Pick measures that several analyses have."""
     return tuple(SHARED[name] for name in names)
+
+
+def renamed(name: str, title: str, meaning: str) -> Measure:
+    """Give a measure that several analyses have another title, where it counts something else."""
+    return replace(SHARED[name], title=title, meaning=meaning)

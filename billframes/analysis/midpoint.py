@@ -174,7 +174,7 @@ def split_columns() -> tuple[Measure, ...]:
 
 def _fee_columns() -> tuple[Measure, ...]:
     return (
-        *(summed(f"{end}_amount", f"Billed {end}", "money", f"Net billed time fees {end}.") for end in ENDS),
+        *(summed(f"{end}_amount", f"Fees billed {end}", "money", f"Net billed time fees {end}.") for end in ENDS),
         summed(
             "hours_change_amount",
             "Due to hours",
@@ -186,7 +186,7 @@ def _fee_columns() -> tuple[Measure, ...]:
             "realization_change_amount",
             "Due to realization",
             "money",
-            "The change due to billed ÷ worth, and to fees on no hours such as credit notes.",
+            "The change due to fees billed ÷ worth, and to fees on no hours such as credit notes.",
         ),
         summed(
             "mix_change_amount",
@@ -194,7 +194,7 @@ def _fee_columns() -> tuple[Measure, ...]:
             "money",
             "The change due to hours that moved to groups of a higher or lower effective rate.",
         ),
-        summed("change_amount", "Change of fees billed", "money", "Billed after − billed before: all four together."),
+        summed("change_amount", "Change of fees billed", "money", "Fees billed after − before: all four together."),
         *(
             found
             for end in ENDS

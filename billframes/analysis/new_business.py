@@ -340,7 +340,7 @@ ANALYSIS = Analysis(
         divided(
             "largest_share", "Share of the largest", "largest_amount / fees_amount", "Fees of the largest ÷ all fees."
         ),
-        summed("fees_before_amount", "Fees a year before", "money", "Fees of the period a year before."),
+        summed("fees_before_amount", "All fees a year before", "money", "All fees of the period a year before."),
         summed(
             "largest_before_amount",
             "Fees of the largest then",
@@ -378,8 +378,8 @@ ANALYSIS = Analysis(
     ),
     chart=ChartSpec(
         kind="bars",
-        title="Fees, and those of new clients",
-        columns={"fees_amount": "All fees", "new_client_amount": "Fees of new clients"},
+        title="All fees, and those of new clients",
+        columns=("fees_amount", "new_client_amount"),
         words=["{new_client_share}", "{opened_matters} opened"],
         shows="the fees of new clients (dark) on all fees (pale).",
         more="A bar's words are the share of new clients; without fees, the number of matters opened.",
@@ -390,6 +390,6 @@ ANALYSIS = Analysis(
             "new_client_amount": [250.0, 0.0],
             "new_client_share": [0.25, None],
         },
-        gives=(["25.0%", "1 opened"], "Fees, and those of new clients by practice area"),
+        gives=(["25.0%", "1 opened"], "All fees, and those of new clients by practice area"),
     ),
 )

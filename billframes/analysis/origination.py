@@ -153,12 +153,12 @@ ANALYSIS = Analysis(
     ),
     columns=(*shared("worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount"),),
     table=TableSpec(
-        title="Fees",
+        title="All fees",
     ),
     chart=ChartSpec(
         kind="stacks",
-        title="Fees",
-        columns={"billed_amount": "Billed time", "fixed_fee_amount": "Fixed fees"},
+        title="All fees",
+        columns=("billed_amount", "fixed_fee_amount"),
         words=["{fees_amount}"],
         shows="billed time fees (pale) and fixed fees (dark), and their sum.",
         more="Credits lie to the left of zero.",
@@ -168,6 +168,6 @@ ANALYSIS = Analysis(
             "fixed_fee_amount": [500.0],
             "fees_amount": [1500.0],
         },
-        gives=(["1,500"], "Fees by originator"),
+        gives=(["1,500"], "All fees by originator"),
     ),
 )

@@ -21,7 +21,7 @@ from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import already_checked
 from billframes.analysis.keys import By
-from billframes.analysis.metrics import divided, shared, summed
+from billframes.analysis.metrics import divided, renamed, shared, summed
 from billframes.analysis.realization import realization
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.units import warn_of_high_rates
@@ -280,10 +280,10 @@ ANALYSIS = Analysis(
     columns=(
         *shared("billed_amount", "fixed_fee_amount", "fees_amount", "total_hours"),
         summed("cost_amount", "Cost", "money", "Hours × cost rates; missing where someone with hours has none."),
-        summed("profit_amount", "Profit", "money", "Fees − cost."),
-        divided("margin_ratio", "Margin", "profit_amount / fees_amount", "Profit ÷ fees."),
+        summed("profit_amount", "Profit", "money", "All fees − cost."),
+        divided("margin_ratio", "Margin", "profit_amount / fees_amount", "Profit ÷ all fees."),
         summed("uncosted_hours", "Hours without cost", "hours", "Hours of people without a cost rate."),
-        *shared("unbilled_amount"),
+        renamed("unbilled_amount", "Unbilled time", "Worth of the period’s billable time on no invoice."),
     ),
     table=TableSpec(
         title="Profitability",
@@ -291,8 +291,8 @@ ANALYSIS = Analysis(
     ),
     chart=ChartSpec(
         kind="bars",
-        title="Fees, profit and margin",
-        columns={"fees_amount": "Fees", "profit_amount": "Profit"},
+        title="All fees, profit and margin",
+        columns=("fees_amount", "profit_amount"),
         words=["{margin_ratio}"],
         shows="profit (dark) on fees (pale), and the margin.",
         more="A loss lies to the left of zero. Without cost rates only fees are drawn.",
@@ -302,6 +302,6 @@ ANALYSIS = Analysis(
             "profit_amount": [400.0, -50.0],
             "margin_ratio": [0.4, -0.1],
         },
-        gives=(["40.0%", "−10.0%"], "Fees, profit and margin by client"),
+        gives=(["40.0%", "−10.0%"], "All fees, profit and margin by client"),
     ),
 )

@@ -253,7 +253,12 @@ ANALYSIS = Analysis(
     ),
     columns=(
         *shared("billable_hours", "worked_amount", "worked_rate"),
-        Measure("worked_rate_growth", "Growth of the rate", "ratio", "Rate of the work ÷ that of the year before − 1."),
+        Measure(
+            "worked_rate_growth",
+            "Growth of the rate of the work",
+            "ratio",
+            "Rate of the work ÷ that of the year before − 1.",
+        ),
         *shared("billed_amount", "effective_rate"),
         Measure(
             "effective_rate_growth",
@@ -284,10 +289,10 @@ ANALYSIS = Analysis(
     chart=ChartSpec(
         kind="bars",
         title="What an hour brought each year",
-        columns={"worked_rate": "Worth of an hour at its rates", "effective_rate": "Billed an hour"},
+        columns=("worked_rate", "effective_rate"),
         words=["{effective_rate} · {effective_rate_growth}", "{effective_rate}"],
         hidden="worked_rate",
-        instead={"title": "Billed an hour each year", "words": ["{effective_rate}"]},
+        instead={"title": "Effective rate each year", "words": ["{effective_rate}"]},
         shows="what an hour was billed at (dark) on its rate (pale), year by year.",
         more="A bar's words are what it was billed at, and the growth on the year before.",
         example={

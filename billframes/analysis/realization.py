@@ -13,7 +13,7 @@ from billframes.analysis.coverage import need_work_on_invoices
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
-from billframes.analysis.metrics import divided, shared, summed
+from billframes.analysis.metrics import divided, renamed, shared, summed
 from billframes.analysis.realized_fees import Options, realized_fees
 from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
@@ -232,7 +232,7 @@ ANALYSIS = Analysis(
             "billing_realization",
             "Billing realization",
             "billed_amount / worked_amount",
-            "Billed ÷ worth of billed work.",
+            "Fees billed ÷ worth of billed work.",
             below="credits exceed the bills",
             above="billed at more than the work is worth",
         ),
@@ -241,7 +241,7 @@ ANALYSIS = Analysis(
             "settlement_ratio",
             "Settlement",
             "settled_amount / billed_amount",
-            "Settled ÷ billed.",
+            "Settled ÷ fees billed.",
             below="credits are settled, and bills are not",
             above="bills are settled, and credits are not",
         ),
@@ -251,12 +251,18 @@ ANALYSIS = Analysis(
             "settled_amount / worked_amount",
             "Billing realization × settlement.",
         ),
-        *shared("billable_hours", "effective_rate", "unbilled_amount", "prebill_amount"),
+        *shared("billable_hours", "effective_rate"),
+        renamed("unbilled_amount", "Unbilled time", "Worth of the period’s billable time on no invoice."),
+        renamed(
+            "prebill_amount",
+            "Time on prebills",
+            "Worth of the period’s billable time on a draft, review or approved invoice.",
+        ),
         summed(
             "cohort_amount", "Fees worked", "money", "Worth of all billable time dated in the period, invoiced or not."
         ),
         *shared("unknown_amount"),
-        divided("billed_to_worked", "Billed to worked", "billed_amount / cohort_amount", "Billed ÷ fees worked."),
+        divided("billed_to_worked", "Billed to worked", "billed_amount / cohort_amount", "Fees billed ÷ fees worked."),
         *shared("standard_amount"),
         divided(
             "worked_to_standard",
@@ -265,7 +271,10 @@ ANALYSIS = Analysis(
             "Worth of billed work ÷ at standard rates.",
         ),
         divided(
-            "billed_to_standard", "Billed to standard", "billed_amount / standard_amount", "Billed ÷ at standard rates."
+            "billed_to_standard",
+            "Billed to standard",
+            "billed_amount / standard_amount",
+            "Fees billed ÷ at standard rates.",
         ),
         *shared("left_out_hours", "left_out_amount", "left_out_billed_amount"),
         summed(
@@ -332,7 +341,7 @@ ANALYSIS = Analysis(
     chart=ChartSpec(
         kind="bars",
         title="Worth of billed work and fees billed",
-        columns={"worked_amount": "Worth of billed work", "billed_amount": "Billed"},
+        columns=("worked_amount", "billed_amount"),
         words=["{billing_realization}"],
         hidden="worked_amount",
         instead={"title": "Fees billed", "words": ["{billed_amount:axis}"]},

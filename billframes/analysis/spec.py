@@ -97,8 +97,10 @@ class ChartSpec:
         The function of `billframes.plots.drawing` that draws it.
     title : str
         What is shown; what the rows are by is added.
-    columns : mapping of str to str
-        The measures drawn and what the legend calls them; empty for the result's own buckets of days.
+    columns : tuple of str
+        The measures drawn; empty for the result's own buckets of days. The legend calls them by their titles.
+    legend : mapping of str to str
+        Other names in the legend, for titles that would mislead without the table around them.
     words : sequence of str
         The text beside each row: the first of these that has a figure, else a dash. `{column}` is the figure in its
         unit, and `{column:axis}` the figure as on the axis.
@@ -110,8 +112,8 @@ class ChartSpec:
         The words and the title of the example's chart.
     where_any : tuple of str
         Those of `columns` that are drawn only if the result has some.
-    mark : (str, str), optional
-        A column drawn as a mark over the bars, and what the legend calls it.
+    mark : str
+        A column drawn as a mark over the bars; empty if there is none.
     darkest_first : bool
         Whether the first part of a stack is the darkest.
     age : tuple of str
@@ -128,14 +130,15 @@ class ChartSpec:
 
     kind: ChartKind
     title: str
-    columns: Mapping[str, str]
+    columns: tuple[str, ...]
     words: Sequence[str]
     shows: str
     example: Mapping[str, list[Any]]
     gives: tuple[list[str], str]
     more: str = ""
     where_any: tuple[str, ...] = ()
-    mark: tuple[str, str] | None = None
+    legend: Mapping[str, str] = field(default_factory=dict)
+    mark: str = ""
     darkest_first: bool = False
     age: tuple[str, ...] = ()
     hidden: str = ""
@@ -280,7 +283,8 @@ class Analysis(Explanation):
     Parameters
     ----------
     columns : tuple of Measure
-        The measures of the result in order, without the keys. What several analyses have is declared in `metrics`.
+        The measures of the result in order, without the keys. What several analyses have is declared in `metrics`;
+        an analysis in which such a column counts something else gives it its own title (`renamed`).
     table : TableSpec, optional
     chart : ChartSpec, optional
     records : RecordsSpec, optional
@@ -312,6 +316,10 @@ class Analysis(Explanation):
         """The function of this name."""
         function: Callable[..., Any] = getattr(importlib.import_module(f"{__package__}.{self.name}"), self.name)
         return function
+
+    def measure(self, name: str) -> Measure | None:
+        """Look a column of its results up, with the title that it has in this analysis; None if it is a key."""
+        return next((each for each in self.columns if each.name == name), None) or measure(name)
 
     @property
     def takes(self) -> frozenset[str]:
@@ -348,7 +356,7 @@ def analyses_of_period(name: str) -> tuple[str, ...]:
 def measures() -> dict[str, Measure]:
     """Collect the measures of all results, by their column."""
     own = {column.name: column for each in analyses().values() for column in each.columns if not bucket(column.name)}
-    return SHARED | own
+    return own | SHARED
 
 
 def measure(name: str) -> Measure | None:

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from msgspec import Struct
 
 from billframes._names import with_article
-from billframes._show import fields_html, label_of
+from billframes._show import fields_html, format_number, label_of
 from billframes.errors import DecodeError, unknown_name
 from billframes.schema.custom_fields import attributes_of
 from billframes.schema.decode import parse_instant, parse_time
@@ -182,7 +182,7 @@ def _read(value: Any) -> str:
     """Return a value as people read it: money and hours have two decimals, and what is true is yes."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:,.2f}" if isinstance(value, float) else _shown(value)
+    return format_number(value, "cents") if isinstance(value, float) else _shown(value)
 
 
 def _is_id(name: str) -> bool:

@@ -19,7 +19,7 @@ from billframes._show import MISSING, format_number
 from billframes._suggestions import suggesting
 from billframes.analysis.metrics import BUCKET
 from billframes.analysis.result_rows import Rows, rows_of, there_or_first, total_of
-from billframes.analysis.spec import ChartSpec, measure
+from billframes.analysis.spec import ChartSpec, analyses, measure
 from billframes.errors import MissingColumnError
 from billframes.plots.axes import hours, money, percent
 from billframes.plots.drawing import KINDS, Drawn, axis_title
@@ -90,7 +90,7 @@ class Chart(ChartSpec):
         """Return the columns that a result must have."""
         words = [found[1] for text in self.words for found in _FIELD.finditer(text)]
         more = dataclasses.replace(self, **self.instead, hidden="", instead={}).needs if self.instead else []
-        names = [*(self.mark or ())[:1], *self.columns, *words, *more]
+        names = [*filter(None, [self.mark]), *self.columns, *words, *more]
         return [name for name in dict.fromkeys(names) if name not in self.where_there]
 
     @property
@@ -134,8 +134,8 @@ class Chart(ChartSpec):
 
     def _drawn(self, rows: Rows, buckets: Mapping[str, str], currency: str) -> Drawn:
         columns = buckets or {
-            name: title
-            for name, title in self._of_one_unit(rows.frame).items()
+            name: self._title(name)
+            for name in self._of_one_unit(rows.frame)
             if name not in self.where_any or rows.frame[name].fillna(0.0).any()
         }
         kind = _unit(next(iter(columns)))
@@ -143,14 +143,20 @@ class Chart(ChartSpec):
         words = [self._words(row, unit) for row in rows.frame.to_dict("records")]
         age = self.age and self.age[0 if "current" in buckets else -1]
         ends = self._ends(rows.frame)
-        return Drawn(rows, columns, words, self.title, unit, self.mark, self.darkest_first, age or "", axis, ends)
+        mark = (self.mark, self._title(self.mark)) if self.mark else None
+        return Drawn(rows, columns, words, self.title, unit, mark, self.darkest_first, age or "", axis, ends)
 
-    def _of_one_unit(self, frame: pd.DataFrame) -> dict[str, str]:
+    def _title(self, name: str) -> str:
+        """Return what the legend calls a column: its heading in the table, unless the chart declares another name."""
+        found = analyses()[self.analysis].measure(name)
+        return self.legend.get(name) or (found.title if found else name)
+
+    def _of_one_unit(self, frame: pd.DataFrame) -> list[str]:
         """Return the columns that are there, of those that only some results have; one axis has one unit."""
         if not self.where_there:
-            return dict(self.columns)
-        there = {name: title for name, title in self.columns.items() if name in frame}
-        return {name: title for name, title in there.items() if _unit(name) == _unit(next(iter(there)))}
+            return list(self.columns)
+        there = [name for name in self.columns if name in frame]
+        return [name for name in there if _unit(name) == _unit(there[0])]
 
     def _ends(self, frame: pd.DataFrame) -> tuple[float, float] | None:
         totals = total_of(frame) if self.ends else {}

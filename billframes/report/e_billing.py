@@ -10,6 +10,7 @@ import pandas as pd
 
 from billframes.book import Book
 from billframes.ebilling import ledes_check
+from billframes.report.tables import NamesApart
 
 __all__ = ["EBilling", "check_e_billing"]
 
@@ -84,7 +85,7 @@ def check_e_billing(book: Book, first: dt.date, last: dt.date) -> EBilling:
     if not book.matters["ledes_enabled"].fillna(False).any():
         return EBilling()
     found = ledes_check(book, start=first, end=last, progress=False)
-    found = found[found["severity"] == "rejected"]
+    found = NamesApart(book.clients, book.matters, book.users)(found[found["severity"] == "rejected"])
     unread = found["problem"].str.startswith(_UNKNOWN)
     items = found.loc[unread, ["item_id", "matter_id"]]
     known = found[~unread].reset_index(drop=True)

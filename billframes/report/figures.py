@@ -13,11 +13,11 @@ from typing import Literal
 
 import pandas as pd
 
-from billframes._show import change, format_number, long_date, month_name
+from billframes._show import MISSING, change, format_number, long_date, month_name
 from billframes.analysis.capacity import prorated
 from billframes.analysis.checked_frames import collect_warnings
 from billframes.analysis.metrics import Measure, divided, summed
-from billframes.analysis.spec import measure
+from billframes.analysis.spec import measure, measures
 from billframes.report.html import Cell, is_outside, outside, unit_of
 from billframes.report.month import LEAST_HOURS, LOOK_BACK, Month
 
@@ -64,7 +64,7 @@ class Figure:
     @property
     def measure(self) -> Measure | None:
         """The declaration of its column."""
-        return _OVERDUE_SHARE if self.column == _OVERDUE_SHARE.name else measure(self.column)
+        return _OWN.get(self.column) or measure(self.column)
 
     @property
     def by_period(self) -> tuple[float, ...]:
@@ -116,20 +116,18 @@ _OVERDUE_SHARE = Measure(
     below="credits exceed what is overdue",
     above="credits that are not due are taken off the whole",
 )
-# Name, unit, column, mark. Figures marked * change after the month, so earlier months had more time to change.
-_WORK = (
-    ("Client hours", "hours", "client_hours", ""),
-    ("Utilization", "ratio", "utilization", ""),
-    ("Fees worked", "money", "cohort_amount", ""),
-    ("of these on no final invoice yet", "money", "open_amount", "*"),
+_NOT_FINAL = summed(
+    "not_final_amount",
+    "of these on no final invoice yet",
+    "money",
+    "Worth of the month’s billable time on no invoice, or on one that is not final.",
 )
-_BILLING = (
-    ("Fees billed", "money", "billed_amount", ""),
-    ("Worth of billed work", "money", "worked_amount", ""),
-    ("Written down", "money", "write_down_amount", ""),
-    ("Billing realization", "ratio", "billing_realization", ""),
-    ("Settlement of the month’s fees", "ratio", "settlement_ratio", "*"),
-)
+_OWN = {each.name: each for each in (_OVERDUE_SHARE, _NOT_FINAL)}
+# Columns; their titles are the figures' names.
+_WORK = ("client_hours", "utilization", "cohort_amount", _NOT_FINAL.name)
+_BILLING = ("billed_amount", "worked_amount", "write_down_amount", "billing_realization", "settlement_ratio")
+# They change after the month, so earlier months had more time to change.
+_CHANGING = frozenset({_NOT_FINAL.name, "settlement_ratio"})
 
 
 def figures(month: Month) -> list[Figure]:
@@ -155,7 +153,8 @@ def tiles(month: Month, rows: list[Figure]) -> list[Tile]:
         found[name] for name in ("Lock-up", "of these work in progress", "of these receivables")
     )
     days = (f"{of_work.cells[0].text} in work, {of_owed.cells[0].text} in receivables",)
-    return [*made, Tile("Lock-up", f"{locked.cells[0].text} days", "", days, of or "")]
+    text = locked.cells[0].text
+    return [*made, Tile(locked.name, text if text == MISSING else f"{text} days", "", days, of or "")]
 
 
 def _tile(month: Month, each: Figure) -> Tile:
@@ -168,22 +167,22 @@ def _tile(month: Month, each: Figure) -> Tile:
     return Tile(each.name, each.cells[0].text, each.currency, tuple(lines))
 
 
-def _compared(month: Month, rows: tuple[tuple[str, str, str, str], ...], group: str) -> list[Figure]:
+def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Figure]:
     places = [month.earlier(back).strftime("%Y-%m") for back in (0, 1, LOOK_BACK)]
     columns = [month.by_month.loc[place].to_dict() for place in places] + [month.to_date(), month.to_date(1)]
     for each in columns:
-        each["open_amount"] = each["unbilled_amount"] + each["prebill_amount"]
+        each[_NOT_FINAL.name] = each["unbilled_amount"] + each["prebill_amount"]
     return [
         Figure(
-            name,
-            unit,
-            **dict(zip(_PERIODS, (float(each[column]) for each in columns), strict=True)),
-            mark=mark,
+            found.title,
+            found.unit,
+            **dict(zip(_PERIODS, (float(each[name]) for each in columns), strict=True)),
+            mark="*" if name in _CHANGING else "",
             group=group,
-            column=column,
-            currency=unit_of(unit, month.currency),
+            column=name,
+            currency=unit_of(found.unit, month.currency),
         )
-        for name, unit, column, mark in rows
+        for name, found in ((name, _OWN.get(name) or measures()[name]) for name in names)
     ]
 
 
@@ -249,12 +248,12 @@ def month_targets(month: Month, what: Literal["hours", "fees"]) -> Targets:
     settings = month.settings_by_id
     unit: Literal["hours", "money"] = "hours" if what == "hours" else "money"
     title = {"hours": "Client hours and targets", "fees": "Fees billed and targets"}[what]
-    reached = {"hours": "Client hours", "fees": "Billed"}[what]
+    reached = measures()[{"hours": "client_hours", "fees": "billed_amount"}[what]].title
     names = (("", month.first, f"in {month.name}"), ("_to_date", month.first.replace(month=1), "in the year to date"))
     columns: list[Measure] = []
     ids = list(settings.targets_of(what))
     people = users.set_index("user_id")["name"].reindex(ids)
-    rows = pd.DataFrame({"user_id": ids, "user_name": people.fillna("Unknown").to_list()})
+    rows = month.named(pd.DataFrame({"user_id": ids, "user_name": people.fillna("Unknown").to_list()}, dtype="str"))
     for end, first, words in names:
         done = _reached(month, what, first)
         rows[f"reached{end}"] = [float(done.get(each, 0.0)) for each in ids]

@@ -45,7 +45,7 @@ _HEADLINES = (
     "billed work, which is the worth of the time on the same invoices.",
     "A year to date is the sum of its months, from January on.",
     "* As of today. Earlier months had more time to be invoiced and settled, so no change is shown.",
-    "Lock-up is work in progress, without contingency matters, and receivables in days of fees: the time fees and "
+    "Lock-up is work in progress, without contingency matters, and receivables in days of all fees: the time fees and "
     "fixed fees billed in the last 365 days.",
 )
 BY_MONTH = (
@@ -60,9 +60,9 @@ _RECEIVABLES = (
 )
 _WIP = (
     "Work in progress is the worth of time, expenses and fixed fees that are on no final invoice, by days since the "
-    "work. Lock-up is work in progress and receivables in days of fees: ÷ the time fees and fixed fees billed in the "
-    "last 365 days × 365. Work on contingency matters is work in progress, and is left out of lock-up; its worth is in "
-    "a column of its own."
+    "work. Lock-up is work in progress and receivables in days of all fees: ÷ the time fees and fixed fees billed in "
+    "the last 365 days × 365. Work on contingency matters is work in progress, and is not counted in lock-up; its "
+    "worth is in a column of its own."
 )
 TARGETS = (
     "Targets are the firm’s own, prorated by working days. Pace is what was reached ÷ target. Fees are net billed time "
@@ -139,9 +139,9 @@ def below_floor(month: Month, view: View) -> list[str]:
 def changes(before: str, after: str) -> str:
     """Say what the parts of a change are."""
     return (
-        f"From {before} to {after}. The change of fees is split into hours, rate (worth an hour), realization (billed "
-        "÷ worth) and mix (hours that moved to clients of a higher or lower effective rate); the change of realization "
-        "into the client’s own change and mix. The parts add up to the change."
+        f"From {before} to {after}. The change of fees billed is split into hours, rate (worth an hour), realization "
+        "(fees billed ÷ worth) and mix (hours that moved to clients of a higher or lower effective rate); the change "
+        "of realization into the client’s own change and mix. The parts add up to the change."
     )
 
 
@@ -170,9 +170,9 @@ def realization(total: pd.DataFrame, what: str, *, brief: bool = False) -> list[
         return [f"{same} {left_out(total)}"]
     return [
         "Final invoices dated in the month, with all the work on them. Worth of billed work is what their billable "
-        "time is worth at its rates; billed is what it was billed at; written down is the difference, negative for a "
-        "write-up. Billing realization is billed ÷ worth of billed work. Settlement is the settled part of billed ÷ "
-        "billed. Fixed fees and expenses are not in these figures."
+        "time is worth at its rates; fees billed are what it was billed at; written down is the difference, negative "
+        "for a write-up. Billing realization is fees billed ÷ worth of billed work. Settlement is the settled part of "
+        "fees billed ÷ fees billed. Fixed fees and expenses are not in these figures."
         + ("" if what == "client" else f" Unassigned are items without a {what}, such as credit notes."),
         left_out(total),
     ]

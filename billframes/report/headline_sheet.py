@@ -102,8 +102,8 @@ def _charts(book: Any, page: Any, month: Month, made: Mapping[str, Sheet], row: 
     trend = made.get("Twelve months")
     charts = []
     if trend is not None and len(trend.rows):
-        charts.append(_columns(book, month, trend, ("worked_amount", "billed_amount"), "Fees by month"))
-        charts.append(_columns(book, month, trend, ("capacity_hours", "client_hours"), "Hours by month"))
+        for names, title in _BY_MONTH.items():
+            charts.append(_columns(book, month, trend, names, title))
     for name, title in (("Receivables by", "Receivables by days past due"), ("Work in progress by", _WAITING)):
         aged = next((each for each in made.values() if each.name.startswith(name)), None)
         if aged is not None and len(aged.rows) and len(aged.total):
@@ -114,6 +114,10 @@ def _charts(book: Any, page: Any, month: Month, made: Mapping[str, Sheet], row: 
         page.insert_chart(row + place // 2 * _ROWS, 0, chart, offset)
 
 
+_BY_MONTH = {
+    ("worked_amount", "billed_amount"): "Worth and fees billed by month",
+    ("capacity_hours", "client_hours"): "Hours by month",
+}
 _WAITING = "Work in progress by days since the work"
 
 

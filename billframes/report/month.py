@@ -12,7 +12,7 @@ import warnings
 import zoneinfo
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pandas as pd
@@ -30,7 +30,7 @@ from billframes.periods import month_end
 from billframes.report.e_billing import EBilling
 from billframes.report.history import Balances, balances_then, open_figures
 from billframes.report.scope import Scope, read_scope
-from billframes.report.tables import named_apart
+from billframes.report.tables import NamesApart
 
 __all__ = ["LEAST_HOURS", "LOOK_BACK", "Month"]
 
@@ -77,6 +77,7 @@ class Month:
         if not code:
             return firm
         scope = read_scope(firm.whole, code)
+        scope = replace(scope, name=firm._names.name(scope.key, scope.id, scope.name))
         part = firm._sliced.setdefault(scope.key, SlicedBook(firm.whole, scope.key)).slice(scope.id)
         matters = kept(firm.whole.matters, {f"{scope.key}_id": scope.id})
         findings = firm.e_billing.of(set(matters.loc[matters["ledes_enabled"].fillna(False), "matter_id"]))
@@ -301,10 +302,12 @@ class Month:
         return self.named(entries.sort_values(order, kind="stable", ignore_index=True))
 
     def named(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Add the reference to the names of clients that share a name."""
-        if "client_name" not in rows:
-            return rows
-        return named_apart(rows, self.whole.clients)
+        """Add the reference to the names of clients, matters and people that share a name."""
+        return (self._firm or self)._names(rows)
+
+    @functools.cached_property
+    def _names(self) -> NamesApart:
+        return NamesApart(self.whole.clients, self.whole.matters, self.whole.users)
 
     def _collecting(self) -> AbstractContextManager[None]:
         """Collect the warnings of the analyses called, which check each frame once a month."""

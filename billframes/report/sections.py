@@ -166,7 +166,8 @@ def _list(month: Month, view: View, top: int, empty: str, what: str) -> Section:
 
 def question_of(view: View) -> str:
     """Return what the analysis does, as a note below its table."""
-    said = plain(analyses()[view.analysis].summary)
+    analysis = analyses()[view.analysis]
+    said = plain(analysis.summary, analysis)
     return f"This table {said.removeprefix('It ')}" if said.startswith("It ") else said
 
 

@@ -127,7 +127,7 @@ def _parts(said: Analysis) -> Iterator[str]:
         # Readers could take an example's figures for the firm's.
         if heading == "Example":
             continue
-        words = (plain(text) for text in texts)
+        words = (plain(text, said) for text in texts)
         yield from (_sentence(_OPENINGS.get(heading, ""), text) for text in words if text)
 
 

@@ -1,4 +1,4 @@
-"""Rows that add up: the largest by name and all others in one row; and different names for two clients of one name."""
+"""Rows that add up: the largest by name and all others in one row; and names that are not mistaken for each other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from billframes.analysis.metrics import Measure
 from billframes.analysis.result_rows import total_of
 from billframes.analysis.spec import measures
 
-__all__ = ["NARRATIVES", "TRENDS", "named_apart", "top_and_rest", "trend_columns"]
+__all__ = ["NARRATIVES", "TRENDS", "NamesApart", "top_and_rest", "trend_columns"]
 
 NARRATIVES = ("date", "user_name", "client_name", "matter_name", "billing_type", "description", "hours")
 """The columns of time entries with their narratives."""
@@ -64,23 +64,61 @@ def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest:
     return pd.concat([ordered.iloc[:top], row], ignore_index=True)[list(frame.columns.intersection(row.columns))]
 
 
-def named_apart(frame: pd.DataFrame, clients: pd.DataFrame) -> pd.DataFrame:
+class NamesApart:
     """
-    Add the reference to the names of clients that share their name with another client of the firm.
+    Names with which the clients, matters and people of a firm can't be mistaken for each other.
+
+    Names that several share have the reference beside them; of people, the e-mail address.
+
+    Parameters
+    ----------
+    clients, matters, users : DataFrame
+        All of the firm, whichever of them a table shows: so a name is the same in every table.
 
     Examples
     --------
-    >>> firm = pd.DataFrame({"client_id": ["c1", "c2", "c3"], "name": ["Acme", "Acme", "Bolt"],
-    ...                      "reference": ["A-1", "A-2", None]})
+    >>> columns = ["client_id", "name", "reference"]
+    >>> firm = pd.DataFrame([["c1", "Acme", "A-1"], ["c2", "Acme", "A-2"], ["c3", "Bolt", None]], columns=columns)
+    >>> none = pd.DataFrame({each: [] for each in ("matter_id", "user_id", "name", "reference", "email")})
     >>> rows = pd.DataFrame({"client_id": ["c2", "c3"], "client_name": ["Acme", "Bolt"]})
-    >>> named_apart(rows, firm)["client_name"].tolist()
+    >>> NamesApart(firm, none, none)(rows)["client_name"].tolist()
     ['Acme (A-2)', 'Bolt']
     """
-    firm = clients[["client_id", "name", "reference"]].astype("object")
-    here = frame[["client_id", "client_name"]].rename(columns={"client_name": "name"}).astype("object")
-    known = pd.concat([firm, here]).dropna(subset=["client_id", "name"]).drop_duplicates("client_id")
-    references = known["reference"].where(known["reference"].notna(), None).tolist()
-    ids = known["client_id"].tolist()
-    names = dict(zip(ids, names_apart(known["name"].tolist(), ids, references), strict=True))
-    apart = [names.get(id_, name) for id_, name in zip(frame["client_id"], frame["client_name"], strict=True)]
-    return frame.assign(client_name=pd.Series(apart, index=frame.index, dtype=frame["client_name"].dtype))
+
+    def __init__(self, clients: pd.DataFrame, matters: pd.DataFrame, users: pd.DataFrame) -> None:
+        self._frames = {"client": (clients, "reference"), "matter": (matters, "reference"), "user": (users, "email")}
+        self._known: dict[str, pd.DataFrame] = {}
+
+    def __call__(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows with these names of the clients, matters and people in them."""
+        for column, kind in _NAMED.items():
+            name = f"{column}_name"
+            if f"{column}_id" in frame and name in frame:
+                apart = frame[f"{column}_id"].astype("object").map(self._shared(kind, frame, column))
+                names = apart.where(apart.notna(), frame[name].astype("object"))
+                frame = frame.assign(**{name: pd.Series(names, index=frame.index, dtype="str")})
+        return frame
+
+    def name(self, column: str, id_: str | None, name: str) -> str:
+        """Return the name of one client, matter or person."""
+        row = self(pd.DataFrame({f"{column}_id": [id_], f"{column}_name": [name]}, dtype="str"))
+        return str(row[f"{column}_name"].iloc[0])
+
+    def _shared(self, kind: str, frame: pd.DataFrame, column: str) -> dict[str, str]:
+        """Return the names to show, by id, of those whose name is not theirs alone."""
+        if kind not in self._known:
+            firm, reference = self._frames[kind]
+            columns = {f"{kind}_id": "id", "name": "name", reference: "reference"}
+            self._known[kind] = firm[[*columns]].rename(columns=columns).astype("object")
+        # Rows can name someone whom the firm's list no longer has.
+        here = frame[[f"{column}_id", f"{column}_name"]].set_axis(["id", "name"], axis="columns").astype("object")
+        here = here[~here["id"].isin(self._known[kind]["id"])]
+        known = pd.concat([self._known[kind], here]) if here["id"].notna().any() else self._known[kind]
+        known = known.dropna(subset=["id", "name"]).drop_duplicates("id")
+        known = known[known["name"].duplicated(keep=False)]
+        references = [None if pd.isna(each) else str(each) for each in known["reference"]]
+        names = names_apart(known["name"].tolist(), known["id"].tolist(), references)
+        return dict(zip(known["id"], names, strict=True))
+
+
+_NAMED = {"client": "client", "matter": "matter", "user": "user", "responsible": "user", "originator": "user"}

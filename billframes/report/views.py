@@ -94,7 +94,7 @@ class View:
 
 def timekeepers(month: Month) -> tuple[View, list[str]]:
     """Return utilization by timekeeper, and a note of those without hours: they are only in the total."""
-    rows, total = month.utilization, month.utilization_total
+    rows, total = month.named(month.utilization), month.utilization_total
     idle = rows["total_hours"].abs() < LEAST_HOURS
     note = [] if month.scope or month.is_empty else _without_hours(rows[idle])
     order = "client_hours" if month.scope else "utilization"
@@ -160,7 +160,7 @@ def change(month: Month, measure: str) -> View | None:
         return None
     by = month.divided_by("client")
     rows, total = month.changes(measure, by)
-    what = {"billed_amount": "fees", "billing_realization": "realization"}[measure]
+    what = {"billed_amount": "fees billed", "billing_realization": "realization"}[measure]
     title = f"Change of {what} by {title_of_key(by)}"
     return _by("bridge", title, month, rows, total, "")
 
@@ -192,12 +192,11 @@ def exposure(month: Month) -> View:
 
 
 def scorecard(month: Month) -> tuple[View, list[str]]:
-    """Return the firm's scorecard by timekeeper, without hours of 0.0, and a note of those who have no figures."""
-    rows = month.scorecard()
+    """Return the firm's scorecard by timekeeper, and a note of those who have no figures."""
+    rows = month.named(month.scorecard())
     idle = rows["client_hours"].abs() < LEAST_HOURS
     amounts = rows[["billed_amount", "wip_amount", "receivable_amount"]].fillna(0)
     gone = idle & (amounts == 0).all(axis=1)
-    rows = rows.assign(**{name: rows[name].mask(idle) for name in ("client_hours", "utilization")})
     view = _by("scorecard", "Scorecard by timekeeper", month, rows[~gone], rows.iloc[:0], "")
     names = ", ".join(rows.loc[gone, "user_name"].astype("str"))
     said = f"Not listed, with neither client hours nor amounts: {names}. Peers are all with available hours."
@@ -253,7 +252,7 @@ def stale(month: Month) -> View:
 
 def budgets(month: Month) -> View:
     """Return the matters that have a budget, the most used first."""
-    rows = month.budgets()
+    rows = month.named(month.budgets())
     rows = rows[rows["budget_amount"].notna()]
     rows = rows.sort_values("budget_burn", ascending=False, kind="stable", ignore_index=True)
     return View(title="Budgets", analysis="budget_burn", label="matter_name", rows=rows, total=rows.iloc[:0])

@@ -255,7 +255,7 @@ def number_formats(currency: str) -> dict[str, str]:
 
 
 def _measures(made: Sequence[Sheet]) -> list[Measure]:
-    return list({each.name: each for sheet in made for each in sheet.measures}.values())
+    return list({(each.name, each.title): each for sheet in made for each in sheet.measures}.values())
 
 
 def _alike(made: Sequence[Sheet]) -> list[tuple[list[str], tuple[str, ...]]]:
@@ -296,7 +296,7 @@ def _widths(sheet: Sheet, columns: Sequence[str], money: str) -> Iterator[float]
     for place, name in enumerate(columns):
         values = sheet.rows[name]
         if place < len(sheet.labels):
-            longest = int(values.astype("str").str.len().max()) if len(values) else 0
+            longest = max(map(len, values.dropna().astype("str")), default=0)
             yield min(_WIDEST, max(_NARROWEST, longest + 2))
             continue
         each = sheet.measures[place - len(sheet.labels)]

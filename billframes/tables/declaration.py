@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,8 @@ class TableOf(TableSpec):
     @property
     def definition(self) -> str:
         """The analysis' formula in the words of the headings."""
-        return in_words(analyses()[self.analysis].formula)
+        words = analyses()[self.analysis]
+        return in_words(words.formula, words.measure)
 
     def _read(self, result: Any) -> Rows:
         needs = [name for name in self.columns if name not in {BUCKETS, PERIODS, *self.where_there}]
@@ -112,7 +114,8 @@ class TableOf(TableSpec):
         periods = [name for name in map(str, frame.columns) if PERIOD.fullmatch(name)]
         own = {BUCKETS: buckets, PERIODS: periods}
         names = [each for name in self.columns for each in own.get(name, [name])]
-        return [found for name in names if name in frame.columns and (found := measure(name))]
+        words = analyses()[self.analysis]
+        return [found for name in names if name in frame.columns and (found := words.measure(name))]
 
     def page_columns(self, frame: pd.DataFrame) -> list[str]:
         """Return the columns that a page in portrait has room for, of those shown of a result."""
@@ -160,7 +163,7 @@ def _text(value: Any) -> str:
     return short_date(value) if isinstance(value, pd.Timestamp) else str(value)
 
 
-def in_words(text: str) -> str:
+def in_words(text: str, words: Callable[[str], Measure | None] = measure) -> str:
     """
     Put headings in place of columns' names.
 
@@ -169,9 +172,9 @@ def in_words(text: str) -> str:
     >>> in_words("`unbilled_amount` is time that `billing_type` says nothing of")
     'unbilled is time that billing type says nothing of'
     """
-    return re.sub(r"`([^`]+)`", _heading, text)
 
+    def heading(name: re.Match[str]) -> str:
+        found = words(name[1])
+        return found.title.lower() if found else name[1].replace("_", " ")
 
-def _heading(name: re.Match[str]) -> str:
-    found = measure(name[1])
-    return found.title.lower() if found else name[1].replace("_", " ")
+    return re.sub(r"`([^`]+)`", heading, text)

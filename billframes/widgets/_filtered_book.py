@@ -13,7 +13,6 @@ import warnings
 
 import pandas as pd
 
-from billframes._names import names_apart
 from billframes._show import long_date
 from billframes.analysis.checked_frames import CheckedFrames, remembered
 from billframes.analysis.column_types import IDS, ITEM
@@ -27,6 +26,7 @@ from billframes.loading.enrich import join_details
 from billframes.loading.load_info import as_whole
 from billframes.periods import Period, period_before
 from billframes.report.footnotes import later_balances
+from billframes.report.tables import NamesApart
 from billframes.widgets._filters import Filters
 from billframes.widgets._state import FilterState, Range
 from billframes.widgets._ways import WAYS
@@ -70,24 +70,10 @@ class BookFilters:
             self._filters[name] = Filters(join_details(getattr(self.book, name), details))
         return self._filters[name]
 
-    def named_apart(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Add the reference to the names of clients, matters and people that share their name with another."""
-        for key, shared in self._shared_names.items():
-            name = f"{key}_name"
-            if f"{key}_id" in frame and name in frame and shared:
-                frame = frame.assign(**{name: frame[f"{key}_id"].map(shared).fillna(frame[name])})
-        return frame
-
     @functools.cached_property
-    def _shared_names(self) -> dict[str, dict[str, str]]:
-        """Names with references, by kind and id, of those whose name is not theirs alone."""
-        book = self.book
-        people = _shared(book.users, "user_id", "email")
-        return {
-            "client": _shared(book.clients, "client_id", "reference"),
-            "matter": _shared(book.matters, "matter_id", "reference"),
-            **dict.fromkeys(("user", "responsible", "originator"), people),
-        }
+    def named(self) -> NamesApart:
+        """Adds the reference to the names of clients, matters and people that share their name with another."""
+        return NamesApart(self.book.clients, self.book.matters, self.book.users)
 
 
 class FilteredBook:
@@ -241,10 +227,3 @@ class FilteredBook:
             return settings
         ids = dict(zip(everyone["email"].str.lower(), everyone["user_id"], strict=True))
         return settings.by_id(ids).without(set(everyone["user_id"]) - set(users["user_id"]))
-
-
-def _shared(frame: pd.DataFrame, key: str, reference: str) -> dict[str, str]:
-    shared = frame[frame["name"].duplicated(keep=False) & frame["name"].notna()]
-    references = [None if pd.isna(each) else str(each) for each in shared[reference]]
-    names = names_apart(shared["name"].tolist(), shared[key].tolist(), references)
-    return dict(zip(shared[key], names, strict=True))

@@ -315,11 +315,13 @@ def _kind(column: str, dtype: Any) -> str:
 
 def _record_cell(value: Any, kind: str) -> str:
     if pd.isna(value):
-        words = "–"
+        words = MISSING
     elif isinstance(value, dt.datetime):
         words = short_date(value)
+    elif kind == "bf-number":
+        words = format_number(value, "cents")
     else:
-        words = f"{value:,.2f}" if kind == "bf-number" else text_of(enum_label(value) if kind == "bf-enum" else value)
+        words = text_of(enum_label(value) if kind == "bf-enum" else value)
     return f'<td class="{kind}">{words}</td>'
 
 

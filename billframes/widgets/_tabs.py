@@ -13,7 +13,6 @@ from billframes._show import format_number, long_date
 from billframes.analysis.explain import meaning
 from billframes.analysis.explanation import definition_list
 from billframes.analysis.keys import TIMES
-from billframes.analysis.spec import measure
 from billframes.widgets._filtered_book import FilteredBook
 from billframes.widgets._html import (
     busy,
@@ -155,7 +154,7 @@ class ViewTab(w.VBox):  # type: ignore[misc]
         if self._filtered is None or spec is None or self.key is None:
             return
         listed = self.view.rows_behind(self._filtered, self.key, self.result.iloc[row, 0])
-        label, counted = labels_of(self.result)[row], measure(spec.counted)
+        label, counted = labels_of(self.result)[row], self.view.analysis.measure(spec.counted)
         if counted is None:
             raise AssertionError(f"{spec.counted} is not a measure")
         figure = format_number(float(listed[counted.name].sum()), counted.unit)
@@ -274,7 +273,7 @@ def _tiles(view: View, filtered: FilteredBook, total: dict[str, float]) -> str:
             warnings.simplefilter("ignore")
             figures = filtered.before.total(view.analysis)
         before = {name: figures[name] for name in view.tab.compared if name in figures}
-    columns = [found for name in view.tab.tiles if (found := measure(name))]
+    columns = [found for name in view.tab.tiles if (found := view.analysis.measure(name))]
     return tiles(columns, total, before, filtered.currency)
 
 

@@ -19,7 +19,7 @@ from billframes._show import MISSING, short_date
 from billframes.analysis.column_types import ITEMS
 from billframes.analysis.keys import TIMES, By
 from billframes.analysis.metrics import Measure, title_of_key
-from billframes.analysis.spec import Analysis, RecordsSpec, TabSpec, analyses, measure, measures
+from billframes.analysis.spec import Analysis, RecordsSpec, TabSpec, analyses, measures
 from billframes.book_slice import kept
 from billframes.widgets._filtered_book import FilteredBook
 from billframes.widgets._html import labels_of
@@ -69,7 +69,7 @@ class View:
         if self.analysis.table:
             shown: list[Measure] = getattr(tables, self.analysis.name).measures(result)
             return shown
-        return [found for name in result if (found := measure(str(name)))]
+        return [found for name in result if (found := self.analysis.measure(str(name)))]
 
     def only_where_wide(self, result: pd.DataFrame) -> set[str]:
         """Return the measures that a narrow page has no room for."""
@@ -88,7 +88,7 @@ class View:
         result = filtered.result(self.analysis, key)
         if key not in TIMES and self.tab.order in result:
             result = result.sort_values(self.tab.order, ascending=False, kind="stable", ignore_index=True)
-        return filtered.book_filters.named_apart(result)
+        return filtered.book_filters.named(result)
 
     def draw(self, result: pd.DataFrame, ax: Axes, *, currency: str = "") -> Axes:
         """Draw a result."""
@@ -118,7 +118,7 @@ class View:
         parts = [name for name in spec.shown if name in mine and name in measures()]
         mine = mine.loc[mine[spec.counted] != 0, [spec.key, *parts]]
         details = _records(filtered, spec.frames).drop(columns=parts, errors="ignore")
-        rows = filtered.book_filters.named_apart(details.merge(mine, on=spec.key))
+        rows = filtered.book_filters.named(details.merge(mine, on=spec.key))
         rows = rows[[name for name in spec.shown if name in rows]]
         return rows.sort_values(spec.date, ascending=False, kind="stable", ignore_index=True)
 

@@ -63,6 +63,36 @@ def test_running_the_notebooks_gives_the_outputs_stored_in_them():
     assert done.returncode == 0, done.stdout[-5000:]
 
 
+# Figures that a text adds up from those of the outputs.
+ADDED = {
+    ("custom-field", "0.2"): (91.6, -91.4),
+    ("ebilling", "34,847.94"): (32206.94, 2641.00),
+    ("receipts", "9,179.72"): (18179.72, -9000.00),
+}
+
+
+def figures_shown(path):
+    texts = (
+        "".join(text) for each in outputs_of(path) for text in (each.get("text", ()), *each.get("data", {}).values())
+    )
+    plain = re.sub(r"<[^>]+>", " ", " ".join(text for text in texts if not re.fullmatch(r"[\w+/=\s]+", text)))
+    return [float(each.replace(",", "")) for each in re.findall(r"\d[\d,]*(?:\.\d+)?", plain)]
+
+
+@ALL
+def test_the_figures_in_a_notebooks_text_are_those_of_its_outputs(path):
+    shown = figures_shown(path)
+    shown += [100 * each for each in shown if each <= 10]
+    words = " ".join(source(cell) for cell in cells_of(path) if cell["cell_type"] == "markdown")
+    # Small whole numbers are counts that words explain; percentages and figures with separators are results.
+    for said in re.findall(r"\d+(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+(?= ?%)", words):
+        value, decimals = float(said.replace(",", "")), len(said.partition(".")[2])
+        parts = ADDED.get((path.stem, said), (value,))
+        assert sum(parts) == pytest.approx(value), said
+        near = 0.5 * 10**-decimals + 1e-9
+        assert all(any(abs(abs(part) - each) <= near for each in shown) for part in parts), (path.stem, said)
+
+
 @ALL
 def test_a_notebook_begins_with_its_title_and_the_sandbox(path):
     cells = cells_of(path)

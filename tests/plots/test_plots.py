@@ -240,7 +240,12 @@ def bridge_of(before: list[float], after: list[float]) -> pd.DataFrame:
 def test_a_waterfall_of_fees_steps_from_hours_to_mix():
     parts = pd.DataFrame({f"{each}_change_amount": [1000.0, 500.0] for each in ("hours", "rate", "realization", "mix")})
     ax = plots.bridge(parts.assign(before_amount=100.0, after_amount=3100.0))
-    assert [label.get_text() for label in ax.get_yticklabels()][1:-1] == ["Hours", "Rate", "Realization", "Mix"]
+    assert [label.get_text() for label in ax.get_yticklabels()][1:-1] == [
+        "Due to hours",
+        "Due to rate",
+        "Due to realization",
+        "Due to mix",
+    ]
     assert words(ax) == ["200", "+1,500", "+1,500", "+1,500", "+1,500", "6.2k"]
 
 
@@ -255,7 +260,7 @@ def test_a_budget_is_a_mark_and_words_stay_clear_of_it():
     ax = plots.budget_burn(used)
     assert words(ax) == ["12.5%"]
     assert ax.texts[0].xy[0] == 1e6
-    assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["Budget", "Billed time"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["Budget", "Fees billed"]
     assert "Unknown invoices" not in [text.get_text() for text in ax.get_legend().get_texts()]
 
 
@@ -279,7 +284,7 @@ def test_a_point_before_the_work_is_not_cut_off():
 
 def test_days_by_hours_stand_in_where_rates_are_hidden():
     ax = plots.billing_lag(anything(2).assign(amount_weighted_lag_days=None))
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Mean entry", "Weighted by hours"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Mean lag", "Lag by hours"]
 
 
 def test_fixed_fees_without_standard_rates_say_what_an_hour_brought():

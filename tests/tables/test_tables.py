@@ -57,7 +57,7 @@ def test_numbers_are_formatted_and_the_total_is_of_sums(fees):
         "Billable hours",
         "Worth of billed work",
         "Written down",
-        "Billed",
+        "Fees billed",
         "Billing realization",
     ]
     rows = grid(table)
@@ -88,7 +88,7 @@ def test_the_title_says_what_is_shown_and_the_note_what_it_means(fees):
     assert (
         shown.select_one(".gt_sourcenote")
         .get_text()
-        .startswith("billing realization = billed ÷ worth of billed work; ")
+        .startswith("billing realization = fees billed ÷ worth of billed work; ")
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 import billframes as bf
-from billframes._show import change
+from billframes._show import change, format_number
 from billframes.analysis import guards
 from billframes.analysis.explain import meaning
 from billframes.analysis.metrics import Measure
@@ -155,7 +155,7 @@ def test_the_table_ends_with_the_row_of_everything(filtered):
     page = BeautifulSoup(tab._table.value, "html.parser")
     heads = [cell.get_text() for cell in page.thead.find_all("th")]
     cells = dict(zip(heads, (cell.get_text() for cell in page.tfoot.find_all(["th", "td"])), strict=True))
-    assert cells["Billed"] == f"{tab.result['billed_amount'].sum():,.0f}"
+    assert cells["Fees billed"] == format_number(tab.result["billed_amount"].sum(), "money")
     assert len(page.tbody.find_all("tr")) == len(tab.result)
 
 

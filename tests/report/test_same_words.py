@@ -1,0 +1,313 @@
+"""The same words stand for the same figure: in the declarations, on the page, in the workbook and in the explorer."""
+
+from __future__ import annotations
+
+import io
+import sqlite3
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import openpyxl
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+
+from billframes import report
+from billframes._show import MISSING, format_number, month_name
+from billframes.analysis.checked_frames import remembered
+from billframes.analysis.metrics import BUCKET
+from billframes.analysis.spec import analyses
+from billframes.report import sections, workbook as writing
+from billframes.report.figures import figures
+from billframes.report.loading import load
+from billframes.report.month import Month
+from billframes.report.sheets import sheets
+from billframes.report.views import shortened
+from billframes.report.workbook import workbook
+from billframes.sandbox import Sandbox
+from billframes.widgets import _tabs
+from billframes.widgets._filtered_book import BookFilters
+from billframes.widgets._state import FilterState, Range
+from billframes.widgets._views import views
+from tests.report.conftest import connection
+
+BY_AGE = "the headline of a table by age, where the sum of the buckets is called the total"
+PART = "a part of the headline above it, named in its words"
+OTHER_NAMES = {
+    ("total", "Receivables"): BY_AGE,
+    ("total", "Work in progress"): BY_AGE,
+    ("overdue", "Receivables: of these overdue"): PART,
+    ("91+", "Work in progress: of these older than 90 days"): PART,
+    ("wip_days", "Lock-up: of these work in progress"): PART,
+    ("receivable_days", "Lock-up: of these receivables"): PART,
+    ("current", "Receivables, current"): "in a chart beside work in progress, which can't be current",
+}
+"""Columns that have a second name somewhere, and why."""
+
+
+class Named(NamedTuple):
+    """What a column is called in some place."""
+
+    column: str
+    meaning: str
+    title: str
+    place: str
+
+
+def named(month: Month) -> Iterator[Named]:
+    """List what each column is called in results, charts, tiles and headlines."""
+    for analysis in analyses().values():
+        for each in analysis.columns:
+            yield Named(each.name, each.meaning, each.title, analysis.name)
+        chart = analysis.chart
+        drawn = (*chart.columns, *chart.instead.get("columns", ()), *filter(None, [chart.mark])) if chart else ()
+        for name in drawn:
+            found = analysis.measure(name)
+            yield Named(name, found.meaning, chart.legend.get(name, found.title), f"chart of {analysis.name}")
+        for name in analysis.tab.tiles if analysis.tab else ():
+            found = analysis.measure(name)
+            yield Named(name, found.meaning, found.title, f"tile of {analysis.name}")
+    for each, words in headlines(month):
+        yield Named(each.column, each.measure.meaning, words, "headline")
+
+
+def headlines(month):
+    """Return the headline figures, and the words of each with those of the figure that it is a part of."""
+    whole = ""
+    for each in figures(month):
+        whole = whole if each.is_part else each.name
+        yield each, f"{whole}: {each.name}" if each.is_part else each.name
+
+
+def contradictions(found: list[Named]) -> list[str]:
+    """Say which titles stand for several columns, and which columns of one meaning have several titles."""
+    columns, titles = defaultdict(dict), defaultdict(dict)
+    for each in found:
+        columns[each.title.casefold()].setdefault(each.column, each.place)
+        titles[each.column, each.meaning].setdefault(each.title, each.place)
+    return [
+        *(f"{title!r} is {where}" for title, where in columns.items() if len(where) > 1),
+        *(f"{column} ({meaning}) is called {where}" for (column, meaning), where in titles.items() if len(where) > 1),
+    ]
+
+
+def test_a_title_stands_for_one_column_and_a_column_has_one_title(month):
+    found = list(named(month))
+    assert contradictions([each for each in found if (each.column, each.title) not in OTHER_NAMES]) == []
+    # An exception that nothing needs any more would hide the next contradiction.
+    assert {(each.column, each.title) for each in found} >= OTHER_NAMES.keys()
+
+
+def test_a_contradiction_would_be_found(month):
+    found = list(named(month))
+    more = [Named("billed_amount", "Net billed time fees.", "All fees", "a new tile")]
+    assert any(each.startswith("'all fees' is") for each in contradictions([*found, *more]))
+    other = next(each for each in found if each.column == "billed_amount")._replace(title="Billed")
+    assert any("is called {'Fees billed':" in each and "'Billed'" in each for each in contradictions([*found, other]))
+
+
+class Seen(NamedTuple):
+    """A figure as a reader sees it."""
+
+    view: str
+    table: str
+    row: str
+    words: str
+    text: str
+
+
+# Their rows have no name of their own.
+LISTS = {"Stale work and matters", "Overdue invoices", "Items on prebills", "Invoices", "E-billing"}
+# Of these tabs the page or the workbook has tables by the same key.
+KEYS = {
+    "Utilization": ("Timekeeper",),
+    "Realization": ("Client", "Timekeeper"),
+    "Receivables": ("Client",),
+    "Work in progress": ("Client",),
+    "Exposure": ("Client",),
+    "Scorecard": (None,),
+}
+BY_TABLE = {"Total"}
+"""Words that the table's title completes; buckets of days are such, too."""
+SAME = {
+    "Receivables: of these overdue": ("", "Overdue"),
+    "Work in progress: of these older than 90 days": ("Work in progress", "91+ days"),
+    "Lock-up: of these work in progress": ("", "Days of work"),
+    "Lock-up: of these receivables": ("", "Days of receivables"),
+}
+"""The words in tables of what headlines call a part, with the title that completes them."""
+
+
+def texts_of(view: str, title: str, table) -> Iterator[Seen]:
+    heads = [each.get_text().strip() for each in table.thead.find_all("th")]
+    for row in table.select("tbody tr, tfoot tr"):
+        name, *texts = (each.get_text().strip() for each in row.find_all(["th", "td"]))
+        for words, text in zip(heads[1:], texts, strict=True):
+            yield Seen(view, title, name, words, text)
+
+
+def on_the_page(month: Month) -> Iterator[Seen]:
+    made = [
+        *(report.headlines(month), report.changes(month), report.utilization(month), report.targets(month)),
+        *(report.realization(month, by=key) for key in ("practice_area", "client")),
+        *(report.write_downs(month), report.work_in_progress(month), report.receivables(month), report.trends(month)),
+    ]
+    for section in filter(None, made):
+        page = BeautifulSoup(section._repr_html_(), "html.parser")
+        for each in page.select("span.unit, span.mark"):
+            each.decompose()
+        for tile in page.select("dl.tiles > div"):
+            text = tile.select_one("dd.value").get_text().strip().removesuffix(" days")
+            yield Seen("page", "", "Total", tile.dt.get_text(), text)
+        for table in page.select("table:not(.figures)"):
+            title = table.caption.get_text() if table.caption else page.h2.get_text().partition(", with")[0]
+            yield from texts_of("page", title, table)
+        rows = page.select("table.figures tbody tr:not(.group)")
+        shown = headlines(month) if rows else ()
+        for row, (each, words) in zip(rows, shown, strict=True):
+            assert row.th.get_text().strip() == each.name
+            yield Seen("page", "", "Total", words, row.td.get_text())
+
+
+def in_the_workbook(month: Month, monkeypatch) -> Iterator[Seen]:
+    made = sheets(month)
+    monkeypatch.setattr(writing, "sheets", lambda *_given, **_options: made)
+    book = openpyxl.load_workbook(io.BytesIO(workbook(month)), read_only=True)
+    for sheet in made:
+        _note, *lines = [(), *book[sheet.name].iter_rows(values_only=True)][1 if sheet.note else 0 :]
+        heads, *rows = lines
+        for row in filter(any, rows):
+            count = len(sheet.labels)
+            name = ", ".join(str(each) for each in row[:count] if each is not None)
+            for each, words, value in zip(sheet.measures, heads[count:], row[count:], strict=True):
+                if each.unit not in {"text", "date"}:
+                    yield Seen("workbook", sheet.name, name, words, format_number(value, each.unit))
+    shown = {str(row[0]): row[1] for row in book["Headlines"].iter_rows(values_only=True) if row and row[0]}
+    for each, words in headlines(month):
+        value = shown["   " + each.name if each.is_part else each.name]
+        yield Seen("workbook", "", "Total", words, format_number(value, each.unit))
+
+
+def in_the_explorer(month: Month) -> Iterator[Seen]:
+    period = FilterState().with_criterion("date", Range(month.first, month.last))
+    filtered = BookFilters(month.book, month.loaded_on or month.as_of).filtered(period)
+    for view in views():
+        for key in KEYS.get(view.title, ()):
+            tab = _tabs.ViewTab(view, "UTC")
+            if key and tab.by.value != key:
+                tab.by.value = key
+            tab.show(filtered)
+            table = BeautifulSoup(tab._table.value, "html.parser").table
+            yield from texts_of("explorer", table.caption.get_text(), table)
+            tiles = BeautifulSoup(tab._tiles.value, "html.parser")
+            for each in tiles.select("span.bf-unit"):
+                each.decompose()
+            for tile in tiles.select("dl > div"):
+                yield Seen("explorer", view.title, "Total", tile.dt.get_text(), tile.dd.get_text().strip())
+
+
+def place_of(each: Seen, month: Month) -> tuple[str, str, str, str]:
+    """Return what a figure is of: of whom, and its words with the table's title if that completes them."""
+    subject, _, key = shortened([each.table])[0].partition(" by ")
+    now = {month_name(month.first, short=True), str(pd.Timestamp(month.first))}
+    whole = each.row == "Total" or (each.table == "Twelve months" and each.row in now)
+    of = ("", "Total") if whole else (key.replace("responsible lawyer", "responsible") or each.table, each.row)
+    if each.words in SAME:
+        return (*of, *SAME[each.words])
+    if not each.table and each.words in {"Receivables", "Work in progress"}:
+        return (*of, each.words, "Total")
+    by_age = BUCKET.fullmatch(each.words.removesuffix(" days").replace("–", "-"))
+    completed = each.words in BY_TABLE or (by_age and subject != "Exposure")
+    return (*of, subject if completed else "Receivables" if by_age else "", each.words)
+
+
+@pytest.fixture(scope="module")
+def renamed():
+    """The seeded firm, in which two of the busiest clients, matters and people have one name."""
+    october = "date LIKE '2026-10-%'"
+    with Sandbox() as sandbox, sqlite3.connect(sandbox.database) as database:
+        for table, name in (("client", "name = 'Acme'"), ("matter", "name = 'Advice'"), ("user", _ANN_LEE)):
+            database.execute(
+                f"""UPDATE {table} SET {name} WHERE {table}_id IN (SELECT {table}_id FROM time_entry
+                JOIN matter USING (matter_id) WHERE {october} GROUP BY {table}_id ORDER BY SUM(hours) DESC LIMIT 2)"""
+            )
+        database.commit()
+        yield sandbox
+    database.close()
+
+
+_ANN_LEE = "first_name = 'Ann', last_name = 'Lee'"
+_SETTINGS = """
+currency = "CHF"
+time_zone = "Asia/Tokyo"
+hours_per_day = 7.5
+[targets]
+"grace.nakamura@harrowlindqvist.example.com" = { hours = 1700, fees = 420000, period = "year" }
+"""
+
+
+@pytest.fixture(scope="module", params=["full", "norates"])
+def month(request, renamed, tmp_path_factory) -> Month:
+    """The month of a firm in another currency and time zone, and of a token that may not see rates."""
+    settings = ""
+    if request.param == "full":
+        path = tmp_path_factory.mktemp("firm") / "firm.toml"
+        path.write_text(_SETTINGS, encoding="utf-8")
+        settings = str(path)
+    with connection(renamed.base_url, renamed.tokens[request.param]), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return load("2026-10", settings=settings)
+
+
+@pytest.fixture(scope="module")
+def seen(month) -> list[Seen]:
+    with pytest.MonkeyPatch.context() as monkeypatch, warnings.catch_warnings(), remembered():
+        # Charts are drawn from the rows of the tables, and take most of the time.
+        monkeypatch.setattr(sections, "_chart", lambda *_given, **_options: "")
+        monkeypatch.setattr(_tabs, "picture", lambda *_given, **_options: ("", []))
+        warnings.simplefilter("ignore")
+        shown = [*on_the_page(month), *in_the_workbook(month, monkeypatch), *in_the_explorer(month)]
+    return [each for each in shown if each.table not in LISTS]
+
+
+def test_page_workbook_and_explorer_show_one_figure_under_the_same_words(month, seen):
+    texts, where = defaultdict(lambda: defaultdict(set)), defaultdict(set)
+    for each in seen:
+        place = place_of(each, month)
+        texts[place][each.text].add(f"{each.view}: {each.table}")
+        where[place].add(each.view)
+    assert {place: dict(found) for place, found in texts.items() if len(found) > 1} == {}
+    assert sum(len(views) > 1 for views in where.values()) > 500
+    # A client, matter or person that shares its name is nowhere shown without its reference.
+    rows = {each.row for each in seen}
+    assert not rows & {"Acme", "Advice", "Ann Lee"}
+    for name in ("Acme (", "Ann Lee ("):
+        assert {each.view for each in seen if each.row.startswith(name)} == {"page", "workbook", "explorer"}
+        assert len({each.row.split(", ")[0] for each in seen if each.row.startswith(name)}) == 2
+    everywhere = {words for (*_, words), views in where.items() if len(views) == 3}
+    hours = {"Client hours", "Available hours", "Utilization", "All hours"}
+    assert everywhere >= hours | {"Fees billed", "Settlement", "Overdue", "Total", "91+ days", "On prebills"}
+
+
+def test_the_figures_are_those_of_plain_pandas(month, seen):
+    book, days = month.book, (pd.Timestamp(month.first), pd.Timestamp(month.last))
+    kinds = book.matters.set_index("matter_id")["matter_type"].astype(str)
+    entries = book.time_entries.assign(kind=book.time_entries["matter_id"].map(kinds))
+    for_clients = entries["billing_type"].isin(["billable", "fixedFee"]) & (entries["kind"] != "internal")
+    invoices = book.invoices[book.invoices["invoice_state"] == "final"]
+    owed = invoices[invoices["invoice_date"] <= days[1]]
+    late = owed["due_date"].fillna(owed["invoice_date"]) < days[1]
+    items = (entries[entries["billing_type"] == "billable"], book.expenses, book.fixed_fees)
+    open_items = [each[(each["date"] <= days[1]) & ~each["invoice_id"].isin(owed["invoice_id"])] for each in items]
+    expected = {
+        ("", "Client hours"): (entries.loc[for_clients & entries["date"].between(*days), "hours"].sum(), "hours"),
+        ("Receivables", "Total"): (owed["balance"].sum(), "money"),
+        ("", "Overdue"): (owed.loc[late, "balance"].sum(), "money"),
+        ("Work in progress", "Total"): (sum(each["amount"].sum(skipna=False) for each in open_items), "money"),
+    }
+    shown = {place_of(each, month): each.text for each in seen}
+    found = {words: shown["", "Total", *words] for words in expected}
+    assert found == {words: format_number(value, unit) for words, (value, unit) in expected.items()}
+    assert (found["Work in progress", "Total"] == MISSING) == bool(entries["amount"].isna().all())
