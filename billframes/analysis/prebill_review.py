@@ -359,7 +359,7 @@ ANALYSIS = Analysis(
         Measure("rate", "Rate", "rate", "Rate of the entry."),
         Measure("item_amount", "Item’s amount", "money", "Worth of the item.", adds_up=True, missing_is_none=True),
         Measure("flags", "Flags", "text", "What looks wrong; missing if nothing does."),
-        Measure("invoice_amount", "Invoice", "money", "Amount of the invoice, the same in each of its rows."),
+        Measure("invoice_amount", "Invoice amount", "money", "Amount of the invoice, the same in each of its rows."),
         *shared("items_amount", "unexplained_amount"),
         Measure("client_overdue", "Client’s overdue", "money", "What the client owes and has been due."),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import zoneinfo
 from collections.abc import Sequence
 
 import pandas as pd
@@ -227,7 +228,9 @@ def headlines(month: Month) -> list[str]:
 
 def as_of(month: Month) -> str:
     """Say what day the report stands for, and when its data were loaded."""
-    loaded = month.loaded_at
-    when = f"Data as of {long_date(loaded.date())}, {loaded:%H:%M} UTC. " if loaded else ""
+    zone = month.settings.time_zone
+    loaded = month.loaded_at and month.loaded_at.astimezone(zoneinfo.ZoneInfo(zone))
+    where = zone if zone == "UTC" else f"({zone})"
+    when = f"Data as of {long_date(loaded.date())}, {loaded:%H:%M} {where}. " if loaded else ""
     covers = "" if month.is_over else f" The month is not over: figures run to {long_date(month.last)}."
     return f"{when}Receivables are aged to {long_date(month.as_of)}.{covers}"

@@ -135,7 +135,7 @@ def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark
         Created by `bf.book`. Its firm settings count here, too.
     today : date, optional
         The day from which "last month" is counted, and the last day of the figures. By default the day the time
-        entries were loaded, if known, else today.
+        entries were loaded, in the time zone of the firm's settings, if known, else today.
     title : str
         The firm's name, shown on top.
     remark : str
@@ -157,7 +157,7 @@ def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark
     >>> explorer.tabs.titles[:4]
     ('Overview', 'Utilization', 'Realization', 'Receivables')
     """
-    day = today or day_of(book.time_entries)
+    day = today or book.loaded_on("time_entries") or day_of(book.time_entries)
     if book.period.start and book.period.start > day:
         begins, data = long_date(book.period.start), long_date(day)
         raise ParameterError(f"The period begins on {begins}, after the data of {data}.")

@@ -14,12 +14,13 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
+import billframes as bf
 from billframes import report
 from billframes._show import MISSING, format_number, month_name
 from billframes.analysis.checked_frames import remembered
 from billframes.analysis.metrics import BUCKET
 from billframes.analysis.spec import analyses
-from billframes.report import sections, workbook as writing
+from billframes.report import prebill_sheets, sections, workbook as writing
 from billframes.report.figures import figures
 from billframes.report.loading import load
 from billframes.report.month import Month
@@ -57,7 +58,7 @@ class Named(NamedTuple):
 
 
 def named(month: Month) -> Iterator[Named]:
-    """List what each column is called in results, charts, tiles and headlines."""
+    """List what each column is called in results, charts, tiles, headlines and the sheets of a review."""
     for analysis in analyses().values():
         for each in analysis.columns:
             yield Named(each.name, each.meaning, each.title, analysis.name)
@@ -69,6 +70,11 @@ def named(month: Month) -> Iterator[Named]:
         for name in analysis.tab.tiles if analysis.tab else ():
             found = analysis.measure(name)
             yield Named(name, found.meaning, found.title, f"tile of {analysis.name}")
+    review = analyses()["prebill_review"]
+    for sheet in (prebill_sheets._INVOICES, prebill_sheets._ITEMS):
+        for name, (title, *_form) in sheet.items():
+            if found := review.measure(name):
+                yield Named(name, found.meaning, title, "billframes review")
     for each, words in headlines(month):
         yield Named(each.column, each.measure.meaning, words, "headline")
 
@@ -259,6 +265,14 @@ def month(request, renamed, tmp_path_factory) -> Month:
     with connection(renamed.base_url, renamed.tokens[request.param]), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return load("2026-10", settings=settings)
+
+
+def test_the_day_of_the_data_is_that_of_the_firms_time_zone_everywhere(month):
+    # The sandbox's clock says 20:00 UTC on 31 October, when it is the next day in Tokyo.
+    day = "1 November 2026, 05:00 (Asia/Tokyo)" if month.currency else "31 October 2026, 20:00 UTC"
+    assert f"Data as of {day}." in report.cover(month)._repr_html_()
+    top = BeautifulSoup(bf.explore(month.whole)._top.value, "html.parser")
+    assert f"Data of {day.partition(',')[0]}." in top.get_text()
 
 
 @pytest.fixture(scope="module")
