@@ -15,7 +15,15 @@ from billframes._messages import warn
 from billframes._names import joined
 from billframes.analysis.column_types import ENUMS, Frame
 from billframes.analysis.engine import full_join_by_id, join_by_id, sum_by
-from billframes.analysis.expressions import RESIDUE, as_float, columns_or_null, midnight, null_column, value_if
+from billframes.analysis.expressions import (
+    RESIDUE,
+    as_float,
+    columns_or_null,
+    count_if,
+    midnight,
+    null_column,
+    value_if,
+)
 from billframes.analysis.frames import select_columns
 from billframes.analysis.guards import unknown_values
 from billframes.analysis.units import count_other_units, warn_of_other_units
@@ -253,7 +261,7 @@ def with_contingent(rates: Frame, frames: Mapping[str, Frame]) -> Frame:
     return join_by_id(rates, found.select("invoice_id", _contingent=nw.lit(1.0)), "invoice_id")
 
 
-def count_work_not_passed(counted: nw.Expr) -> dict[str, nw.Expr]:
+def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[str, nw.Expr]]:
     """
     Count invoices that bill more than the work passed can carry; see `warn_of_work_not_passed`.
 
@@ -261,19 +269,30 @@ def count_work_not_passed(counted: nw.Expr) -> dict[str, nw.Expr]:
 
     Parameters
     ----------
+    rates : Frame
+        The invoices, from `with_contingent`.
     counted : Expr
         Whether an invoice is one of those that the analysis counts.
+
+    Returns
+    -------
+    Frame, dict of str to Expr
+        The invoices with the conditions that several counts share, which engines without a plan would work out for each
+        of them, and the counts.
     """
-    counted = counted & C("_contingent").is_null()
     worth = C("_worth").fill_null(0.0)
-    # Time that is worth 0, or whose worth is hidden, is billed by the hour: nothing tells how much it can carry.
-    known = (C("_hidden") == 0) & ((C("_by_worth") > 0) | (C("_by_hours") < 1))
-    over = counted & known & (C("_net") > 0.005) & (C("_net") > worth * WRITE_UP)
-    return {
-        "over": as_float(over).sum(),
-        "excess": value_if(over, C("_net") - worth).sum(),
-        "fees": value_if(counted, C("_net").abs()).sum(),
-        **count_other_units(counted, known),
+    rates = rates.with_columns(
+        _counted=counted & C("_contingent").is_null(),
+        # Time that is worth 0, or whose worth is hidden, is billed by the hour: nothing tells how much it can carry.
+        _known=(C("_hidden") == 0) & ((C("_by_worth") > 0) | (C("_by_hours") < 1)),
+    )
+    rates = rates.with_columns(_over=C("_counted") & C("_known") & (C("_net") > 0.005) & (C("_net") > worth * WRITE_UP))
+    rates, of_units = count_other_units(rates)
+    return rates, {
+        "over": count_if(C("_over")),
+        "excess": value_if(C("_over"), C("_net") - worth).sum(),
+        "fees": value_if(C("_counted"), C("_net").abs()).sum(),
+        **of_units,
     }
 
 

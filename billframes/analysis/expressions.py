@@ -19,6 +19,7 @@ __all__ = [
     "as_day",
     "as_float",
     "columns_or_null",
+    "count_if",
     "day_number",
     "in_period",
     "is_in_period",
@@ -45,7 +46,14 @@ RESIDUE = 1e-9
 
 def as_float(condition: nw.Expr) -> nw.Expr:
     """Return 1.0 if the condition holds, else 0.0: every engine can add these up."""
-    return nw.when(condition).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+    # A cast is half as many steps as a choice between 1.0 and 0.0.
+    return condition.cast(nw.Float64).fill_null(0.0)
+
+
+def count_if(condition: nw.Expr) -> nw.Expr:
+    """Count the rows for which the condition holds; of no rows that may be null, which `collect_counts` takes for 0."""
+    # Spark adds up numbers, not conditions.
+    return condition.cast(nw.Float64).sum()
 
 
 def null_column(dtype: Any) -> nw.Expr:

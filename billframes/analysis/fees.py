@@ -169,12 +169,13 @@ def _like_time(rows: Frame, by: Sequence[str], types: Any, **measures: nw.Expr) 
 def _warn(analysis: str, fees: Frame, invoices: Frame, periods: Sequence[Period]) -> None:
     """Warn of what is missing or hidden, period by period; everything is counted in one query."""
     of_fees: dict[str, nw.Expr] = {}
-    of_invoices: dict[str, nw.Expr] = {}
+    of_invoices: list[tuple[Frame, dict[str, nw.Expr]]] = []
     for n, period in enumerate(periods):
         of_fees[f"{n} hidden"] = value_if(_of_period(n, periods), "_hidden").sum()
-        counted = count_work_not_passed(_counted(period)) | {"lost": count_on_unknown_invoices(invoices, period)}
-        of_invoices |= {f"{n} {name}": each for name, each in counted.items()}
-    found = collect_counts((fees, of_fees), (invoices, of_invoices))
+        rows, counted = count_work_not_passed(invoices, _counted(period))
+        counted["lost"] = count_on_unknown_invoices(invoices, period)
+        of_invoices.append((rows, {f"{n} {name}": each for name, each in counted.items()}))
+    found = collect_counts((fees, of_fees), *of_invoices)
     for n in range(len(periods)):
         counts = {name.removeprefix(f"{n} "): each for name, each in found.items() if name.startswith(f"{n} ")}
         warn_of_unknown_invoices(counts["lost"])

@@ -24,6 +24,7 @@ from billframes._names import first_few, joined
 from billframes.analysis.checked_frames import Found, checked_frames
 from billframes.analysis.column_types import DAYS, ENUMS, FIGURES, IDS, ITEMS, Frame, as_arrow, is_categorical
 from billframes.analysis.engine import collect_counts, to_dicts
+from billframes.analysis.expressions import count_if
 from billframes.analysis.misplaced import message_of, odd_counts
 from billframes.analysis.unique_ids import drop_repeated, is_unique, repeated_span, row_count
 from billframes.errors import IncompleteDataWarning
@@ -143,13 +144,13 @@ class _Checks:
         if not ids_only:
             counted |= {f"misplaced {each}": count for each, count in odd_counts(name, frame, schema).items()}
             undated = [column for column in DAYS.get(name, ()) if _may_lack(frame, column, schema.get(column))]
-            counted |= {f"undated {column}": _count(C(column).is_null()) for column in undated}
+            counted |= {f"undated {column}": count_if(C(column).is_null()) for column in undated}
             figures = [column for column in FIGURES.get(name, ()) if _may_miss(frame, column, schema.get(column))]
-            counted |= {f"missing {column}": _count(_missing(C(column), schema[column])) for column in figures}
+            counted |= {f"missing {column}": count_if(_missing(C(column), schema[column])) for column in figures}
             odd = [column for column in ENUMS if _may_be_odd(frame, column, schema.get(column))]
-            counted |= {f"odd {column}": _count(_odd(column, schema[column])) for column in odd}
+            counted |= {f"odd {column}": count_if(_odd(column, schema[column])) for column in odd}
             if name in ITEMS and _is_flag(schema.get("billed")) and "invoice_id" in schema:
-                counted["billed"] = _count(_BILLED)
+                counted["billed"] = count_if(_BILLED)
         return cls(name, frame, id_, counted)
 
     def mended(self, counts: Mapping[str, int]) -> tuple[Frame, Found]:
@@ -194,11 +195,6 @@ def _warn_of_repeated_span(name: str, frame: nw.DataFrame[Any]) -> None:
             "counts once.",
             IncompleteDataWarning,
         )
-
-
-def _count(condition: nw.Expr) -> nw.Expr:
-    """Count rows; Spark does not add up conditions."""
-    return nw.when(condition).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).sum()
 
 
 def _is_flag(dtype: Any) -> bool:

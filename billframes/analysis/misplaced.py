@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from billframes.analysis.column_types import Frame
+from billframes.analysis.expressions import count_if
 
 __all__ = ["message_of", "odd_counts"]
 
@@ -51,8 +52,8 @@ class _Oddity:
     def excess(self) -> nw.Expr:
         """Count how many more rows are odd than plain; a few odd ones don't count."""
         columns = [C(name) for name in self.columns]
-        odd = nw.when(self.odd(*columns)).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).sum()
-        plain = nw.when(self.plain(*columns)).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).sum()
+        # Where a row is odd, the other condition is known, so `plain` is only null if no row is odd.
+        odd, plain = count_if(self.odd(*columns)), count_if(self.plain(*columns))
         return nw.when(odd >= _SEVERAL).then(odd - plain).otherwise(nw.lit(0.0))
 
     def is_in(self, rows: Mapping[str, pd.Series]) -> bool:

@@ -36,7 +36,6 @@ from billframes.analysis.expressions import (
     in_period,
     is_in_period,
     midnight,
-    null_column,
     rate_at_step,
     rate_days,
     ratio,
@@ -57,26 +56,8 @@ C = nw.col
 
 LEFT_OUT = ("contingency", "probono", "internal")
 _ROW = ("worth", "hours", "_fees", "_paid", "_hidden", "_rows")
-# Result columns that are worth something, and the billing state that each adds up.
-_BY_STATE = {
-    "worked_amount": "final",
-    "unbilled_amount": "unbilled",
-    "prebill_amount": "prebill",
-    "unknown_amount": "unknown",
-}
-_AMOUNTS = (*_BY_STATE, "cohort_amount", "left_out_amount", "standard_amount", "mixed_amount")
-# Result columns that follow from how the invoices' fees are spread; missing if that is unknown.
-_FEES = ("billed_amount", "settled_amount", "due_amount", "due_settled_amount")
-_MEASURES = (
-    *_AMOUNTS,
-    *(f"_hidden_{name}" for name in _AMOUNTS),
-    *_FEES,
-    "_unspread",
-    "billable_hours",
-    "left_out_hours",
-    "left_out_billed_amount",
-    "_left_out_unspread",
-)
+# Of work by its date, result columns that are worth something, and the billing state that each adds up.
+_IN_PROGRESS = {"unbilled_amount": "unbilled", "prebill_amount": "prebill"}
 # Facts about an invoice, as bits of one number: rows are summed by it, so it costs one column, not four.
 MIXED, DUE, UNDATED, UNSPREAD = 1, 2, 4, 8
 
@@ -123,7 +104,8 @@ def realized_fees(frames: dict[str, Frame], options: Options) -> Frame:
         done.insert(1, _unallocated(rates.filter(_counted_invoices(options)), done[0], options))
     work = nw.concat([part.select(*done[0].columns) for part in done]) if len(done) > 1 else done[0]
     _warn(work, with_contingent(rates, frames), options)
-    return _result(options.grouping.add_up(_measured(work, options), _MEASURES), options)
+    work, measures = _with_marks(work, options), _measures(options)
+    return _result(options.grouping.add_up(work.with_columns(**measures), list(measures)), options)
 
 
 def _rates(on_invoices: Frame, frames: dict[str, Frame], options: Options) -> Frame:
@@ -219,52 +201,65 @@ def _with_measures(rows: Frame, options: Options) -> Frame:
     )
 
 
-def _measured(work: Frame, options: Options) -> Frame:
-    """Split what counts from what is left out, and by billing state."""
+def _with_marks(work: Frame, options: Options) -> Frame:
+    """Add what several measures ask of a row, which engines without a plan would work out for each of them."""
     counted, final = options.counted, C("_state") == "final"
-    where = {name: counted & (C("_state") == state) for name, state in _BY_STATE.items()}
-    where["unknown_amount"] = counted & C("_state").is_in(["unknown", "untyped"])
-    where |= {"cohort_amount": counted, "left_out_amount": ~counted, "mixed_amount": counted & final & _is(MIXED)}
-    rate = rate_at_step(options.grouping.settings.standard_rates)
-    if "user_id" not in options.base:
-        rate = null_column(nw.Float64)
-    return work.with_columns(
-        **{name: value_if(condition, "worth") for name, condition in where.items()},
-        **{f"_hidden_{name}": value_if(condition, "_hidden") for name, condition in where.items()},
-        standard_amount=value_if(counted & final, (C("hours") * rate).fill_null(0.0)),
-        _hidden_standard_amount=value_if(counted & final & rate.is_null(), "_rows"),
-        billed_amount=value_if(counted, "_fees"),
-        settled_amount=value_if(counted, "_paid"),
-        due_amount=value_if(counted & _is(DUE), "_fees"),
-        due_settled_amount=value_if(counted & _is(DUE), "_paid"),
-        _unspread=value_if(counted & _is(UNSPREAD), "_rows"),
-        _left_out_unspread=value_if(~counted & _is(UNSPREAD), "_rows"),
-        billable_hours=value_if(counted & final, "hours"),
-        left_out_hours=value_if(~counted, "hours"),
-        left_out_billed_amount=value_if(~counted, "_fees"),
-    )
+    return work.with_columns(_counted=counted, _left_out=~counted, _worked=counted & final)
+
+
+def _measures(options: Options) -> dict[str, nw.Expr]:
+    """Split what counts from what is left out, and by billing state; only what the result needs."""
+    counted, left_out, worked = C("_counted"), C("_left_out"), C("_worked")
+    unknown = counted & C("_state").is_in(["unknown", "untyped"])
+    where = {"worked_amount": worked, "unknown_amount": unknown, "left_out_amount": left_out}
+    where["mixed_amount"] = worked & _is(MIXED)
+    if options.basis == "work_date":
+        where |= {name: counted & (C("_state") == state) for name, state in _IN_PROGRESS.items()}
+        where["cohort_amount"] = counted
+    measures = {name: value_if(condition, "worth") for name, condition in where.items()}
+    measures |= {f"_hidden_{name}": value_if(condition, "_hidden") for name, condition in where.items()}
+    measures |= {"billed_amount": value_if(counted, "_fees"), "settled_amount": value_if(counted, "_paid")}
+    measures |= {"billable_hours": value_if(worked, "hours"), "left_out_hours": value_if(left_out, "hours")}
+    measures["left_out_billed_amount"] = value_if(left_out, "_fees")
+    if options.as_of is not None:
+        due = counted & _is(DUE)
+        measures |= {"due_amount": value_if(due, "_fees"), "due_settled_amount": value_if(due, "_paid")}
+    if options.discounts == "items":
+        measures["_unspread"] = value_if(counted & _is(UNSPREAD), "_rows")
+        measures["_left_out_unspread"] = value_if(left_out & _is(UNSPREAD), "_rows")
+    if rates := options.grouping.settings.standard_rates:
+        rate = rate_at_step(rates)
+        measures["standard_amount"] = value_if(worked, (C("hours") * rate).fill_null(0.0))
+        measures["_hidden_standard_amount"] = value_if(worked & rate.is_null(), "_rows")
+    return measures
 
 
 def _result(totals: Frame, options: Options) -> Frame:
-    known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in _AMOUNTS}
+    """Leave out what is not known, and divide."""
+    there = totals.collect_schema().names()
+    amounts = [name.removeprefix("_hidden_") for name in there if name.startswith("_hidden_")]
+    known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in amounts}
     if options.discounts == "items":
-        known |= {name: nw.when(C("_unspread") == 0).then(C(name)) for name in _FEES}
+        # What follows from how the invoices' fees are spread is missing if that is unknown.
+        fees = ("billed_amount", "settled_amount", "due_amount", "due_settled_amount")
+        known |= {name: nw.when(C("_unspread") == 0).then(C(name)) for name in fees if name in there}
         left_out = nw.when(C("_left_out_unspread") == 0).then(C("left_out_billed_amount"))
         known["left_out_billed_amount"] = left_out
-    totals = (
-        totals.with_columns(**known)
-        .with_columns(
-            write_down_amount=C("worked_amount") - C("billed_amount"),
-            billing_realization=ratio("billed_amount", "worked_amount"),
-            settlement_ratio=ratio("settled_amount", "billed_amount"),
-            due_settlement_ratio=ratio("due_settled_amount", "due_amount"),
-            effective_rate=ratio("billed_amount", "billable_hours"),
-            billed_to_worked=ratio("billed_amount", "cohort_amount"),
-            worked_to_standard=ratio("worked_amount", "standard_amount"),
-            billed_to_standard=ratio("billed_amount", "standard_amount"),
-        )
-        .with_columns(overall_realization=C("billing_realization") * C("settlement_ratio"))
-    )
+    figures = {
+        "write_down_amount": C("worked_amount") - C("billed_amount"),
+        "billing_realization": ratio("billed_amount", "worked_amount"),
+        "settlement_ratio": ratio("settled_amount", "billed_amount"),
+        "effective_rate": ratio("billed_amount", "billable_hours"),
+    }
+    if options.as_of is not None:
+        figures["due_settlement_ratio"] = ratio("due_settled_amount", "due_amount")
+    if options.basis == "work_date":
+        figures["billed_to_worked"] = ratio("billed_amount", "cohort_amount")
+    if options.grouping.settings.standard_rates:
+        figures["worked_to_standard"] = ratio("worked_amount", "standard_amount")
+        figures["billed_to_standard"] = ratio("billed_amount", "standard_amount")
+    totals = totals.with_columns(**known).with_columns(**figures)
+    totals = totals.with_columns(overall_realization=C("billing_realization") * C("settlement_ratio"))
     return options.grouping.finish(totals, _columns(options))
 
 
@@ -299,16 +294,18 @@ def _warn(work: Frame, rates: Frame, options: Options) -> None:
         "hidden": C("_hidden").sum(),
         "unknown": value_if(C("_state") == "unknown", rows).sum(),
         "untyped": value_if(C("_type") == UNKNOWN, rows).sum(),
-        "undated": value_if(final & _is(UNDATED), rows).sum(),
-        "unspread": value_if(final & _is(UNSPREAD), rows).sum(),
     }
+    if options.as_of is not None:
+        of_work["undated"] = value_if(final & _is(UNDATED), rows).sum()
+    if options.discounts == "items":
+        of_work["unspread"] = value_if(final & _is(UNSPREAD), rows).sum()
     if rates_of := options.grouping.settings.standard_rates:
         priced = (C("_hidden") == 0) & (C("worth") != 0)
         of_work |= {name: value_if(priced, column).sum() for name, column in (("priced", "worth"), ("hours", "hours"))}
-    of_invoices = count_work_not_passed(_counted_invoices(options))
+    invoices, of_invoices = count_work_not_passed(rates, _counted_invoices(options))
     if options.basis == "invoice_date":
         of_invoices["lost"] = count_on_unknown_invoices(rates, options.period)
-    counts = collect_counts((work, of_work), (rates, of_invoices))
+    counts = collect_counts((work, of_work), (invoices, of_invoices))
     if rates_of:
         warn_of_high_rates("standard", rates_of, counts["priced"], counts["hours"])
     warn_of_unknown_invoices(counts.get("lost", 0.0))
@@ -336,7 +333,7 @@ def _warn_of_work(counts: Mapping[str, float], types: frozenset[str] | None) -> 
 
 
 def _warn_of_invoices(counts: Mapping[str, float]) -> None:
-    undated, unspread = int(counts["undated"]), int(counts["unspread"])
+    undated, unspread = int(counts.get("undated", 0)), int(counts.get("unspread", 0))
     if undated:
         warn(
             f"{undated} billable time entries are on final invoices without a due date; their invoice date is "

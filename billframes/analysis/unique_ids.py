@@ -168,7 +168,7 @@ def repeated_span(frame: nw.DataFrame[Any]) -> tuple[str, int] | None:
         The first such month or day, and how many rows too many it has. Of frames of over 50,000 rows only the
         second Wednesday of each month is looked at.
     """
-    if frame.collect_schema()["date"] not in (nw.Date, nw.Datetime):
+    if len(frame) < 2 * _MANY or frame.collect_schema()["date"] not in (nw.Date, nw.Datetime):
         return None
     some = C("date").dt.day().is_between(8, 14) & (C("date").dt.weekday() == 3)
     rows = frame.filter(some) if len(frame) > _ALL_DAYS else frame

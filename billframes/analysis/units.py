@@ -12,7 +12,8 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes._names import first_few
-from billframes.analysis.expressions import Rates, as_float, value_if
+from billframes.analysis.column_types import Frame
+from billframes.analysis.expressions import Rates, as_float, count_if, value_if
 from billframes.errors import IncompleteDataWarning
 
 __all__ = [
@@ -36,40 +37,40 @@ _MANY = 50
 _TOO_HIGH = 10.0
 
 
-def count_other_units(counted: nw.Expr, known: nw.Expr) -> dict[str, nw.Expr]:
+def count_other_units(invoices: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
     """
     Count invoices that seem to be in another unit than the items on them; see `warn_of_other_units`.
 
     Parameters
     ----------
-    counted : Expr
-        Whether an invoice is one of those that the analysis counts.
-    known : Expr
-        Whether the worth of its time is known.
+    invoices : Frame
+        With `_counted`, whether the analysis counts the invoice, and `_known`, whether the worth of its time is known.
+
+    Returns
+    -------
+    Frame, dict of str to Expr
+        The invoices with the conditions that several counts share, and the counts.
     """
     net, worth = C("_net"), C("_worth").fill_null(0.0)
-    timed = counted & known & (net > 0) & (worth > 0)
-    low = timed & (net * _LEAST < worth) & (net * _MOST > worth)
-    return {
-        "low": as_float(low).sum(),
-        "low_worth": value_if(low, worth).sum(),
-        "worth": value_if(timed, worth).sum(),
-        "high": as_float(timed & (net > worth * _LEAST) & (net < worth * _MOST)).sum(),
+    on = {name: f"_on{name}" for name in ("_expenses", "_fixed_fees")}
+    invoices = invoices.with_columns(
+        _timed=C("_counted") & C("_known") & (net > 0) & (worth > 0),
+        **{mark: C("_counted") & (C(name) > 0) & (C("_total") > 0) for name, mark in on.items()},
+    )
+    invoices = invoices.with_columns(_low=C("_timed") & (net * _LEAST < worth) & (net * _MOST > worth))
+    counts = {
+        "low": count_if(C("_low")),
+        "low_worth": value_if(C("_low"), worth).sum(),
+        "worth": value_if(C("_timed"), worth).sum(),
+        "high": count_if(C("_timed") & (net > worth * _LEAST) & (net < worth * _MOST)),
         "rows": C("_rows").fill_null(0.0).sum(),
         "gross": (C("_gross_worth") + as_float(C("_hidden") > 0)).sum(),
-        **_count_items("_expenses", counted),
-        **_count_items("_fixed_fees", counted),
     }
-
-
-def _count_items(name: str, counted: nw.Expr) -> dict[str, nw.Expr]:
-    """Add up the items of one kind, and the invoices that they are on."""
-    there = counted & (C(name) > 0) & (C("_total") > 0)
-    return {
-        f"on{name}": as_float(there).sum(),
-        f"sum{name}": value_if(there, name).sum(),
-        f"total{name}": value_if(there, "_total").sum(),
-    }
+    for name, mark in on.items():
+        counts[f"on{name}"] = count_if(C(mark))
+        counts[f"sum{name}"] = value_if(C(mark), name).sum()
+        counts[f"total{name}"] = value_if(C(mark), "_total").sum()
+    return invoices, counts
 
 
 def warn_of_other_units(figure: str, counts: Mapping[str, float]) -> bool:
