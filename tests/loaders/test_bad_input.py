@@ -6,6 +6,7 @@ Which loaders, arguments and fields there are is asked of billframes itself, so 
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import json
 
@@ -43,6 +44,23 @@ def arguments(call):
     return {name: each for name, each in inspect.signature(call).parameters.items() if name not in {"self", "id"}}
 
 
+def refusals(call, wrong):
+    """What is said of each of these arguments; of one that is taken, nothing."""
+    said = {}
+    for arguments in wrong:
+        named = ", ".join(f"{name}={value!r:.30}" for name, value in arguments.items())
+        try:
+            call(**arguments)
+        except bf.ParameterError as error:
+            said[named] = str(error)
+        except Exception as error:
+            error.add_note(f"Given {named}.")
+            raise
+        else:
+            said[named] = ""
+    return said
+
+
 CALLS = [
     (name, each, argument, parameter.annotation)
     for name in LOADERS
@@ -52,15 +70,11 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "method", "argument", "value"),
-    [(*call[:3], value) for call in CALLS for value in WRONG[call[3]]],
-    ids=lambda each: str(each)[:20] if not hasattr(each, "__dict__") else type(each).__name__,
-)
-def test_a_wrong_argument_of_a_loader_is_named_before_any_request(fake, connect, name, method, argument, value):
-    with pytest.raises(bf.ParameterError) as raised:
-        getattr(getattr(connect(health_path="/up"), name), method)(**{argument: value})
-    assert f"{argument}=" in str(raised.value)
+@pytest.mark.parametrize(("name", "method", "argument", "kind"), CALLS)
+def test_a_wrong_argument_of_a_loader_is_named_before_any_request(fake, connect, name, method, argument, kind):
+    call = getattr(getattr(connect(health_path="/up"), name), method)
+    said = refusals(call, [{argument: value} for value in WRONG[kind]])
+    assert {wrong: message for wrong, message in said.items() if f"{argument}=" not in message} == {}
     assert fake.requests == []
 
 
@@ -141,40 +155,38 @@ def required(request):
 
 
 @pytest.mark.parametrize(
-    ("name", "verb", "argument", "value"),
-    [
-        (name, verb, field.name, value)
-        for name, verb, request in requests()
-        for field in fields_of(request)
-        for value in (
-            [7, "x", {7: "x"}, {"nonesuch": "x"}]
-            if is_struct(field.type)
-            else WRONG_VALUES[field.notes.get("kind", "text")]
-        )
-        if not (field.name == "custom_fields" and isinstance(value, dict))
-    ],
+    ("name", "verb", "request_", "field"),
+    [(*each, field) for each in requests() for field in fields_of(each[2])],
+    ids=lambda each: each if isinstance(each, str) else each.__name__ if isinstance(each, type) else each.name,
 )
-def test_a_wrong_value_of_a_verb_is_named_before_any_request(fake, connect, name, verb, argument, value):
-    request = next(each for one, other, each in requests() if (one, other) == (name, verb))
-    values = {**(required(request) if verb == "create" else {}), argument: value}
-    with pytest.raises(bf.ParameterError) as raised:
-        getattr(getattr(connect(), name), verb)(*(["a1"] if verb == "update" else []), **values)
-    assert str(raised.value).startswith((f"{argument}=", f"{argument}[", f"{argument} has no"))
+def test_a_wrong_value_of_a_verb_is_named_before_any_request(fake, connect, name, verb, request_, field):
+    argument, wrong = field.name, WRONG_VALUES[field.notes.get("kind", "text")]
+    if is_struct(field.type):
+        wrong = [7, "x", *([] if argument == "custom_fields" else [{7: "x"}, {"nonesuch": "x"}])]
+    needed = required(request_) if verb == "create" else {"id": "a1"}
+    call = functools.partial(getattr(getattr(connect(), name), verb), **needed)
+    said = refusals(call, [{argument: value} for value in wrong])
+    named = (f"{argument}=", f"{argument}[", f"{argument} has no")
+    assert {wrong: message for wrong, message in said.items() if not message.startswith(named)} == {}
     assert fake.requests == []
 
 
-@pytest.mark.parametrize("id_", [7, "", " ", None, ["a1"], True, "Acme", "Acme 7"])
-@pytest.mark.parametrize("verb", ["get", "update", "delete", "archive", "unarchive"])
-@pytest.mark.parametrize("name", LOADERS)
-def test_a_wrong_id_is_named_before_any_request(fake, connect, name, verb, id_):
-    loader = getattr(connect(), name)
-    if not hasattr(loader, verb):
-        return
+VERBS = [
+    (name, verb)
+    for name in LOADERS
+    for verb in ("get", "update", "delete", "archive", "unarchive")
+    if hasattr(getattr(bf, name), verb)
+]
+
+
+@pytest.mark.parametrize(("name", "verb"), VERBS)
+def test_a_wrong_id_is_named_before_any_request(fake, connect, name, verb):
     changes = {"custom_fields": {}} if name == "users" else {"description": "x"}
     changes = {"notes": "x"} if name in {"clients", "matters"} else changes
     changes = {"label": "x"} if name == "practice_areas" else changes
-    with pytest.raises(bf.ParameterError, match="id="):
-        getattr(loader, verb)(id_, **(changes if verb == "update" else {}))
+    call = functools.partial(getattr(getattr(connect(), name), verb), **(changes if verb == "update" else {}))
+    said = refusals(call, [{"id": wrong} for wrong in (7, "", " ", None, ["a1"], True, "Acme", "Acme 7")])
+    assert {wrong: message for wrong, message in said.items() if "id=" not in message} == {}
     assert fake.requests == []
 
 
