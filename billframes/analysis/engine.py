@@ -76,14 +76,9 @@ def collect_counts(*queries: tuple[Frame, Mapping[str, nw.Expr]]) -> dict[str, f
     rows = [frame.select(**sums) for frame, sums in queries if sums]
     if len(rows) > 1 and isinstance(rows[0], nw.LazyFrame):
         names = [name for _, sums in queries for name in sums]
-        rows = [nw.concat([_with_zeros(row, names) for row in rows]).select(C(*names).sum())]
+        rows = [nw.concat(rows, how="diagonal").select(C(*names).sum())]
     found = {name: value for row in rows for name, value in to_dicts(row)[0].items()}
     return {name: 0.0 if value is None else float(value) for name, value in found.items()}
-
-
-def _with_zeros(row: Frame, names: Sequence[str]) -> Frame:
-    there = row.collect_schema()
-    return row.select(*[C(name).cast(nw.Float64) if name in there else nw.lit(0.0).alias(name) for name in names])
 
 
 def join_by_id(frame: Frame, other: Frame, on: str, how: Literal["left", "inner"] = "left") -> Frame:
