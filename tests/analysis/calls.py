@@ -179,13 +179,13 @@ def bridged(measure: str, keys: str, **options: Any) -> Callable[[Frames], Any]:
     return asked
 
 
-def compared(measure: str, by: str) -> Callable[[Frames], Any]:
+def compared(function: Callable[..., Any], frames: tuple[str, ...], measure: str, by: str) -> Callable[[Frames], Any]:
     """Compare the months of autumn."""
     months = ("2026-09", "2026-10", "2026-12")
 
     def asked(firm: Frames) -> Any:
-        given = {name: firm[name] for name in WORK}
-        return compare({month: realization(**given, by=by, start=month) for month in months}, measure)
+        given = {name: firm[name] for name in frames}
+        return compare({month: function(**given, by=by, start=month) for month in months}, measure)
 
     return asked
 
@@ -280,8 +280,8 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "scorecard beside the role": call(scorecard, *WORK, start="2026-10", by="user", beside="role", as_of="2026-11-15"),
     "scorecard by client": call(scorecard, *WORK, start="2026-10", by="client"),
     "scorecard of the firm": call(scorecard, *WORK, start="2026-10", by=None, as_of="2026-10-20"),
-    "comparison of realization by user": compared("billing_realization", "user"),
-    "comparison of the fees by client": compared("billed_amount", "client"),
+    "comparison of realization by user": compared(realization, WORK, "billing_realization", "user"),
+    "comparison of the hours by client": compared(utilization, ("time_entries", *PEOPLE), "client_hours", "client"),
     "billing lag by client": call(billing_lag, "time_entries", "invoices", *PEOPLE, by="client"),
     "timekeeping lag by user": call(timekeeping_lag, "time_entries", *PEOPLE, settings=SETTINGS),
     "timekeeping lag by originator": call(timekeeping_lag, "time_entries", *PEOPLE, by="originator"),
@@ -328,7 +328,7 @@ ON_CLUSTERS = (
     "stale",
     "prebill review",
     "scorecard beside the role",
-    "comparison of the fees by client",
+    "comparison of the hours by client",
 )
 
 # How many small queries a call runs on lazy frames, each of one row, as its documentation says; calls that are not here

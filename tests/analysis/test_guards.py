@@ -388,7 +388,6 @@ def test_invoices_of_a_state_nobody_knows_are_neither_owed_nor_forgotten(firm):
     assert by(firm, spread, "matter_id", "unknown_amount") == {"m1": 0.0, "m2": 500.0}
 
 
-@on_spark
 def test_work_of_an_unknown_type_or_on_invoices_of_an_unknown_state_is_worth_an_unknown_amount(firm):
     for basis in ("invoice_date", "work_date"):
         frames = entries(firm), invoices(firm, invoice_state=["final", "sent"]), items(firm), no_fees(firm)
@@ -401,6 +400,25 @@ def test_work_of_an_unknown_type_or_on_invoices_of_an_unknown_state_is_worth_an_
             found = realization(work, invoices(firm), items(firm), no_fees(firm), by="client", basis=basis)
         assert by(firm, found, "client_id", "worked_amount") == {"c1": 900.0, "c2": 0.0}
         assert by(firm, found, "client_id", "unknown_amount") == {"c1": 0.0, "c2": 1000.0}
+
+
+@on_spark
+def test_work_of_an_unknown_type_and_on_invoices_of_an_unknown_state_is_each_worth_an_unknown_amount(firm):
+    more = {name: pa.concat_arrays([plain_entries()[name].combine_chunks()] * 2).slice(0, 3) for name in _WORK}
+    work = entries(firm, **more | {
+        "time_entry_id": ["t1", "t2", "t3"], "client_id": ["c1", "c2", "c3"], "invoice_id": ["i1", "i2", "i1"],
+        "billing_type": ["billable", "billable", None],
+    })  # fmt: skip
+    frames = work, invoices(firm, invoice_state=["final", "sent"]), items(firm), no_fees(firm)
+    for basis in ("invoice_date", "work_date"):
+        with warned("'sent'", r"billing_type are unknown: missing \(1 row, hours 3.00\)"):
+            found = realization(*frames, by="client", basis=basis)
+        assert by(firm, found, "client_id", "billed_amount") == {"c1": 700.0, "c2": 0.0, "c3": 0.0}
+        assert by(firm, found, "client_id", "worked_amount") == {"c1": 900.0, "c2": 0.0, "c3": 0.0}
+        assert by(firm, found, "client_id", "unknown_amount") == {"c1": 0.0, "c2": 1000.0, "c3": 900.0}
+
+
+_WORK = ("date", "user_id", "user_name", "matter_id", "matter_type", "hours", "amount")
 
 
 @on_spark

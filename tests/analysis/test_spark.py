@@ -28,8 +28,8 @@ def spark() -> Iterator[Callable[[pa.Table], Any]]:
     """
     Spark in this process and its Java, with what makes many small queries quick.
 
-    It compiles little, has one thread, doesn't remember the line of Python that made each column, and has room enough
-    to look for garbage seldom.
+    It compiles little, has one thread and one partition, so that it neither shuffles nor broadcasts, doesn't remember
+    the line of Python that made each column, and has room enough to look for garbage seldom.
     """
     from py4j.java_gateway import JavaClass, JVMView
     from pyspark.sql import SparkSession
@@ -43,6 +43,7 @@ def spark() -> Iterator[Callable[[pa.Table], Any]]:
         "spark.driver.host": "127.0.0.1",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "1",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.adaptive.enabled": "false",
@@ -56,6 +57,9 @@ def spark() -> Iterator[Callable[[pa.Table], Any]]:
         # Java would look through all of Spark's archives for each function's name, each time that a column uses it.
         for kind in (JVMView, JavaClass):
             patch.setattr(kind, "__getattr__", functools.cache(kind.__getattr__))
+        # Spark knows that one partition needs no shuffle only where it is told.
+        made = SparkSession.createDataFrame
+        patch.setattr(SparkSession, "createDataFrame", lambda *args: made(*args).coalesce(1))
         yield lambda table: session.createDataFrame(_without_dictionaries(table))
     session.stop()
 
