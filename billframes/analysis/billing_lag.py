@@ -6,7 +6,8 @@ age is in work in progress.
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Mapping
+from typing import Literal, cast
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -21,9 +22,9 @@ from billframes.analysis.allocation import (
 )
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_work_on_invoices, warn_of_cut
-from billframes.analysis.engine import collect_counts, sum_by
-from billframes.analysis.expressions import as_float, day_number, is_in_period, ratio
-from billframes.analysis.frames import from_native, to_native
+from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
+from billframes.analysis.expressions import as_float, day_number, is_in_period, ratio, value_if
+from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import divided, shared, summed
@@ -38,8 +39,12 @@ __all__ = ["ANALYSIS", "billing_lag"]
 C = nw.col
 
 
-_ROW = ("entries", "billable_hours", "worked_amount", "total_lag_days", "hour_days", "amount_days", "_hidden")
-_MEASURES = (*_ROW, "postdated_entries")
+_ROW = (
+    *("entries", "billable_hours", "worked_amount", "total_lag_days", "hour_days", "amount_days", "_hidden"),
+    "postdated_entries",
+)
+_MEASURES = (*_ROW, "_lost")
+_LOST = -1.0
 _COLUMNS = (
     "entries",
     "total_lag_days",
@@ -117,7 +122,7 @@ def billing_lag(
 
     Notes
     -----
-    On lazy frames this runs two small queries, and with a period two more; the result stays lazy.
+    On lazy frames this runs two small queries, and with a period up to three more; the result stays lazy.
 
     Examples
     --------
@@ -142,32 +147,61 @@ def billing_lag(
     need_work_on_invoices("billing_lag", {"invoices": invoices, "time_entries": time_entries}, period)
     warn_of_cut("billing_lag", {"time_entries": time_entries}, "work that waited long can be missing")
     grouping = Grouping.of(by, frames, settings)
-    time = billable_time(frames["time_entries"], ("date", *grouping.row_columns), ("invoice_date",))
-    rates = allocation_rates(time_on_invoices(time), frames["invoices"], None, None)
-    final = rates.filter((C("_invoice_state") == "final") & is_in_period("_invoice_date", period))
-    waited = sum_by(_waited(time, final, grouping), grouping.base, _MEASURES)
-    _warn(waited, rates, period)
-    all_final = rates.filter((C("_invoice_state") == "final") & (C("_total") > 0))
-    work, counted = (time, "date"), (all_final, "_invoice_date")
+    entries, heads = frames["time_entries"], _heads(frames["invoices"], period)
+    time = billable_time(lazy(entries), ("date", *grouping.row_columns), ("invoice_date",))
+    waited = collect(sum_by(_waited(time, heads, grouping), grouping.base, _MEASURES), entries)
+    _warn(waited, time, frames, period)
+    billed = heads.filter(C("_final") & (C("_total") > 0))
     missing = "work that waited long can be missing"
-    warn_of_late_start("billing_lag", time_entries, work, counted, period.start, missing)
-    return cast("IntoFrameT", to_native(_result(grouping.add_up(waited, _MEASURES), grouping), time_entries))
+    warn_of_late_start("billing_lag", time_entries, (time, "date"), (billed, "_invoice_date"), period.start, missing)
+    if isinstance(entries, nw.LazyFrame):
+        # All is computed again, now without looking for invoices that were not passed.
+        waited = sum_by(_waited(time, heads.filter(C("_counted") > 0), grouping, "inner"), grouping.base, _MEASURES)
+    # Entries whose invoice was not passed can have keys of their own.
+    waited = waited.filter(C("entries") > 0) if grouping.base else waited
+    return cast("IntoFrameT", to_native(_result(grouping.add_up(waited, _ROW), grouping), time_entries))
 
 
-def _waited(time: Frame, final: Frame, grouping: Grouping) -> Frame:
-    """Give each entry on these invoices the days it waited, and these times its hours and worth."""
-    rows = time.join(final.select("invoice_id", "_invoice_date"), on="invoice_id", how="inner")
-    rows = rows.with_columns(total_lag_days=(day_number("_invoice_date") - day_number("date")).cast(nw.Float64))
-    rows = rows.with_columns(
-        entries=nw.lit(1.0),
-        billable_hours=C("hours"),
-        worked_amount=C("worth").fill_null(0.0),
-        _hidden=as_float(C("worth").is_null()),
+def _heads(invoices: Frame, period: Period) -> Frame:
+    """Give each invoice its day, and whether it counts."""
+    columns = ("invoice_id", "invoice_state", "invoice_date", "amount", "balance")
+    heads = select_columns(lazy(invoices), "invoices", columns)
+    final = C("invoice_state") == "final"
+    return heads.select(
+        "invoice_id",
+        _invoice_date=C("invoice_date"),
+        _day=_day(heads, "invoice_date"),
+        _final=final,
+        _counted=as_float(final & is_in_period("invoice_date", period)),
+        _total=C("amount"),
+    )
+
+
+def _waited(time: Frame, heads: Frame, grouping: Grouping, how: Literal["left", "inner"] = "left") -> Frame:
+    """Give entries on invoices that count the days they waited; mark those whose invoice was not passed."""
+    columns = dict.fromkeys(("invoice_id", "date", "hours", "worth", *grouping.row_columns))
+    on_invoices = time.filter(~C("invoice_id").is_null()).select(*columns)
+    rows = join_by_id(on_invoices, heads.select("invoice_id", "_invoice_date", "_day", "_counted"), "invoice_id", how)
+    rows = rows.with_columns(C("_counted").fill_null(_LOST)).filter(C("_counted") != 0)
+    counted = C("_counted") > 0
+    rows = rows.with_columns(total_lag_days=C("_day") - _day(rows, "date")).with_columns(
+        entries=as_float(counted),
+        billable_hours=value_if(counted, "hours"),
+        worked_amount=value_if(counted, C("worth").fill_null(0.0)),
+        _hidden=as_float(counted & C("worth").is_null()),
+        _lost=as_float(~counted),
         hour_days=C("total_lag_days") * C("hours"),
         amount_days=C("total_lag_days") * C("worth").fill_null(0.0),
         postdated_entries=as_float(C("total_lag_days") < 0),
     )
     return grouping.with_periods(rows, "_invoice_date")
+
+
+def _day(rows: Frame, column: str) -> nw.Expr:
+    """Number a column of dates by day, in the quickest way of the engine."""
+    if isinstance(rows, nw.DataFrame) or rows.implementation.is_polars():
+        return C(column).dt.timestamp("ms") / 86_400_000.0
+    return day_number(column).cast(nw.Float64)
 
 
 def _result(totals: Frame, grouping: Grouping) -> Frame:
@@ -180,10 +214,14 @@ def _result(totals: Frame, grouping: Grouping) -> Frame:
     return grouping.finish(totals, _COLUMNS)
 
 
-def _warn(waited: Frame, rates: Frame, period: Period) -> None:
+def _warn(waited: Frame, time: Frame, frames: Mapping[str, Frame], period: Period) -> None:
     """Warn of what is missing or hidden; everything is counted in one query."""
-    of_invoices = {"lost": count_on_unknown_invoices(rates, period)}
-    counts = collect_counts((waited, {"hidden": C("_hidden").sum()}), (rates, of_invoices))
+    counts = collect_counts((waited, {"hidden": C("_hidden").sum(), "lost": C("_lost").sum()}))
+    if counts["lost"] and (period.start or period.end):
+        # What the entries say of their invoice tells whether it is of the period.
+        on_invoices = collect(time_on_invoices(time), frames["time_entries"])
+        rates = allocation_rates(on_invoices, frames["invoices"], None, None)
+        counts |= collect_counts((rates, {"lost": count_on_unknown_invoices(rates, period)}))
     warn_of_unknown_invoices(counts["lost"])
     if counts["hidden"]:
         warn(

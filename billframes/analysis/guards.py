@@ -166,9 +166,9 @@ class _Checks:
                 found.add(self.name, column, _of_missing(self, rows.filter(missing), column, count))
             elif count and what == "odd":
                 frame = _meant(self, frame, column, found)
-            elif count > 0 and what == "misplaced":
-                used, message = message_of(self.name, column)
-                found.add(self.name, used, message)
+            elif count and what == "misplaced":
+                if told := message_of(self.name, self.frame, column, count):
+                    found.add(self.name, *told)
             elif count and what == "undated":
                 rows = self.few(frame, column).filter(C(column).is_null())
                 found.add(self.name, column, _of_undated(self, rows, column, count))

@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from billframes.analysis.column_types import Frame
+from billframes.analysis.engine import collect_counts
 from billframes.analysis.expressions import count_if
 
 __all__ = ["message_of", "odd_counts"]
@@ -48,16 +49,12 @@ class _Oddity:
     plain: Callable[..., Any]
     message: str
 
-    @property
-    def excess(self) -> nw.Expr:
-        """Count how many more rows are odd than plain; a few odd ones don't count."""
-        columns = [C(name) for name in self.columns]
-        # Where a row is odd, the other condition is known, so `plain` is only null if no row is odd.
-        odd, plain = count_if(self.odd(*columns)), count_if(self.plain(*columns))
-        return nw.when(odd >= _SEVERAL).then(odd - plain).otherwise(nw.lit(0.0))
+    def count(self, which: Callable[..., Any]) -> nw.Expr:
+        """Count the rows that are `odd` or `plain`."""
+        return count_if(which(*[C(name) for name in self.columns]))
 
     def is_in(self, rows: Mapping[str, pd.Series]) -> bool:
-        """Tell whether more of these rows are odd than plain; see `excess`."""
+        """Tell whether more of these rows are odd than plain; a few odd ones don't count."""
         columns = [rows[name] for name in self.columns]
         odd = int(self.odd(*columns).sum())
         return odd >= _SEVERAL and odd > int(self.plain(*columns).sum())
@@ -65,7 +62,8 @@ class _Oddity:
 
 def _scaled(hours: Any, rate: Any, amount: Any) -> Any:
     due = (hours * rate).abs()
-    return (due > 0) & (amount.abs() > due * _SCALE)
+    # What is true of hardly any row comes first: a database then looks at nothing else.
+    return (amount.abs() > due * _SCALE) & (due > 0)
 
 
 def _unscaled(hours: Any, rate: Any, amount: Any) -> Any:
@@ -75,7 +73,7 @@ def _unscaled(hours: Any, rate: Any, amount: Any) -> Any:
 
 def _swapped(hours: Any, rate: Any, amount: Any) -> Any:
     # With an hour, rate and amount are the same.
-    return ((hours.abs() - 1.0).abs() > 0.05) & (rate != 0) & ((rate - hours * amount).abs() < 0.01)
+    return ((rate - hours * amount).abs() < 0.01) & (rate != 0) & ((hours.abs() - 1.0).abs() > 0.05)
 
 
 def _in_place(hours: Any, rate: Any, amount: Any) -> Any:
@@ -140,13 +138,13 @@ def _fits(dtype: Any, dates: bool) -> bool:
 
 def odd_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[str, nw.Expr]:
     """
-    Return the counts to take of a frame, by the name of the oddity.
+    Return the counts of odd rows to take of a frame, by the name of the oddity.
 
     Of eager frames the first rows are looked at now, and only what is odd is returned.
     """
     found = _oddities(name, schema)
     if not isinstance(frame, nw.DataFrame) or not found:
-        return {each.name: each.excess for each in found}
+        return {each.name: each.count(each.odd) for each in found}
     rows = _first_rows(frame, {column: each.dates for each in found for column in each.columns})
     return {each.name: nw.len() for each in found if each.is_in(rows)}
 
@@ -160,7 +158,10 @@ def _first_rows(frame: nw.DataFrame[Any], columns: Mapping[str, bool]) -> dict[s
     }
 
 
-def message_of(name: str, oddity: str) -> tuple[str, str]:
-    """Return the column whose use is warned of, and the warning."""
+def message_of(name: str, frame: Frame, oddity: str, count: float) -> tuple[str, str] | None:
+    """Return the column whose use is warned of, and the warning; None if fewer rows of a lazy frame are odd than not."""
     found = next(each for each in _ODDITIES[name] if each.name == oddity)
+    if not isinstance(frame, nw.DataFrame):
+        if count < _SEVERAL or count <= collect_counts((frame, {"plain": found.count(found.plain)}))["plain"]:
+            return None
     return found.columns[-1], found.message

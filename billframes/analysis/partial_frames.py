@@ -111,7 +111,7 @@ def warn_of_late_start(
     entries, others = (_dates(*each) for each in (work, counted))
     day = day_number(counted[1])
     first = nw.when(day >= start.toordinal()).then(day).min()
-    ends = collect_counts(_earliest(entries, work[1]), (entries, {"rows": nw.len()}), (others, {"first": first}))
+    ends = collect_counts(_earliest(entries, work[1]), (others, {"first": first}))
     if ends["rows"] >= _MANY and ends["first"] and ends["first"] - ends["begin"] < _MONTH:
         _warn_of_beginning(analysis, int(ends["begin"]), others, day, consequence)
 
@@ -129,10 +129,10 @@ def _dates(frame: Frame, name: str) -> Frame:
 
 
 def _earliest(dates: Frame, name: str) -> tuple[Frame, dict[str, nw.Expr]]:
-    """Ask for the number of the earliest day: of one row, as numbering each day takes fifty times as long."""
+    """Ask for the number of the earliest day, and of rows: numbering each day takes fifty times as long."""
     # Of no dates, pandas forgets that they were dates.
-    earliest = dates.select(C(name).min().cast(dates.collect_schema()[name])).filter(~C(name).is_null())
-    return earliest, {"begin": day_number(name).max()}
+    earliest = dates.select(C(name).min().cast(dates.collect_schema()[name]), _rows=nw.len())
+    return earliest.filter(~C(name).is_null()), {"begin": day_number(name).max(), "rows": C("_rows").max()}
 
 
 def _warn_of_beginning(analysis: str, begin: int, others: Frame, day: nw.Expr, consequence: str) -> None:
