@@ -151,8 +151,7 @@ def odd_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[str, 
 
 def _first_rows(frame: nw.DataFrame[Any], columns: Mapping[str, bool]) -> dict[str, pd.Series]:
     """Take the first rows of some columns, dates or numbers: NumPy counts a thousand rows before a query is built."""
-    first = frame.select(*columns).head(_FIRST)
-    series = {name: first.get_column(name) for name in columns}
+    series = {name: frame.get_column(name).head(_FIRST) for name in columns}
     return {
         name: pd.Series((each if columns[name] else each.cast(nw.Float64)).to_numpy()) for name, each in series.items()
     }
