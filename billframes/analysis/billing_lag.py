@@ -198,7 +198,7 @@ def _waited(time: Frame, heads: Frame, grouping: Grouping, how: Literal["left", 
 
 
 def _day(rows: Frame, column: str) -> nw.Expr:
-    """Number a column of dates by day, in the quickest way of the engine."""
+    """Return the day numbers of a column of dates, counted in the quickest way of the engine."""
     if isinstance(rows, nw.DataFrame) or rows.implementation.is_polars():
         return C(column).dt.timestamp("ms") / 86_400_000.0
     return day_number(column).cast(nw.Float64)

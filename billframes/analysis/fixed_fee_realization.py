@@ -11,7 +11,7 @@ from billframes._messages import warn
 from billframes.analysis.arguments import warn_of_no_rate
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_period, need_whole_life, warn_of_cut
-from billframes.analysis.engine import collect_counts, sum_by
+from billframes.analysis.engine import collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import RESIDUE, as_float, in_period, null_column, ratio, value_at_rates, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
@@ -195,7 +195,7 @@ def _rates(linked: Frame, fees: Frame) -> Frame:
 
 def _spread(linked: Frame, rates: Frame) -> Frame:
     columns = ("fixed_fee_id", "_per_worth", "_per_hour", "_fee_date")
-    rows = linked.join(rates.select(*columns), on="fixed_fee_id", how="inner")
+    rows = join_by_id(linked, rates.select(*columns), "fixed_fee_id", "inner")
     return rows.with_columns(
         fee_amount=C("_worth") * C("_per_worth") + C("hours") * C("_per_hour"),
         linked_hours=C("hours"),

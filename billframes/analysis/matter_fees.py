@@ -16,7 +16,7 @@ from billframes.analysis.allocation import (
     unknown_time,
 )
 from billframes.analysis.column_types import Frame
-from billframes.analysis.engine import sum_by
+from billframes.analysis.engine import join_by_id, sum_by
 from billframes.analysis.expressions import as_float, null_column, value_if
 from billframes.analysis.frames import select_columns
 
@@ -71,9 +71,8 @@ def _by_state(rows: Frame, rates: Frame, final: str, billed: nw.Expr) -> Frame:
     def only(state: str, value: nw.Expr) -> nw.Expr:
         return value_if(C("_state") == state, value)
 
-    joined = rows.join(
-        rates.select("invoice_id", "_invoice_state", "_per_worth", "_per_hour"), on="invoice_id", how="left"
-    ).with_columns(_state=billing_state())
+    rates = rates.select("invoice_id", "_invoice_state", "_per_worth", "_per_hour")
+    joined = join_by_id(rows, rates, "invoice_id").with_columns(_state=billing_state())
     fixed = final == "fixed_fee_amount"
     measures = dict.fromkeys(MEASURES, nw.lit(0.0)) | {
         final: only("final", billed),

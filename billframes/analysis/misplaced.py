@@ -158,9 +158,17 @@ def _first_rows(frame: nw.DataFrame[Any], columns: Mapping[str, bool]) -> dict[s
 
 
 def message_of(name: str, frame: Frame, oddity: str, count: float) -> tuple[str, str] | None:
-    """Return the column whose use is warned of, and the warning; None if fewer rows of a lazy frame are odd than not."""
+    """
+    Return the column whose use is warned of, and the warning.
+
+    None if `count`, the odd rows of a lazy frame, are few, or fewer than those that tell the contrary.
+    """
     found = next(each for each in _ODDITIES[name] if each.name == oddity)
-    if not isinstance(frame, nw.DataFrame):
-        if count < _SEVERAL or count <= collect_counts((frame, {"plain": found.count(found.plain)}))["plain"]:
-            return None
+    if not isinstance(frame, nw.DataFrame) and count <= _plain_rows(frame, found, count):
+        return None
     return found.columns[-1], found.message
+
+
+def _plain_rows(frame: Frame, oddity: _Oddity, odd: float) -> float:
+    """Count the rows of a lazy frame that are not odd, if more than a few are."""
+    return odd if odd < _SEVERAL else collect_counts((frame, {"plain": oddity.count(oddity.plain)}))["plain"]

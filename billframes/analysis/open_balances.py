@@ -20,7 +20,7 @@ from billframes.analysis.allocation import (
 )
 from billframes.analysis.arguments import bucket_names
 from billframes.analysis.column_types import ENUMS, Frame
-from billframes.analysis.engine import collect, collect_counts, lazy, sum_by
+from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import RESIDUE, day_number, midnight, null_column, ratio, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping
@@ -202,6 +202,6 @@ def _shares(frames: dict[str, Frame], by: list[str]) -> tuple[Frame, Frame | Non
     rates = allocation_rates(on_invoices, frames["invoices"], expenses, fixed_fees)
     items = billed_items(time, rates, expenses, fixed_fees, by)
     totals = rates.filter(~(C("_total").abs() <= RESIDUE)).select("invoice_id", "_total")
-    shares = items.join(totals, on="invoice_id", how="inner")
+    shares = join_by_id(items, totals, "invoice_id", "inner")
     hidden = None if on_invoices is None else on_invoices.select("invoice_id", "_hidden")
     return shares.select("invoice_id", *by, _share=C("_billed") / C("_total")), hidden

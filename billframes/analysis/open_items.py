@@ -15,7 +15,7 @@ from billframes._messages import warn
 from billframes._names import first_few, joined
 from billframes.analysis.allocation import PREBILL, or_unknown_values
 from billframes.analysis.column_types import ENUMS, ITEMS, Frame
-from billframes.analysis.engine import collect_counts, to_dicts
+from billframes.analysis.engine import collect_counts, join_by_id, to_dicts
 from billframes.analysis.expressions import as_float, columns_or_null, day_number, midnight, null_column, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping, known_type
@@ -173,7 +173,7 @@ def _with_state(rows: Frame, states: Frame, options: Options) -> Frame:
     if not options.include_prebill:
         return _with_untyped(rows.filter(C("invoice_id").is_null()).with_columns(_state=nw.lit("unbilled")))
     # Numbers until only few rows are left: a text for each of a million entries costs as much as the join.
-    rows = rows.join(states, on="invoice_id", how="left").with_columns(C("_then").fill_null(0.0))
+    rows = join_by_id(rows, states, "invoice_id").with_columns(C("_then").fill_null(0.0))
     invoiced = nw.when(C("_then") > 0).then(nw.lit("prebill")).otherwise(nw.lit("unknown"))
     state = nw.when(C("invoice_id").is_null()).then(nw.lit("unbilled")).otherwise(invoiced)
     return _with_untyped(rows.filter(C("_then") < 2).with_columns(_state=state))

@@ -15,7 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import MATTER_TYPES, choice, warn_of_no_rate
 from billframes.analysis.column_types import Frame, as_arrow
-from billframes.analysis.engine import collect_counts, sum_by
+from billframes.analysis.engine import collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, in_period, ratio, value_at_rates, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
@@ -204,7 +204,7 @@ def _fixed(fixed_fees: Frame, invoices: Frame, options: _Options) -> Frame:
     items = options.grouping.select_items(fixed_fees, "fixed_fees", columns).filter(~C("invoice_id").is_null())
     heads = select_columns(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
     final = heads.filter(C("invoice_state") == "final")
-    rows = items.join(final.select("invoice_id", _dated=C("invoice_date")), on="invoice_id", how="inner")
+    rows = join_by_id(items, final.select("invoice_id", _dated=C("invoice_date")), "invoice_id", "inner")
     rows = in_period(rows, "date" if by_work else "_dated", options.period)
     rows = options.grouping.with_periods(rows, "date" if by_work else "_dated")
     return _added(rows.with_columns(fixed_fee_amount=C("amount")), options.grouping, ("fixed_fee_amount",))

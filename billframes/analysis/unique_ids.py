@@ -1,7 +1,8 @@
 """Find out quickly whether ids are unique, and drop rows that are repeated.
 
 A frame that is as its loader made it has unique ids: the load has proved it. For others, every id is made a number, and
-the numbers are sorted, so that equal ones are neighbours. Different ids with the same number only lead to a closer look.
+the numbers are sorted, so that equal ones are neighbours. Different ids with the same number only lead to a closer
+look.
 """
 
 from __future__ import annotations
