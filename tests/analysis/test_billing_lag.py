@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+
+import pandas as pd
 import pytest
 
 from billframes.analysis import billing_lag
@@ -104,6 +107,20 @@ def test_an_invoice_that_was_not_passed_is_warned_about(firm):
     with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
         (row,) = asked(firm, [*WORK, lost])
     assert row["entries"] == 3.0
+    with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
+        rows = asked(firm, [*WORK, (lost[0], "u3", *lost[2:])], by="user")
+    assert {row["user_id"]: row["entries"] for row in rows} == {"u1": 2.0, "u2": 1.0}
+
+
+def test_an_invoice_that_was_not_passed_and_is_of_another_period_is_not_missed(pandas_firm):
+    lost = ("2026-09-21", "u1", "c1", "m1", "billable", 3.0, 900.0, "i99")
+    entries = pandas_firm.entries(lost, lost)
+    for other, warned in (("2026-09-30", 0), ("2026-10-31", 1)):
+        named = entries.assign(time_entry_id=["t1", "t2"], invoice_date=pd.to_datetime(other))
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            billing_lag(named, pandas_firm.invoices(*INVOICES), start="2026-10")
+        assert len(given) == warned
 
 
 def test_bad_input(pandas_firm):

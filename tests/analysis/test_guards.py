@@ -496,6 +496,10 @@ def test_a_balance_above_its_amount_is_another_column(firm):
         aging(many(firm, invoices, amount=good[0], balance=good[1]), as_of="2026-11-30")
     with warned("invoices: balance is more than amount on most invoices"):
         aging(many(firm, invoices, amount=80.0, balance=800.0), as_of="2026-11-30")
+    # Most invoices are paid, six are odd.
+    table = many(Firm(lambda each: each), invoices, rows=13, amount=80.0)
+    columns = {name: table[name].combine_chunks() for name in table.column_names}
+    aging(made(firm, **columns | {"balance": [800.0] * 6 + [0.0] * 7}), as_of="2026-11-30")
     # One invoice is a matter of its own.
     aging(many(firm, invoices, rows=1, amount=80.0, balance=800.0), as_of="2026-11-30")
 
