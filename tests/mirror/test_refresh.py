@@ -81,6 +81,15 @@ def test_added_changed_and_deleted_records_are_taken_over(m, writer):
     equal(m, writer, RECORDS)
 
 
+def test_a_change_that_becomes_visible_minutes_after_its_date_is_taken_over(m, writer, firm):
+    (entry,) = writer.time_entries("2026-09", billed=False, limit=1)["time_entry_id"]
+    dated = m.time - dt.timedelta(minutes=14)
+    changed = "UPDATE time_entry SET description = 'Late', modified_at = ? WHERE time_entry_id = ?"
+    assert execute(firm, changed, f"{dated:%Y-%m-%dT%H:%M:%S.%fZ}", entry) == 1
+    assert did(m.refresh(), "time_entries") == (0, 1, 0)
+    assert "Late" in set(m.time_entries("2026-09")["description"])
+
+
 def test_a_small_change_leaves_other_files_alone(m, writer):
     before = {part.uri for part in m._storage.parts("time_entries", m._open().version.tables["time_entries"])}
     (entry,) = writer.time_entries("2026-10", billed=False, limit=1)["time_entry_id"]
