@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import itertools
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 import billframes as bf
 import billframes.analysis as analyses
-from billframes.analysis.metrics import UNITS, bucket
+from billframes.analysis.metrics import SHARED, UNITS, bucket
 from billframes.analysis.result_rows import total_of
 from billframes.analysis.spec import analyses as declared_analyses, measure, measures
 from billframes.schema import resources
@@ -54,11 +55,13 @@ def test_a_docstring_names_the_columns_that_are_declared(name):
     assert declared - named <= {"as_of", "fees_start", "fees_end"}
 
 
-def test_a_column_is_declared_once():
-    named = {}
+def test_a_column_is_declared_once_and_a_title_of_its_own_changes_nothing_else():
+    named = dict(SHARED)
     for analysis in declared_analyses().values():
         for each in analysis.columns:
-            assert bucket(each.name) or named.setdefault(each.name, each) is each, f"{each.name} of {analysis.name}"
+            first = each if bucket(each.name) else named.setdefault(each.name, each)
+            assert first is each or each.title != first.title, f"{each.name} of {analysis.name}"
+            assert replace(each, title=first.title, meaning=first.meaning) == first
     assert named.keys() <= measures().keys()
 
 
