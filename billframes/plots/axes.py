@@ -9,6 +9,7 @@ The report and the explorer draw charts a second time for phones; `fit_narrow` m
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Sequence
 from typing import Any, cast
@@ -92,7 +93,7 @@ def finish(ax: Axes, title: str, *, values: str, unit: Any, name: str = "") -> A
     pad = 24 if ax.get_legend() else 10
     ax.set_title(title, loc="left", fontsize=SIZE + 1.5, color=INK, fontweight="bold", pad=pad)
     axis, other = (ax.xaxis, ax.yaxis) if values == "x" else (ax.yaxis, ax.xaxis)
-    axis.set_major_formatter(FuncFormatter(lambda value, _position: unit(value)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _position: unit(value, exact=True)))
     axis.set_label_text(name, fontsize=SIZE - 0.5, color=MUTED)
     axis.grid(visible=True, color="#e4e4e4", linewidth=0.6)
     other.grid(visible=False)
@@ -120,48 +121,68 @@ def legend(ax: Axes) -> None:
     )
 
 
-def money(value: float) -> str:
+def money(value: float, *, exact: bool = False) -> str:
     """
     Money on an axis, in thousands or millions where it is large.
+
+    Parameters
+    ----------
+    value : float
+    exact : bool
+        Whether to show all digits, as a tick needs: rounded, 1.25m and 1.3m would have one label.
 
     Examples
     --------
     >>> [money(value) for value in (0, 950, 12_500, 240_000, -2_000, 1_500_000)]
     ['0', '950', '12.5k', '240k', '−2k', '1.5m']
+    >>> [money(value, exact=True) for value in (2.5, 1_000_000, 1_250_000)]
+    ['2.5', '1m', '1.25m']
     """
     if value != value:
         return MISSING
     size = abs(value)
     unit, suffix = (1e6, "m") if size >= 1e6 else (1e3, "k") if size >= 1e3 else (1.0, "")
-    text = rounded(size / unit, "{:,.1f}").removesuffix(".0") if suffix else rounded(size, "{:,.0f}")
+    text = _digits(size / unit, 1 if suffix else 0, exact)
     return f"{MINUS if value < 0 and text != '0' else ''}{text}{suffix}"
 
 
-def hours(value: float) -> str:
+def hours(value: float, *, exact: bool = False) -> str:
     """
-    Hours, or days, on an axis.
+    Hours, or days, on an axis; `exact` as in `money`.
 
     Examples
     --------
-    >>> [hours(value) for value in (0, 2.5, 1250.4)]
-    ['0', '2.5', '1,250']
+    >>> [hours(value) for value in (0, 2.5, 1250.4)], hours(22.5, exact=True)
+    (['0', '2.5', '1,250'], '22.5')
     """
     if value != value:
         return MISSING
-    text = rounded(value, "{:,.1f}").removesuffix(".0") if abs(value) < SMALL else rounded(value, "{:,.0f}")
-    return text.replace("-", MINUS)
+    return _digits(value, 1 if abs(value) < SMALL else 0, exact).replace("-", MINUS)
 
 
-def percent(value: float) -> str:
+def percent(value: float, *, exact: bool = False) -> str:
     """
-    Show a ratio as a percentage; a dash where it is missing.
+    Show a ratio as a percentage; a dash where it is missing; `exact` as in `money`.
 
     Examples
     --------
-    >>> [percent(value) for value in (0.745, 1.0, float("nan"))]
-    ['74.5%', '100.0%', '–']
+    >>> [percent(value) for value in (0.745, 1.0, float("nan"))], percent(0.8825, exact=True)
+    (['74.5%', '100.0%', '–'], '88.25%')
     """
-    return format_number(value, "ratio")
+    if not exact or value != value or _places(value * 100, 1) == 1:
+        return format_number(value, "ratio")
+    return f"{_digits(value * 100, 1, exact).replace('-', MINUS)}%"
+
+
+def _digits(value: float, places: int, exact: bool) -> str:
+    """Write a number with at most so many places after the point; all that it has if it is exact."""
+    text = rounded(value, f"{{:,.{_places(value, places) if exact else places}f}}")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _places(value: float, least: int) -> int:
+    """Return how many places after the point a tick needs."""
+    return next((each for each in range(least, 6) if math.isclose(value, round(value, each), abs_tol=1e-9)), 6)
 
 
 def shortened(label: str, longest: int = LONGEST) -> str:

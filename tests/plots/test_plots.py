@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import inspect
 import io
+import itertools
 import sys
 
 import matplotlib as mpl
@@ -17,6 +18,7 @@ from billframes import plots
 from billframes.analysis import bridge
 from billframes.analysis.spec import measures
 from billframes.errors import MissingColumnError, ParameterError
+from billframes.plots.axes import fit_narrow
 
 DRAWN = [getattr(plots, name) for name in plots.__all__]
 
@@ -52,6 +54,41 @@ def fees() -> pd.DataFrame:
             "billing_realization": [0.9, None, 1.05],
         }
     )
+
+
+UNITS = {"k": 1e3, "m": 1e6, "%": 0.01, "": 1.0}
+
+
+def tick(text: str) -> float:
+    """Read the label of a tick."""
+    number = text.rstrip("km%")
+    return float(number.replace("−", "-").replace(",", "")) * UNITS[text[len(number) :]]
+
+
+@pytest.mark.parametrize(
+    "largest", [3.0, 9.0, 17.0, 22.0, 44.0, 1_100.0, 1_900.0, 14_000.0, 230_000.0, 1.6e6, 1.95e6, 2.4e7]
+)
+@pytest.mark.parametrize("kind", ["realization", "utilization", "effective_rates"])
+def test_the_label_of_a_tick_is_where_it_stands(kind, largest):
+    rows = anything(3)
+    for low, narrow in itertools.product((largest / 3, -largest / 3), (False, True)):
+        values = {name: [largest, low, largest / 7] for name in rows if name != "client_name"}
+        ax = getattr(plots, kind)(rows.assign(**values))
+        if narrow:
+            fit_narrow(ax)
+        ax.figure.canvas.draw()
+        labels = [(each.get_position()[0], each.get_text()) for each in ax.get_xticklabels()]
+        assert len(labels) > 3
+        assert [tick(text) for _, text in labels] == pytest.approx([place for place, _ in labels], rel=1e-9, abs=1e-9)
+
+
+def test_the_label_of_a_tick_on_an_axis_cut_to_what_changed_is_where_it_stands():
+    for before, after in ((0.8811, 0.8852), (0.5, 0.52), (0.9, -0.2)):
+        ends = {"before_ratio": before, "after_ratio": after, "change_ratio": after - before}
+        ax = plots.bridge(pd.DataFrame({"client_name": ["Acme"], **{name: [each] for name, each in ends.items()}}))
+        ax.figure.canvas.draw()
+        for label in ax.get_xticklabels():
+            assert tick(label.get_text()) == pytest.approx(label.get_position()[0], abs=1e-9)
 
 
 @pytest.fixture
