@@ -51,6 +51,15 @@ _MADE = "1 November 2026, 08:00"
 _SCREENS = {"report-screen": (1280, 1500), "report-phone": (390, 844)}
 _WAIT = 120_000
 _GREY = "cell => [...cell.querySelectorAll('.bf-busy, .bf-drawing')].some(each => each.offsetParent)"
+# Else the pictures would have the fonts of the machine that builds them.
+_FONTS = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+<dir>{fonts}</dir>
+<cachedir>{folder}</cachedir>
+<match target="pattern"><edit name="hintstyle" mode="append"><const>hintslight</const></edit></match>
+</fontconfig>
+"""
 _ALONE = "cell => document.querySelectorAll('.jp-Cell').forEach(each => each.hidden = each !== cell)"
 
 
@@ -82,11 +91,29 @@ def drawn(folder: Path, executable: str, environment: Mapping[str, str | None], 
     environment, settings
         What `billframes.report.demo.demonstration` gives.
     """
-    with ThreadPoolExecutor(2) as threads:
+    with _fonts(), ThreadPoolExecutor(2) as threads:
         report = threads.submit(_report, folder, environment, settings)
         rest = threads.submit(_draw, folder, executable, environment, settings, report)
         yield
         rest.result()
+
+
+@contextmanager
+def _fonts() -> Iterator[None]:
+    """Let Chromium see matplotlib's fonts and no others."""
+    import matplotlib
+
+    before = os.environ.get("FONTCONFIG_FILE")
+    with private_folder() as folder:
+        config = folder / "fonts.conf"
+        config.write_text(_FONTS.format(fonts=Path(matplotlib.get_data_path(), "fonts", "ttf"), folder=folder), "utf-8")
+        os.environ["FONTCONFIG_FILE"] = str(config)
+        try:
+            yield
+        finally:
+            os.environ.pop("FONTCONFIG_FILE")
+            if before is not None:
+                os.environ["FONTCONFIG_FILE"] = before
 
 
 def _report(folder: Path, environment: Mapping[str, str | None], settings: str) -> str:
