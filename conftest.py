@@ -189,11 +189,13 @@ def browser():
 
     It ends with its module, because playwright keeps an event loop running that other tests would meet.
     """
-    import shutil
+    from billframes.errors import ConfigError
+    from billframes.report.building import chromium
 
-    chromium = os.environ.get("BILLFRAMES_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if not chromium:
-        wanted = "no Chromium on this machine: apt-get install chromium, or set BILLFRAMES_CHROMIUM"
+    try:
+        executable = chromium()
+    except ConfigError:
+        wanted = "no Chromium on this machine: apt-get install chromium-headless-shell, or set BILLFRAMES_CHROMIUM"
         if os.environ.get("CI"):
             pytest.fail(wanted)
         pytest.skip(wanted)
@@ -204,7 +206,7 @@ def browser():
     quiet = ["--disable-quic", "--no-first-run", "--disable-background-networking"]
     flags = ["--no-sandbox", "--disable-gpu", *quiet, "--disable-component-update", "--disable-sync"]
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, headless=True, args=flags)
+        running = playwright.chromium.launch(executable_path=executable, headless=True, args=flags)
         yield running
         running.close()
 

@@ -72,7 +72,7 @@ def tools() -> str:
     if not executable or not shutil.which("pdftoppm"):
         raise SystemExit(
             "The site's pictures are drawn by Chromium and pdftoppm, and one of them is not on the PATH: install both "
-            "(on Debian, apt-get install chromium poppler-utils), or say by BILLFRAMES_CHROMIUM where Chromium is."
+            "(on Debian, apt-get install chromium-headless-shell poppler-utils), or say by BILLFRAMES_CHROMIUM where Chromium is."
         )
     return executable
 
