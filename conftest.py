@@ -106,29 +106,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def firms_seeded_once() -> Iterator[None]:
-    """Seed a firm once in this process: further sandboxes of its size and seed get a copy."""
+    """Build a firm once in this process: further sandboxes of its size and seed get a copy of the file."""
+    import contextlib
     import sqlite3
+    from pathlib import Path
 
-    from billframes.sandbox import server
+    from billframes.sandbox import Sandbox, store
+    from billframes.sandbox.clock import Clock
 
-    seed_anew, seeded = server.seed_database, {}
+    build_anew, built = store._build, {}
 
-    def seed_database(connection: sqlite3.Connection, **firm: object) -> None:
-        key = tuple(sorted(firm.items()))
-        if key in seeded:
-            connection.rollback()
-            seeded[key].backup(connection)
+    def build(path: Path, seed: store.Seed) -> None:
+        owner = getattr(seed, "__self__", None)
+        key = (owner._size, owner._seed) if isinstance(owner, Sandbox) else None
+        if key not in built:
+            build_anew(path, seed)
+            if key is not None:
+                built[key] = path.read_bytes()
             return
-        seed_anew(connection, **firm)
-        connection.commit()
-        seeded[key] = sqlite3.connect(":memory:", check_same_thread=False)
-        connection.backup(seeded[key])
+        path.write_bytes(built[key])
+        with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+            offset = repr(Clock.starting().offset.total_seconds())
+            connection.execute("UPDATE setting SET value = ? WHERE name = ?", (offset, store._CLOCK))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(server, "seed_database", seed_database)
+        patch.setattr(store, "_build", build)
         yield
-    for each in seeded.values():
-        each.close()
 
 
 @pytest.fixture(scope="session", autouse=True)

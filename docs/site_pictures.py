@@ -57,6 +57,9 @@ _FONTS = """<?xml version="1.0"?>
 <fontconfig>
 <dir>{fonts}</dir>
 <cachedir>{folder}</cachedir>
+<alias><family>serif</family><prefer><family>DejaVu Serif</family></prefer></alias>
+<alias><family>sans-serif</family><prefer><family>DejaVu Sans</family></prefer></alias>
+<alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
 <match target="pattern"><edit name="hintstyle" mode="append"><const>hintslight</const></edit></match>
 </fontconfig>
 """
@@ -72,7 +75,8 @@ def tools() -> str:
     if not executable or not shutil.which("pdftoppm"):
         raise SystemExit(
             "The site's pictures are drawn by Chromium and pdftoppm, and one of them is not on the PATH: install both "
-            "(on Debian, apt-get install chromium-headless-shell poppler-utils), or say by BILLFRAMES_CHROMIUM where Chromium is."
+            "(on Debian, apt-get install chromium-headless-shell poppler-utils), or say by BILLFRAMES_CHROMIUM where "
+            "Chromium is."
         )
     return executable
 
@@ -101,12 +105,12 @@ def drawn(folder: Path, executable: str, environment: Mapping[str, str | None], 
 @contextmanager
 def _fonts() -> Iterator[None]:
     """Let Chromium see matplotlib's fonts and no others."""
-    import matplotlib
+    import matplotlib as mpl
 
     before = os.environ.get("FONTCONFIG_FILE")
     with private_folder() as folder:
         config = folder / "fonts.conf"
-        config.write_text(_FONTS.format(fonts=Path(matplotlib.get_data_path(), "fonts", "ttf"), folder=folder), "utf-8")
+        config.write_text(_FONTS.format(fonts=Path(mpl.get_data_path(), "fonts", "ttf"), folder=folder), "utf-8")
         os.environ["FONTCONFIG_FILE"] = str(config)
         try:
             yield

@@ -217,7 +217,15 @@ def _with_contents(html: str) -> str:
 
 
 # The first has no window to show and starts in a third of the time.
-_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+_NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+)
 _STAMP = re.compile(rb"(/(?:CreationDate|ModDate) \(D:)\d{14}([^)]*\))")
 _EPOCH = b"20000101000000"
 

@@ -17,14 +17,18 @@ pytestmark = [
 
 
 @pytest.mark.parametrize(("function", "names", "options"), BY_CLIENT, ids=lambda each: getattr(each, "__name__", None))
-def test_a_clients_custom_field_groups_every_analysis_and_re_adds(firm, function, names, options):
-    """Acme the elder is in steel, the younger in nothing known, and Zenith in banking."""
-    frames = rich(firm)
+def test_a_clients_custom_field_groups_every_analysis_and_re_adds(pandas_firm, function, names, options):
+    """
+    Acme the elder is in steel, the younger in nothing known, and Zenith in banking.
+
+    `test_engines.py` asks every engine for the same.
+    """
+    frames = rich(pandas_firm)
     given = {name: frames[name] for name in names}
-    rows = firm.rows(function(**given, clients=frames["clients"], by="client_cf_industry", **options))
+    rows = pandas_firm.rows(function(**given, clients=frames["clients"], by="client_cf_industry", **options))
     assert {row["client_cf_industry"] for row in rows} <= {"Steel", "Banking", "Unassigned"}
     assert rows
-    by_client = firm.rows(function(**given, by="client", **options))
+    by_client = pandas_firm.rows(function(**given, by="client", **options))
     for name in by_client[0]:
         found = measure(name)
         if found and found.adds_up and found.unit in {"money", "hours"}:
