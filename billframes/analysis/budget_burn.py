@@ -7,6 +7,7 @@ that is on no final invoice yet at its worth. A matter counts with all its life;
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
@@ -22,7 +23,7 @@ from billframes.analysis.arguments import warn_of_strangers
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_whole_life, warn_of_cut
 from billframes.analysis.engine import collect, collect_counts
-from billframes.analysis.expressions import as_float, map_values, null_column, ratio
+from billframes.analysis.expressions import as_float, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.matter_fees import HIDDEN, MEASURES, USED, fees_of_matters
 from billframes.analysis.metrics import Measure, divided, renamed, shared, summed
@@ -134,11 +135,12 @@ def budget_burn(
     fees = fees_of_matters(frames)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in MEASURES])
-    _warn(used)
+    counts = _counts(used, budgets)
+    _warn(counts)
     rows, unnamed = _with_all_budgets(_named(used, frames.get("matters")), budgets)
     if "matters" not in frames and len(unnamed) == len(budgets):
         _warn_of_unnamed(unnamed)
-    return cast("IntoFrameT", to_native(_result(rows, budgets, _unbudgeted(used, budgets)), time_entries))
+    return cast("IntoFrameT", to_native(_result(rows, budgets, _unbudgeted(counts)), time_entries))
 
 
 def _named(used: Frame, matters: Frame | None) -> Frame:
@@ -178,17 +180,29 @@ def _ids(frame: Frame) -> set[str]:
     return set(cast("nw.DataFrame[Any]", collect(frame.select("matter_id")))["matter_id"].to_list())
 
 
-def _unbudgeted(used: Frame, budgets: dict[str, float]) -> dict[str, float | None]:
-    """Return how many matters have fees and no budget, and the sum of these fees; None if rates are hidden."""
-    amount = nw.sum_horizontal(*USED)
-    rows = used.filter(C("matter_id").is_null() | ~C("matter_id").is_in(list(budgets))).with_columns(
-        _amount=amount,
-        _hidden=nw.sum_horizontal(*HIDDEN),
-        _matters=nw.when(~C("matter_id").is_null()).then(as_float(amount != 0)).otherwise(nw.lit(0.0)),
+def _counts(used: Frame, budgets: dict[str, float]) -> dict[str, float]:
+    """Count what warnings name, and add up the fees of matters without a budget, in one query."""
+    unbudgeted = C("matter_id").is_null() | ~C("matter_id").is_in(list(budgets))
+    rows = used.with_columns(
+        _unbudgeted=as_float(unbudgeted), _amount=nw.sum_horizontal(*USED), _hidden=nw.sum_horizontal(*HIDDEN)
     )
-    found = collect_counts((rows, {name: C(f"_{name}").sum() for name in ("amount", "hidden", "matters")}))
-    amount_known = None if found["hidden"] or math.isnan(found["amount"]) else found["amount"]
-    return {"unbudgeted_matters": found["matters"], "unbudgeted_amount": amount_known}
+    other = C("_unbudgeted") > 0
+    sums = {
+        "unknown": C("_rows_unknown"),
+        "hidden": C("_hidden"),
+        "spread": C("_hidden_billed_amount"),
+        "unbudgeted_amount": value_if(other, "_amount"),
+        "unbudgeted_hidden": value_if(other, "_hidden"),
+        "unbudgeted_matters": value_if(other & ~C("matter_id").is_null(), as_float(C("_amount") != 0)),
+    }
+    return collect_counts((rows, {name: column.sum() for name, column in sums.items()}))
+
+
+def _unbudgeted(counts: Mapping[str, float]) -> dict[str, float | None]:
+    """Return how many matters have fees and no budget, and the sum of these fees; None if rates are hidden."""
+    amount = counts["unbudgeted_amount"]
+    known = None if counts["unbudgeted_hidden"] or math.isnan(amount) else amount
+    return {"unbudgeted_matters": counts["unbudgeted_matters"], "unbudgeted_amount": known}
 
 
 def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float | None]) -> Frame:
@@ -213,9 +227,7 @@ def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float 
     )
 
 
-def _warn(used: Frame) -> None:
-    sums = {"unknown": C("_rows_unknown"), "hidden": nw.sum_horizontal(*HIDDEN), "spread": C("_hidden_billed_amount")}
-    count = collect_counts((used, {name: column.sum() for name, column in sums.items()}))
+def _warn(count: Mapping[str, float]) -> None:
     if count["unknown"]:
         warn(
             f"{int(count['unknown'])} time entries and fixed fees name an invoice that is not among those passed"
