@@ -224,8 +224,8 @@ def _may_lack(frame: Frame, column: str, dtype: Any) -> bool:
 
 
 def _odd(column: str, dtype: Any) -> nw.Expr:
-    """Return which values of an enum are not as declared; in a column of another type, which are missing."""
-    if not _is_text(dtype):
+    """Return which values of an enum are not as declared; in a column that can hold no others, which are missing."""
+    if not _is_text(dtype) or _is_declared(column, dtype):
         return C(column).is_null()
     known = C(column).cast(nw.String).is_in(ENUMS[column])
     return ~known.fill_null(False) if column in _REQUIRED else ~known.fill_null(True)
@@ -237,11 +237,16 @@ def _may_be_odd(frame: Frame, column: str, dtype: Any) -> bool:
         # A column without a single value may be of any type.
         return dtype is not None and column in _REQUIRED
     if not (is_categorical(dtype) and isinstance(frame, nw.DataFrame)):
-        return True
+        return column in _REQUIRED or not _is_declared(column, dtype)
     # pandas has the categories of Arrow only inside.
     values = cast("nw.DataFrame[Any]", as_arrow(frame, [column]) if _is_arrow(frame, column) else frame)[column]
     categories = set(values.cat.get_categories().to_list())
     return not categories <= set(ENUMS[column]) or (column in _REQUIRED and values.null_count() > 0)
+
+
+def _is_declared(column: str, dtype: Any) -> bool:
+    """Return whether a column's type has no values but those declared."""
+    return bool(dtype == nw.Enum) and set(dtype.categories) <= set(ENUMS[column])
 
 
 def _is_text(dtype: Any) -> bool:

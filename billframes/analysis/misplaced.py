@@ -37,8 +37,8 @@ class _Oddity:
     dates : bool
         Whether these are dates; otherwise numbers.
     odd, plain : callable
-        Tell of these columns whether a row is odd, and whether it is one that tells the contrary. They take expressions
-        and pandas Series alike.
+        Tell of these columns whether a row is odd, and whether it is one that tells the contrary; missing is neither.
+        They take expressions and pandas Series alike.
     message : str
     """
 
@@ -60,10 +60,15 @@ class _Oddity:
         return odd >= _SEVERAL and odd > int(self.plain(*columns).sum())
 
 
+def _unless_equal(hours: Any, rate: Any, amount: Any, odd: Any) -> Any:
+    """Return what is odd of rows whose amount is not hours times rate: a database works it out for these few only."""
+    unequal = (amount - hours * rate).abs() >= 0.01
+    return nw.when(unequal).then(odd) if isinstance(unequal, nw.Expr) else unequal & odd
+
+
 def _scaled(hours: Any, rate: Any, amount: Any) -> Any:
     due = (hours * rate).abs()
-    # What is true of hardly any row comes first: a database then looks at nothing else.
-    return (amount.abs() > due * _SCALE) & (due > 0)
+    return _unless_equal(hours, rate, amount, (amount.abs() > due * _SCALE) & (due > 0))
 
 
 def _unscaled(hours: Any, rate: Any, amount: Any) -> Any:
@@ -73,7 +78,8 @@ def _unscaled(hours: Any, rate: Any, amount: Any) -> Any:
 
 def _swapped(hours: Any, rate: Any, amount: Any) -> Any:
     # With an hour, rate and amount are the same.
-    return ((rate - hours * amount).abs() < 0.01) & (rate != 0) & ((hours.abs() - 1.0).abs() > 0.05)
+    odd = ((rate - hours * amount).abs() < 0.01) & (rate != 0) & ((hours.abs() - 1.0).abs() > 0.05)
+    return _unless_equal(hours, rate, amount, odd)
 
 
 def _in_place(hours: Any, rate: Any, amount: Any) -> Any:
@@ -140,7 +146,8 @@ def odd_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[str, 
     """
     Return the counts of odd rows to take of a frame, by the name of the oddity.
 
-    Of eager frames the first rows are looked at now, and only what is odd is returned.
+    Of eager frames the first rows are looked at now, and only what is odd is returned. Of lazy frames all rows are
+    counted: to take the first ones of what it groups or sorts, a database works all of it out a second time.
     """
     found = _oddities(name, schema)
     if not isinstance(frame, nw.DataFrame) or not found:

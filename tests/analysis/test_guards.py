@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, get_args
 
+import narwhals.stable.v2 as nw
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -31,7 +33,7 @@ from billframes.schema.records.clients import MatterType
 from billframes.schema.records.firm import Role
 from billframes.schema.records.shared import InvoiceState
 from billframes.schema.records.work import BillingType
-from tests.analysis.conftest import Firm, pandas as to_pandas
+from tests.analysis.conftest import ENGINES, Firm, pandas as to_pandas
 
 ON_SPARK: list[Callable[[Firm], None]] = []
 
@@ -374,6 +376,20 @@ def test_hours_of_a_billing_type_nobody_knows_are_shown_as_such(firm):
     assert by(firm, found, "user_id", "client_hours") == {"u1": 3.0, "u2": 0.0}
     assert by(firm, found, "user_id", "unknown_hours") == {"u1": 0.0, "u2": 5.0}
     assert by(firm, found, "user_id", "total_hours") == {"u1": 3.0, "u2": 5.0}
+
+
+@pytest.mark.parametrize("engine", ["polars lazy", "duckdb"])
+def test_a_billing_type_may_be_missing_in_a_column_that_holds_no_others_than_those_declared(engine):
+    firm = Firm(ENGINES[engine])
+    work = entries(firm, billing_type=["billable", None])
+    if isinstance(work, pl.LazyFrame):
+        work = work.with_columns(pl.col("billing_type").cast(pl.Enum(ENUMS["billing_type"])))
+    else:
+        work = work.project(f"* replace (billing_type::enum {ENUMS['billing_type']} as billing_type)")
+    assert nw.from_native(work).collect_schema()["billing_type"] == nw.Enum
+    with warned(r"billing_type are unknown: missing \(1 row, hours 5.00\)"):
+        found = utilization(work, start="2026-10")
+    assert by(firm, found, "user_id", "unknown_hours") == {"u1": 0.0, "u2": 5.0}
 
 
 @on_spark
