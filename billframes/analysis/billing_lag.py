@@ -170,7 +170,7 @@ def _heads(invoices: Frame, period: Period) -> Frame:
     return heads.select(
         "invoice_id",
         _invoice_date=C("invoice_date"),
-        _day=_day(heads, "invoice_date"),
+        _day=day_number("invoice_date", heads),
         _final=final,
         _counted=as_float(final & is_in_period("invoice_date", period)),
         _total=C("amount"),
@@ -184,7 +184,7 @@ def _waited(time: Frame, heads: Frame, grouping: Grouping, how: Literal["left", 
     rows = join_by_id(on_invoices, heads.select("invoice_id", "_invoice_date", "_day", "_counted"), "invoice_id", how)
     rows = rows.with_columns(C("_counted").fill_null(_LOST)).filter(C("_counted") != 0)
     counted = C("_counted") > 0
-    rows = rows.with_columns(total_lag_days=C("_day") - _day(rows, "date")).with_columns(
+    rows = rows.with_columns(total_lag_days=C("_day") - day_number("date", rows)).with_columns(
         entries=as_float(counted),
         billable_hours=value_if(counted, "hours"),
         worked_amount=value_if(counted, C("worth").fill_null(0.0)),
@@ -195,13 +195,6 @@ def _waited(time: Frame, heads: Frame, grouping: Grouping, how: Literal["left", 
         postdated_entries=as_float(C("total_lag_days") < 0),
     )
     return grouping.with_periods(rows, "_invoice_date")
-
-
-def _day(rows: Frame, column: str) -> nw.Expr:
-    """Return the day numbers of a column of dates, counted in the quickest way of the engine."""
-    if isinstance(rows, nw.DataFrame) or rows.implementation.is_polars():
-        return C(column).dt.timestamp("ms") / 86_400_000.0
-    return day_number(column).cast(nw.Float64)
 
 
 def _result(totals: Frame, grouping: Grouping) -> Frame:

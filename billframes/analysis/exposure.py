@@ -245,7 +245,7 @@ def _result(totals: Frame, grouping: Grouping, limits: Sequence[str], day: dt.da
     totals = totals.with_columns(
         exposure_amount=C("wip_amount") + C("receivable_amount"),
         **{
-            f"days_since_{name}": (day.toordinal() - day_number(f"last_{name}_date")).cast(nw.Float64)
+            f"days_since_{name}": float(day.toordinal()) - day_number(f"last_{name}_date")
             for name in ("work", "invoice")
         },
     )

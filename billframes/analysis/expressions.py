@@ -42,6 +42,7 @@ Rates = Mapping[str, float | Mapping[Any, float]]
 
 # Sums of doubles that should be zero come out as a residue; a ratio over a residue would be nonsense.
 RESIDUE = 1e-9
+_EPOCH = dt.date(1970, 1, 1).toordinal()
 
 
 def as_float(condition: nw.Expr) -> nw.Expr:
@@ -169,9 +170,16 @@ def in_period(frame: Frame, column: str, period: Period) -> Frame:
     return frame.filter(is_in_period(column, period)) if period.start or period.end else frame
 
 
-def day_number(column: str) -> nw.Expr:
-    """Return the day number of a date column without missing values, as `date.toordinal` counts."""
+def day_number(column: str, rows: Frame | None = None) -> nw.Expr:
+    """
+    Return the day numbers of a column of dates, as `date.toordinal` counts.
+
+    With `rows`, the frame that has the dates, timestamps are used if they are quicker there; otherwise days are
+    counted, and none may be missing.
+    """
     date = nw.col(column).dt
+    if rows is not None and (isinstance(rows, nw.DataFrame) or rows.implementation.is_polars()):
+        return date.timestamp("ms") / 86_400_000.0 + float(_EPOCH)
     past = date.year().cast(nw.Int64) - 1
     number: nw.Expr = past * 365 + past // 4 - past // 100 + past // 400 + date.ordinal_day().cast(nw.Int64)
-    return number
+    return number.cast(nw.Float64)

@@ -87,7 +87,8 @@ def _owed(invoices: Frame, grouping: Grouping, limits: dict[str, float], basis: 
     )
     rows = _apart(rows)
     days = {"_late": "_due"} if basis == "due_date" else {"_late": "_due", "_age": "invoice_date"}
-    rows = rows.with_columns(**{name: _days_since(rows, column, day) for name, column in days.items()})
+    today = float(day.toordinal())
+    rows = rows.with_columns(**{name: today - day_number(column, rows) for name, column in days.items()})
     balance = C("balance")
     # Not clipped, which on some engines makes 0 of a missing number.
     debit = value_if(~(balance < 0), balance)
@@ -136,18 +137,6 @@ def _between(days: str, low: float | None, high: float | None) -> nw.Expr:
     if low is None or high is None:
         return C(days) > low if high is None else C(days) <= high
     return C(days).is_between(low, high, closed="right")
-
-
-def _days_since(rows: Frame, column: str, day: dt.date) -> nw.Expr:
-    """
-    Count the days from a column of dates to `day`.
-
-    Date subtraction differs from engine to engine. Timestamps are used if they are quick; otherwise days are
-    counted.
-    """
-    if isinstance(rows, nw.DataFrame) or rows.implementation.is_polars():
-        return (midnight(day).replace(tzinfo=dt.UTC).timestamp() - C(column).dt.timestamp("ms") / 1000.0) / 86_400.0
-    return (day.toordinal() - day_number(column)).cast(nw.Float64)
 
 
 def _warn(owed: Frame, hidden: Frame | None = None) -> None:

@@ -109,7 +109,7 @@ def warn_of_late_start(
     if start is None or load_info(time_entries) is not None:
         return
     entries, others = (_dates(*each) for each in (work, counted))
-    day = day_number(counted[1])
+    day = day_number(counted[1], others)
     first = nw.when(day >= start.toordinal()).then(day).min()
     ends = collect_counts(_earliest(entries, work[1]), (others, {"first": first}))
     if ends["rows"] >= _MANY and ends["first"] and ends["first"] - ends["begin"] < _MONTH:
@@ -120,7 +120,7 @@ def warn_of_young_work(analysis: str, entries: Frame, others: Frame, consequence
     """Warn of time entries with `date` of which none is old, if there are older invoices with `invoice_date`."""
     entries, others = _dates(entries, "date"), _dates(others, "invoice_date")
     begin = collect_counts(_earliest(entries, "date"))["begin"]
-    _warn_of_beginning(analysis, int(begin), others, day_number("invoice_date"), consequence)
+    _warn_of_beginning(analysis, int(begin), others, day_number("invoice_date", others), consequence)
 
 
 def _dates(frame: Frame, name: str) -> Frame:

@@ -197,7 +197,7 @@ def _histogram(entries: Frame, grouping: Grouping, period: Period) -> pa.Table:
     _warn_of_no_zone(work, grouping.settings.time_zone)
     known = work.filter(~C("created_at").is_null())
     local = known.with_columns(_created=C("created_at").dt.convert_time_zone(grouping.settings.time_zone))
-    lagged = local.with_columns(_lag=(day_number("_created") - day_number("date")).cast(nw.Float64))
+    lagged = local.with_columns(_lag=day_number("_created") - day_number("date"))
     unknown = work.filter(C("created_at").is_null()).with_columns(_lag=null_column(nw.Float64))
     wider = grouping.with_key(_LAG)
     counts = [
