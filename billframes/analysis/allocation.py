@@ -131,6 +131,8 @@ def allocation_rates(
     fixed_fees: Frame | None,
     keep: Iterable[str] = (),
     discounts: str = "time",
+    *,
+    lost: bool = False,
 ) -> Frame:
     """
     Calculate for each invoice how its net billed time fees are allocated.
@@ -146,6 +148,9 @@ def allocation_rates(
     discounts : {"time", "items"}
         What bears the difference between an invoice's items and its amount: its time alone, or time and fixed fees in
         proportion to their worth. Expenses never do.
+    lost : bool
+        Whether invoices that only entries name have a row, too, in which `_passed` is missing. Warnings need it, and a
+        database takes longer.
 
     Returns
     -------
@@ -154,9 +159,9 @@ def allocation_rates(
         fees), the fee of an entry for each unit of its worth (`_per_worth`) and for each hour (`_per_hour`), one of
         which is 0; `_unallocated`, the net fees of an invoice without time to bear them; `_settled`, the part of the
         invoice that is settled; `_fixed_fees`, the sum of its fixed fees, and `_hidden`, the number of its entries
-        without an amount. Invoices that only entries name have a row too, in which `_passed` is missing.
+        without an amount.
     """
-    rates = _with_time(_heads(invoices, keep), on_invoices)
+    rates = _with_time(_heads(invoices, keep), on_invoices, lost=lost)
     for name, frame in (("expenses", expenses), ("fixed_fees", fixed_fees)):
         rates = _with_items(rates, name, frame)
     filled = [C(name).fill_null(0.0) for name in (*ON_INVOICE, "_expenses", "_fixed_fees")]
@@ -327,11 +332,11 @@ def _heads(invoices: Frame, keep: Iterable[str]) -> Frame:
     return heads.select("invoice_id", *kept, **named, _balance=C("balance"), _passed=nw.lit(1.0))
 
 
-def _with_time(heads: Frame, on_invoices: Frame | None) -> Frame:
-    """Add the time on each invoice, and a row for each invoice that only time names."""
+def _with_time(heads: Frame, on_invoices: Frame | None, *, lost: bool) -> Frame:
+    """Add the time on each invoice, and with `lost` a row for each invoice that only time names."""
     if on_invoices is None:
         return heads.with_columns(**dict.fromkeys((*ON_INVOICE, "_rows"), nw.lit(0.0)))
-    return full_join_by_id(heads, on_invoices, "invoice_id")
+    return (full_join_by_id if lost else join_by_id)(heads, on_invoices, "invoice_id")
 
 
 def _with_items(rates: Frame, name: str, items: Frame | None) -> Frame:

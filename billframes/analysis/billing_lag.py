@@ -213,7 +213,7 @@ def _warn(waited: Frame, time: Frame, frames: Mapping[str, Frame], period: Perio
     if counts["lost"] and (period.start or period.end):
         # What the entries say of their invoice tells whether it is of the period.
         on_invoices = collect(time_on_invoices(time), frames["time_entries"])
-        rates = allocation_rates(on_invoices, frames["invoices"], None, None)
+        rates = allocation_rates(on_invoices, frames["invoices"], None, None, lost=True)
         counts |= collect_counts((rates, {"lost": count_on_unknown_invoices(rates, period)}))
     warn_of_unknown_invoices(counts["lost"])
     if counts["hidden"]:

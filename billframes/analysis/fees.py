@@ -116,7 +116,8 @@ def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period
     time = billable_time(lazy(entries), own, ("invoice_date",))
     keep = [name for name in own if name.startswith("client_")]
     items = frames.get("expenses"), frames.get("fixed_fees")
-    rates = allocation_rates(collect(time_on_invoices(time), entries), frames["invoices"], *items, keep)
+    on_invoices = collect(time_on_invoices(time), entries)
+    rates = allocation_rates(on_invoices, frames["invoices"], *items, keep, lost=True)
     # The periods of an invoice are bits of one number, so that each invoice stays one row.
     number = sum((2.0**n * as_float(_counted(period)) for n, period in enumerate(periods)), nw.lit(0.0))
     final = rates.with_columns(_periods=number.cast(nw.Int64)).filter(C("_periods") > 0)
