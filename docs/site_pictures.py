@@ -19,6 +19,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import nbformat
 
@@ -107,17 +108,11 @@ def _fonts() -> Iterator[None]:
     """Let Chromium see matplotlib's fonts and no others."""
     import matplotlib as mpl
 
-    before = os.environ.get("FONTCONFIG_FILE")
     with private_folder() as folder:
         config = folder / "fonts.conf"
         config.write_text(_FONTS.format(fonts=Path(mpl.get_data_path(), "fonts", "ttf"), folder=folder), "utf-8")
-        os.environ["FONTCONFIG_FILE"] = str(config)
-        try:
+        with mock.patch.dict(os.environ, FONTCONFIG_FILE=str(config)):
             yield
-        finally:
-            os.environ.pop("FONTCONFIG_FILE")
-            if before is not None:
-                os.environ["FONTCONFIG_FILE"] = before
 
 
 def _report(folder: Path, environment: Mapping[str, str | None], settings: str) -> str:
