@@ -166,6 +166,14 @@ def client(sandbox):
 
 
 @pytest.fixture(scope="session")
+def october_book(client):
+    """A book of the sandbox's last month for all tests that only read it: it loads each list once."""
+    import billframes as bf
+
+    return bf.book("2026-10", client=client)
+
+
+@pytest.fixture(scope="session")
 def sql(sandbox):
     """Ask the sandbox's own database: the other witness."""
     import sqlite3

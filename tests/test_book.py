@@ -71,9 +71,9 @@ def test_client_hours_are_the_databases(book, sql):
     assert book.utilization()["client_hours"].sum() == pytest.approx(hours / 10_000)
 
 
-def test_capacity_of_a_month_that_is_not_over_ends_on_the_day_of_the_load(client):
+def test_capacity_of_a_month_that_is_not_over_ends_on_the_day_of_the_load(client, october_book):
     """The sandbox's day is the last of its data, so that nobody is expected to have worked the month after."""
-    day = bf.book("2026-10", client=client).loaded_on("time_entries")
+    day = october_book.loaded_on("time_entries")
     first = f"{day:%Y-%m}-01"
     book = bf.book(f"{day:%Y}", client=client)
     until_now = book.utilization(None, start=first, end=day)
@@ -94,17 +94,16 @@ def test_work_dated_after_the_load_is_warned_of(client):
         book.utilization(None)
 
 
-def test_receivables_are_the_open_balances(client, sql):
+def test_receivables_are_the_open_balances(october_book, sql):
     ((balance,),) = sql(
         "select sum(balance) from invoice where invoice_state = 'final' and invoice_date <= '2026-10-31'"
     )
-    october = bf.book("2026-10", client=client)
-    assert october.aging()["total"].sum() == pytest.approx(balance / 10_000)
-    assert october.aging(by="practice_area")["total"].sum() == pytest.approx(balance / 10_000)
+    assert october_book.aging()["total"].sum() == pytest.approx(balance / 10_000)
+    assert october_book.aging(by="practice_area")["total"].sum() == pytest.approx(balance / 10_000)
 
 
-def test_another_span_than_the_books(book, client):
-    assert book.utilization(start="2026-10").equals(bf.book("2026-10", client=client).utilization())
+def test_another_span_than_the_books(book, october_book):
+    assert book.utilization(start="2026-10").equals(october_book.utilization())
 
 
 def test_a_book_without_an_end_needs_as_of(client):
@@ -157,34 +156,32 @@ def test_contingent_work_in_progress_is_the_databases(book, sql):
     assert alone["total"].sum() == pytest.approx(total / 10_000)
 
 
-def test_lockup_by_lawyer_adds_up_to_the_firms_and_is_not_by_month(client):
-    october = bf.book("2026-10", client=client)
-    whole, rows = october.lockup().iloc[0], october.lockup("responsible")
+def test_lockup_by_lawyer_adds_up_to_the_firms_and_is_not_by_month(october_book):
+    whole, rows = october_book.lockup().iloc[0], october_book.lockup("responsible")
     for name in ("wip_amount", "receivable_amount", "fees_amount", "left_out_wip_amount"):
         assert rows[name].sum() == pytest.approx(whole[name])
     one = rows[rows["fees_amount"] > 0].iloc[0]
     assert one["wip_days"] == pytest.approx(one["wip_amount"] / one["fees_amount"] * 365)
     with pytest.raises(bf.ParameterError, match="by month"):
-        october.lockup(["responsible", "month"])
+        october_book.lockup(["responsible", "month"])
 
 
-def test_lockup_says_which_fees_it_measures_with(client, sql):
+def test_lockup_says_which_fees_it_measures_with(october_book, sql):
     ((fees,),) = sql(
         """
         select sum(i.amount - coalesce((select sum(amount) from expense where invoice_id = i.invoice_id), 0))
         from invoice i where invoice_state = 'final' and invoice_date between '2025-11-01' and '2026-10-31'
         """
     )
-    october = bf.book("2026-10", client=client)
-    (row,) = october.lockup().to_dict("records")
+    (row,) = october_book.lockup().to_dict("records")
     days = [str(row[name].date()) for name in ("as_of", "fees_start", "fees_end")]
     assert days == ["2026-10-31", "2025-11-01", "2026-10-31"]
     assert row["fees_amount"] == pytest.approx(fees / 10_000)
-    work = october.wip().iloc[0]
+    work = october_book.wip().iloc[0]
     assert row["left_out_wip_amount"] == work["contingent_amount"] > 0
-    waiting = work["total"] - work["contingent_amount"] + october.aging()["total"].iloc[0]
+    waiting = work["total"] - work["contingent_amount"] + october_book.aging()["total"].iloc[0]
     assert row["lockup_days"] == pytest.approx(waiting / row["fees_amount"] * 365)
-    by_client = october.contribution(start="2025-11-01", end="2026-10-31")
+    by_client = october_book.contribution(start="2025-11-01", end="2026-10-31")
     assert by_client["fees_amount"].sum() == pytest.approx(fees / 10_000)
 
 
@@ -224,9 +221,9 @@ def test_balances_of_both_field_sets_are_one_and_the_receivables(book, client):
         assert first[name].sum() == pytest.approx(owed[name]), name
 
 
-def test_before_all_data_nobody_is_financed(client):
+def test_before_all_data_nobody_is_financed(client, october_book):
     with pytest.warns(bf.IncompleteDataWarning, match="balances are as loaded"):
         none = bf.book("2019-03", client=client).lockup(by="client")
-    some = bf.book("2026-10", client=client).lockup(by="client")
+    some = october_book.lockup(by="client")
     assert none.empty
     assert none.dtypes.equals(some.dtypes)

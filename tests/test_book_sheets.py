@@ -17,8 +17,8 @@ OCTOBER = "between '2026-10-01' and '2026-10-31'"
 
 
 @pytest.fixture(scope="module")
-def book(client):
-    return bf.book("2026-10", client=client)
+def book(october_book):
+    return october_book
 
 
 # What of each invoice is no time, and the worth of its billable time.

@@ -133,9 +133,22 @@ def _page(
     few = _few(total, size, passed + limit)
     where = _where(collection, request.filters, walking=not few)
     order = _order(collection, request, backwards=backwards, few=few)
-    paging = f"SELECT {collection.key} FROM {collection.table}{where} ORDER BY {order} LIMIT :limit OFFSET :offset"  # noqa: S608
-    ids = [row[0] for row in connection.execute(paging, {**values, "limit": limit, "offset": passed})]
+    paging = f"SELECT {collection.key} AS id FROM {collection.table}{where} ORDER BY {order} LIMIT :limit OFFSET :offset"  # noqa: S608
+    # A subquery with a limit gives its rows in order.
+    ids: list[str] = _json(
+        connection, f"SELECT json_group_array(id) FROM ({paging})", {**values, "limit": limit, "offset": passed}
+    )
     return ids[::-1] if backwards else ids
+
+
+def _json(connection: sqlite3.Connection, sql: str, values: Mapping[str, Any]) -> Any:
+    """
+    Run a query whose rows are one JSON text, and decode it.
+
+    The sqlite3 module releases the interpreter's lock before each row. If a client of the same process decodes a page
+    meanwhile, the lock changes hands for every row.
+    """
+    return msgspec.json.decode(connection.execute(sql, values).fetchone()[0])
 
 
 def _few(total: int, size: int, wanted: int) -> bool:
@@ -161,15 +174,24 @@ def rows_as_records(connection: sqlite3.Connection, sql: str, values: Mapping[st
 
 
 def _read(connection: sqlite3.Connection, collection: Collection, ids: Iterable[str], view: View) -> list[Row]:
-    columns = ", ".join(f'{sql} AS "{name}"' for name, sql in collection.columns.items())
-    # CROSS JOIN makes SQLite loop over the page's few ids first.
-    fetching = (
-        f"SELECT {columns} FROM json_each(:ids) AS page CROSS JOIN {collection.table}"  # noqa: S608
-        f" ON {collection.table}.{collection.key} = page.value ORDER BY page.key"
-    )
-    records = rows_as_records(connection, fetching, {"ids": msgspec.json.encode(ids).decode()})
+    wanted = list(ids)
+    found = _by_id(connection, collection.table, collection.key, collection.columns, wanted)
+    records = [found[each] for each in wanted if each in found]
     collection.render(connection, records, view)
     return records
+
+
+def _by_id(
+    connection: sqlite3.Connection, table: str, key: str, columns: Mapping[str, str], ids: Iterable[str | None]
+) -> dict[str, Row]:
+    """Return a table's rows by id."""
+    pairs = ", ".join(f"'{name}', {sql}" for name, sql in columns.items())
+    sql = (
+        f"SELECT json_group_object({key}, json_object({pairs})) FROM {table}"  # noqa: S608
+        f" WHERE {key} IN (SELECT value FROM json_each(:ids))"
+    )
+    rows: dict[str, Row] = _json(connection, sql, {"ids": ids_as_json(ids)})
+    return rows
 
 
 def _bound(filters: Mapping[str, Any]) -> dict[str, Any]:
@@ -251,12 +273,7 @@ def ids_as_json(ids: Iterable[str | None]) -> str:
 
 def lookup(connection: sqlite3.Connection, shape: Shape, ids: Iterable[str | None]) -> dict[str, Row]:
     """Return the embedded form of each id."""
-    columns = ", ".join(f'{sql} AS "{name}"' for name, sql in shape.columns.items())
-    sql = (
-        f'SELECT {shape.key} AS "key", {columns} FROM {shape.table}'  # noqa: S608
-        f" WHERE {shape.key} IN (SELECT value FROM json_each(:ids))"
-    )
-    return {row.pop("key"): row for row in rows_as_records(connection, sql, {"ids": ids_as_json(ids)})}
+    return _by_id(connection, shape.table, shape.key, shape.columns, ids)
 
 
 def attach(connection: sqlite3.Connection, records: list[Row], name: str, shape: Shape, by: str) -> None:

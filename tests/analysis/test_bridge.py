@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-import billframes as bf
 from billframes.analysis import bridge
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
 from tests.examples import examples
@@ -145,8 +144,8 @@ def test_work_that_is_no_result_says_what_is_missing():
 
 
 @pytest.fixture(scope="module")
-def book(client):
-    return bf.book("2026-10", client=client)
+def book(october_book):
+    return october_book
 
 
 SPLIT = """

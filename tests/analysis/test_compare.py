@@ -13,8 +13,8 @@ from tests.analysis.test_properties_money import BOOKS, QUICK, frames
 
 
 @pytest.fixture(scope="module")
-def book(client):
-    return bf.book("2026-10", client=client)
+def book(october_book):
+    return october_book
 
 
 def fees(**months: float) -> dict[str, pd.DataFrame]:

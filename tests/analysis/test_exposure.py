@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-import billframes as bf
 from billframes.analysis import aging, exposure, wip
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 from tests.analysis.calls import rich
@@ -19,8 +18,8 @@ DAY = "2026-10-31"
 
 
 @pytest.fixture(scope="module")
-def book(client):
-    return bf.book("2026-10", client=client)
+def book(october_book):
+    return october_book
 
 
 @pytest.mark.filterwarnings("ignore:.*Work seems to be missing:billframes.errors.IncompleteDataWarning")

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-import billframes as bf
 from billframes import FirmSettings
 from billframes.analysis import contribution, new_business, origination
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
@@ -157,8 +156,8 @@ def test_rows_re_add_and_fees_are_those_of_origination(pandas_firm, book, by):
 
 
 @pytest.fixture(scope="module")
-def book(client):
-    return bf.book("2026-10", client=client)
+def book(october_book):
+    return october_book
 
 
 def test_a_books_new_business_is_the_databases(book, sql):

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-import billframes as bf
 from billframes.analysis import effective_rates, rates
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError, RatesHiddenWarning
@@ -135,8 +134,8 @@ def test_hours_amounts_and_rates_are_those_of_effective_rates(pandas_firm, book,
 
 
 @pytest.fixture(scope="module")
-def book(client):
-    return bf.book("2026-10", client=client)
+def book(october_book):
+    return october_book
 
 
 def test_a_books_rates_of_all_years_are_the_databases(book, sql):

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 import pytest
 
+import billframes as bf
 from tests.analysis.calls import CALLS, ON_CLUSTERS, QUERIES, rich
 from tests.analysis.conftest import Firm
 from tests.analysis.test_engines import agree, spied
 from tests.analysis.test_guards import ON_SPARK
+from tests.mirror.test_engines import same_figures
 
 pytestmark = [
     pytest.mark.cluster,
@@ -91,3 +95,14 @@ def test_spark_answers_as_pandas_does_and_is_only_asked_for_one_row_of_counts(na
 @pytest.mark.parametrize("test", ON_SPARK, ids=lambda test: test.__name__.removeprefix("test_"))
 def test_spark_guards_alike(test, spark):
     test(Firm(spark))
+
+
+def test_the_documented_example_reads_a_mirrors_files(spark, client, tmp_path):
+    """Its cluster is the one that runs already; a notebook's reads files in worker processes, made the same way."""
+    text = (Path(__file__).parents[2] / "docs" / "mirror.md").read_text(encoding="utf-8")
+    (example,) = [each for each in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "local-cluster" in each]
+    mirror = bf.mirror(tmp_path / "firm", client=client)
+    mirror.refresh()
+    names: dict[str, Any] = {"bf": bf, "m": mirror}
+    exec(example, names)
+    same_figures(names["found"], bf.aging(mirror.invoices(), as_of="2026-10-31", by="client"))

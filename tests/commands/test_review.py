@@ -10,14 +10,13 @@ import openpyxl
 import pandas as pd
 import pytest
 
-import billframes as bf
 from billframes.cli import main
 from billframes.report.prebill_sheets import paper_sheets, prebill_page, prebill_workbook
 
 
 @pytest.fixture(scope="module")
-def rows(client):
-    return bf.book("2026-10", client=client).prebill_review()
+def rows(october_book):
+    return october_book.prebill_review()
 
 
 @pytest.fixture(autouse=True)

@@ -19,8 +19,8 @@ PROFILES = Path(billframes.sandbox.__file__).parent / "profiles"
 
 
 @pytest.fixture(scope="module")
-def book(client):
-    return bf.book("2026-10", client=client)
+def book(october_book):
+    return october_book
 
 
 def profile(name):
@@ -101,10 +101,10 @@ def items_that_require_codes(sandbox):
         return connection.execute(query).fetchone()[0]
 
 
-def test_a_mirror_remembers_codes_for_checks_without_a_server(client, tmp_path, monkeypatch):
+def test_a_mirror_remembers_codes_for_checks_without_a_server(client, book, tmp_path, monkeypatch):
     mirror = bf.mirror(tmp_path / "firm", client=client)
     mirror.refresh()
-    from_client = ledes_check(bf.book("2026-10", client=client))
+    from_client = ledes_check(book)
     unread = ledes_check(mirror.book("2026-10"))
     assert unread["problem"].str.contains("its code is not known").sum() > 0
     assert ledes_check(mirror.book("2026-10"), client=client).equals(from_client)

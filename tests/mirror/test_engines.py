@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -10,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import narwhals.stable.v2 as nw
-import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -22,7 +20,6 @@ from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.tables import REFERENCES, TABLES, reference_type
 
 ENGINES = ["polars", "duckdb"]
-ROOT = Path(__file__).parents[2]
 
 
 def frame_of(native):
@@ -110,47 +107,6 @@ def test_an_arrow_scan_is_a_dataset_of_the_stored_columns(refreshed):
     dataset = refreshed.scan("time_entries")
     assert dataset.count_rows() == len(refreshed.time_entries())
     assert "client_name" not in dataset.schema.names
-
-
-# Settings that make a small job start sooner, and keep it on this machine.
-THRIFTY = {
-    "spark.driver.extraJavaOptions": "'-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'",
-    "spark.executor.extraJavaOptions": "'-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'",
-    "spark.log.level": "ERROR",
-    "spark.scheduler.maxRegisteredResourcesWaitingTime": "240s",
-    "spark.scheduler.minRegisteredResourcesRatio": "1.0",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
-SCRIPT = """
-import sys, warnings
-warnings.simplefilter("ignore")
-import billframes as bf
-m = bf.mirror(sys.argv[1])
-{example}
-print(spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1)
-found.to_parquet(sys.argv[2])
-spark.stop()
-"""
-
-
-@pytest.mark.cluster
-@pytest.mark.slow
-def test_the_documented_example_runs_on_a_spark_cluster_of_two_worker_processes(refreshed, tmp_path):
-    text = (ROOT / "docs" / "mirror.md").read_text(encoding="utf-8")
-    (example,) = [each for each in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "local-cluster" in each]
-    settings = " ".join(f"--conf {name}={value}" for name, value in THRIFTY.items())
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_SUBMIT_ARGS": f"{settings} pyspark-shell"}
-    command = [sys.executable, "-c", SCRIPT.format(example=example), refreshed.path, str(tmp_path / "found.parquet")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.split()[-1] == "2"
-    expected = bf.aging(refreshed.invoices(), as_of="2026-10-31", by="client")
-    same_figures(pd.read_parquet(tmp_path / "found.parquet"), expected)
 
 
 def test_wrong_names_are_refused(refreshed):

@@ -276,7 +276,7 @@ def test_kernels_of_closed_and_reloaded_pages_end_and_one_stays_ready(dashboard,
     address, server = dashboard
     page = browser.new_page()
     page.goto(address, wait_until="domcontentloaded", timeout=90_000)
-    for _ in range(3):
+    for _ in range(2):
         page.reload(wait_until="domcontentloaded", timeout=90_000)
     page.close()
     # That of the page that is still open, and the one that is ready.

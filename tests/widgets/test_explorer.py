@@ -41,9 +41,9 @@ def book_filters(client) -> BookFilters:
 
 
 @pytest.fixture(scope="module")
-def october(client) -> bf.Book:
+def october(october_book) -> bf.Book:
     """A book for explorers of their own: each keeps its figures, and the book what it has loaded."""
-    return bf.book("2026-10", client=client)
+    return october_book
 
 
 @pytest.fixture
@@ -246,8 +246,8 @@ def test_the_firm_and_the_period_stand_on_top(october):
     assert "1 September 2026 to 30 September 2026" in explorer._top.value
 
 
-def test_charts_are_drawn_for_a_phone_when_the_page_says_so_and_their_bars_can_still_be_clicked(client):
-    explorer = bf.explore(bf.book("2026-Q3", client=client))
+def test_charts_are_drawn_for_a_phone_when_the_page_says_so_and_their_bars_can_still_be_clicked(book_filters):
+    explorer = bf.explore(book_filters.book)
     explorer.tabs.selected_index = 1
     tab = explorer.tabs.children[1]
     wide, top = width_of(tab._chart.value), tab.bars[0].layout.top
