@@ -15,7 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._messages import warn
 from billframes.analysis.allocation import warn_of_absent_items
 from billframes.analysis.arguments import choice, read_date
-from billframes.analysis.column_types import ITEMS, Frame
+from billframes.analysis.column_types import ITEMS, Frame, column_names
 from billframes.analysis.coverage import need_open_on, need_work_on_invoices
 from billframes.analysis.engine import to_dicts
 from billframes.analysis.frames import from_native, to_native
@@ -186,7 +186,7 @@ def _warn_of_another_day(invoices: Any, frame: Frame, day: dt.date, settings: Fi
 
 
 def _last_change(frame: Frame) -> dt.datetime | None:
-    if "modified_at" not in frame.collect_schema().names():
+    if "modified_at" not in column_names(frame):
         return None
     row = to_dicts(frame.select(C("modified_at").max()))[0]
     changed: dt.datetime | None = row["modified_at"]

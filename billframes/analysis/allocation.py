@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes._names import joined
-from billframes.analysis.column_types import ENUMS, Frame
+from billframes.analysis.column_types import ENUMS, Frame, column_names
 from billframes.analysis.engine import full_join_by_id, join_by_id, sum_by
 from billframes.analysis.expressions import (
     RESIDUE,
@@ -108,7 +108,7 @@ def time_on_invoices(time: Frame, by: Sequence[str] = ()) -> Frame:
 
     `_rows` counts the entries; `_named_date` is the invoice's date according to the entries, if they have it.
     """
-    dated = "invoice_date" in time.collect_schema()
+    dated = "invoice_date" in column_names(time)
     rows = time.filter(~C("invoice_id").is_null()).select(
         "invoice_id",
         *by,
@@ -235,7 +235,7 @@ def warn_of_absent_items(**items: object) -> None:
 def count_on_unknown_invoices(rates: Frame, period: Period) -> nw.Expr:
     """Count the entries whose invoice was not passed, unless they say that it is of another period."""
     counts = C("_passed").is_null()
-    if "_named_date" in rates.collect_schema():
+    if "_named_date" in column_names(rates):
         # An entry that does not know its invoice's date may be on an invoice of the period.
         if period.start is not None:
             counts = counts & (C("_named_date") >= midnight(period.start)).fill_null(True)
@@ -257,7 +257,7 @@ def warn_of_unknown_invoices(count: float, consequence: str = "left out") -> Non
 def with_contingent(rates: Frame, frames: Mapping[str, Frame]) -> Frame:
     """Add `_contingent`: 1.0 for invoices of contingency matters; missing for others, or without matter types."""
     invoices, matters = frames["invoices"], frames.get("matters")
-    types = () if matters is None else matters.collect_schema().names()
+    types = () if matters is None else column_names(matters)
     if matters is None or not {"matter_id", "matter_type"} <= set(types) or "matter_id" not in invoices.columns:
         return rates.with_columns(_contingent=null_column(nw.Float64))
     kinds = select_columns(matters, "matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
@@ -327,7 +327,7 @@ def _heads(invoices: Frame, keep: Iterable[str]) -> Frame:
     columns = ("invoice_id", "invoice_state", "invoice_date", "amount", "balance")
     renamed = {"_invoice_state": "invoice_state", "_invoice_date": "invoice_date", "_total": "amount"}
     heads = select_columns(invoices, "invoices", columns, keep)
-    kept = [name for name in heads.collect_schema() if name not in columns]
+    kept = [name for name in column_names(heads) if name not in columns]
     named = {new: C(old) for new, old in renamed.items()}
     return heads.select("invoice_id", *kept, **named, _balance=C("balance"), _passed=nw.lit(1.0))
 

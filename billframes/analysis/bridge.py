@@ -18,7 +18,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes._names import closest
-from billframes.analysis.column_types import Frame
+from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.engine import to_arrow
 from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import By
@@ -148,7 +148,7 @@ def _text(value: Any) -> tuple[bool, str]:
 
 def _split_of(measure: str, frames: Mapping[str, Frame]) -> Split:
     """Find how a measure is split, and check that both results have what that needs."""
-    there = {name: frame.collect_schema().names() for name, frame in frames.items()}
+    there = {name: column_names(frame) for name, frame in frames.items()}
     common = [name for name in there["after"] if name in there["before"]]
     if measure == BILLED:
         for name, frame in frames.items():

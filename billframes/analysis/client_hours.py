@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes.analysis.capacity import Part, available_hours, parts_of, target_hours
-from billframes.analysis.column_types import Frame
+from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, lazy, sum_by
 from billframes.analysis.expressions import as_float, in_period, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import select_columns
@@ -165,7 +165,7 @@ def _with_client_hours(work: Frame, options: Options) -> Frame:
 def _roster(work: Frame, users: Frame | None, settings: FirmSettings, *, active_only: bool) -> Frame:
     """List the people who count: their ids, and their names according to the entries."""
     counts = ("_listed", "_client_rows", "_rows")
-    name = C("user_name") if "user_name" in work.collect_schema() else null_column(nw.String)
+    name = C("user_name") if "user_name" in column_names(work) else null_column(nw.String)
     seen = work.with_columns(user_name=name, _listed=nw.lit(0.0))
     frames = [seen.select("user_id", "user_name", *counts)]
     if users is not None:

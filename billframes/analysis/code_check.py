@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
-from billframes.analysis.column_types import Frame
+from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.coverage import ITEM_FILTERS, need_period
 from billframes.analysis.engine import to_dicts
 from billframes.analysis.expressions import in_period, map_values, null_column
@@ -175,7 +175,8 @@ def code_check(
 
 def _check_columns(frame: Frame, name: str) -> None:
     id_, fields = _ITEMS[name]
-    lacking = [field for field in fields if field not in frame.collect_schema()]
+    there = column_names(frame)
+    lacking = [field for field in fields if field not in there]
     if lacking and name != "time_entries":
         raise MissingColumnError(
             f"{name} has no column {', '.join(map(repr, lacking))}: the API's list has no codes. Single records "
@@ -196,7 +197,8 @@ def _rules(matters: Frame, codes: Frame) -> _Rules:
 def _findings(frame: Frame, name: str, rules: _Rules, period: Period) -> Iterable[Frame]:
     id_, fields = _ITEMS[name]
     taken = in_period(select_columns(frame, name, (id_, "date", "matter_id", *fields), _SHOWN), "date", period)
-    absent = {each: null_column(nw.String) for each in _SHOWN if each not in taken.collect_schema()}
+    there = column_names(taken)
+    absent = {each: null_column(nw.String) for each in _SHOWN if each not in there}
     items = taken.with_columns(**absent) if absent else taken
     for nth, (field, (kind, required)) in enumerate(fields.items()):
         combinations = to_dicts(items.with_columns(_one=nw.lit(1.0)).group_by("matter_id", field).agg(C("_one").sum()))

@@ -107,6 +107,11 @@ _TO_DATE = {
 }
 
 
+def column_names(frame: Frame) -> list[str]:
+    """Return a frame's column names without asking a frame in memory for types, which pandas finds in the values."""
+    return frame.columns if isinstance(frame, nw.DataFrame) else frame.collect_schema().names()
+
+
 def as_arrow(frame: Frame, columns: Sequence[str] | None = None) -> Frame:
     """Turn columns of pandas or Arrow, those named or all, into an Arrow table with one type of text."""
     native = frame.to_native()

@@ -20,6 +20,7 @@ from billframes._names import with_article
 from billframes.analysis.arguments import choice, whole_number
 from billframes.analysis.bridge import analysis_of
 from billframes.analysis.checked_frames import remembered
+from billframes.analysis.column_types import column_names
 from billframes.analysis.engine import to_arrow
 from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import TIMES, By
@@ -140,11 +141,11 @@ def compare(
     named = {f"results[{label!r}]": frame for label, frame in results.items()}
     frames = from_native(as_they_are=True, **named)
     first = next(iter(frames.values()))
-    keys = own_keys(first.collect_schema().names())
-    pair = _pair_of(found, first.collect_schema().names())
+    keys = own_keys(column_names(first))
+    pair = _pair_of(found, column_names(first))
     for name, frame in frames.items():
         require(frame, name, pair if found.ratios else (measure,))
-        _check_keys(name, own_keys(frame.collect_schema().names()), keys)
+        _check_keys(name, own_keys(column_names(frame)), keys)
     tables = {label: to_arrow(frame) for label, frame in zip(results, frames.values(), strict=True)}
     figures = FiguresByPeriod(found, pair, time, tables, keys)
     shown = sorted(results)[-periods:] if periods else sorted(results)

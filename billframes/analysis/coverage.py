@@ -20,7 +20,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes._names import joined
-from billframes.analysis.column_types import ITEMS
+from billframes.analysis.column_types import ITEMS, column_names
 from billframes.analysis.expressions import as_day
 from billframes.analysis.guards import called_by_another
 from billframes.config.firm import FirmSettings
@@ -334,7 +334,7 @@ def _counted(native: Any, column: str, period: Period) -> tuple[dt.date | None, 
 
 def _ends(native: Any, column: str) -> tuple[dt.date | None, dt.date | None]:
     frame: Any = nw.from_native(native, pass_through=True)
-    if column not in frame.collect_schema().names():
+    if column not in column_names(frame):
         return None, None
     row = frame.select(first=C(column).min(), last=C(column).max())
     row = row.collect() if isinstance(row, nw.LazyFrame) else row

@@ -11,7 +11,7 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import closest
-from billframes.analysis.column_types import Frame
+from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.coverage import ITEM_FILTERS, need_period
 from billframes.analysis.engine import to_arrow
 from billframes.analysis.expressions import in_period, map_values
@@ -87,7 +87,7 @@ def duplicates(
     1                1            t2    0.5
     """
     entries = from_native(time_entries=time_entries, as_they_are=True)["time_entries"]
-    there = entries.collect_schema().names()
+    there = column_names(entries)
     columns = _columns(by, there)
     # Whole entries come back.
     require(entries, "time_entries", ("time_entry_id", "date", *there))
@@ -97,7 +97,7 @@ def duplicates(
     numbers = _numbers(_suspects(compared, columns), columns)
     found = entries.with_columns(duplicate_group=map_values("time_entry_id", numbers, None, nw.Float64))
     found = found.filter(~C("duplicate_group").is_null()).sort("duplicate_group", "date", "time_entry_id")
-    names = [name for name in found.collect_schema() if name != "duplicate_group"]
+    names = [name for name in column_names(found) if name != "duplicate_group"]
     return cast("IntoFrameT", to_native(found.select(C("duplicate_group").cast(nw.Int64), *names), time_entries))
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.column_types import Frame, as_arrow, column_names
 from billframes.analysis.expressions import ratio
 from billframes.analysis.frames import to_native
 from billframes.analysis.keys import By
@@ -121,7 +121,7 @@ def effective_rates(
 
 
 def _rates(realized: Frame) -> Frame:
-    names = realized.collect_schema().names()
+    names = column_names(realized)
     keys = names[: names.index("worked_amount")]
     standard = [name for name in _OF_STANDARD if "standard_amount" in names]
     rates = {"worked_rate": ratio("worked_amount", "billable_hours")}

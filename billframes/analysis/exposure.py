@@ -16,7 +16,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date
-from billframes.analysis.column_types import ITEMS, Frame, as_arrow
+from billframes.analysis.column_types import ITEMS, Frame, as_arrow, column_names
 from billframes.analysis.engine import collect, join_by_id, lazy
 from billframes.analysis.expressions import day_number, midnight
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -162,7 +162,7 @@ def exposure(
         "clients": clients,
     }
     frames = from_native(**natives)
-    rows = frozenset().union(*[frames[name].collect_schema().names() for name in ITEMS if name in frames])
+    rows = frozenset().union(*[column_names(frames[name]) for name in ITEMS if name in frames])
     grouping = Grouping.of(by, frames, settings, rows, prefer_matters=True)
     asked: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets, "settings": grouping.settings}
     with already_checked(natives, frames):

@@ -16,7 +16,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes.analysis.column_types import ITEMS, Frame, as_arrow, is_categorical, typed_column
+from billframes.analysis.column_types import ITEMS, Frame, as_arrow, column_names, is_categorical, typed_column
 from billframes.analysis.guards import check_values, warn_of_columns
 from billframes.errors import MissingColumnError, ParameterError
 
@@ -90,7 +90,7 @@ _MARKS = {"time_entry_id": "time_entries", "expense_id": "expenses", "fixed_fee_
 def _refuse_misplaced(frames: dict[str, Frame]) -> None:
     """Refuse items and invoices in each other's place, where they would be taken off the invoices twice, or not."""
     for name in (*ITEMS, "invoices"):
-        there = frames[name].collect_schema().names() if name in frames else ()
+        there = column_names(frames[name]) if name in frames else ()
         # Time names the fee that it is under.
         own = {"fixed_fee_id"} if name == "time_entries" else set()
         mark = next((column for column in _MARKS if column in there and column not in own), "")
@@ -167,7 +167,7 @@ def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
     MissingColumnError
         Names what is missing, what is there, and what supplies it.
     """
-    _require(frame.collect_schema().names(), name, list(columns))
+    _require(column_names(frame), name, list(columns))
 
 
 def _require(there: Collection[str], name: str, needed: list[str]) -> None:
@@ -189,13 +189,13 @@ def select_columns(
     them text.
     """
     needed = list(dict.fromkeys(columns))
-    schema = frame.collect_schema()
-    _require(schema.names(), name, needed)
-    chosen = [*needed, *(each for each in dict.fromkeys(optional) if each in schema and each not in needed)]
+    there = column_names(frame)
+    _require(there, name, needed)
+    chosen = [*needed, *(each for each in dict.fromkeys(optional) if each in there and each not in needed)]
     warn_of_columns(name, chosen)
     engine = frame.implementation.name
-    given, frame = frame, as_arrow(frame, chosen)
-    schema = schema if frame is given else frame.collect_schema()
+    frame = as_arrow(frame, chosen)
+    schema = frame.collect_schema()
     kept = {each for each in coded if each in schema and is_categorical(schema[each])}
     typed = {each: None if each in kept else typed_column(frame, name, each, schema[each], engine) for each in chosen}
     return frame.select(*[each if expr is None else expr for each, expr in typed.items()])

@@ -23,7 +23,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.arguments import resolve_users
-from billframes.analysis.column_types import ENUMS, Frame
+from billframes.analysis.column_types import ENUMS, Frame, column_names
 from billframes.analysis.engine import collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, map_values, null_column
 from billframes.analysis.frames import select_columns
@@ -82,7 +82,7 @@ class Grouping:
             Whether the matters frame tells matter types even if the rows do.
         """
         settings = resolve_users(settings, frames)
-        rows = frames["time_entries"].collect_schema().names() if rows is None else rows
+        rows = column_names(frames["time_entries"]) if rows is None else rows
         matters, users, clients = (frames.get(name) for name in ("matters", "users", "clients"))
         sources = Sources(frozenset(rows), matters, users, clients, settings)
         return cls(find_keys(by, sources), sources, matter_type_key(sources, prefer_matters=prefer_matters))
@@ -337,7 +337,7 @@ def _originators(sources: Sources) -> Frame:
         raise TypeError("Keys by originator need a matters frame.")
     lists = select_columns(sources.matters, "matters", ("matter_id", "originator_ids"), ("originator_names",))
     lists = lists.with_columns(_count=C("originator_ids").list.len().cast(nw.Float64))
-    named = "originator_names" in lists.collect_schema()
+    named = "originator_names" in column_names(lists)
     name = C("originator_names").list.get
     most = int(collect_counts((lists, {"most": C("_count").max()}))["most"])
     return nw.concat(

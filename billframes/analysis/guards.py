@@ -37,7 +37,8 @@ BILLED_ELSEWHERE = "billed, but without invoice_id"
 """The invoice id of an item that is billed and has none, so that its state is unknown."""
 
 # Every item and invoice needs these two; a matter or user may have no type.
-_REQUIRED = frozenset({"billing_type", "invoice_state"})
+# What is unbilled has no invoice's state.
+_REQUIRED = {"time_entries": "billing_type", "invoices": "invoice_state"}
 _MEANT = {name: {value.casefold(): value for value in values} for name, values in ENUMS.items()}
 _BILLED = C("billed").cast(nw.Boolean) & C("invoice_id").is_null()
 _WEIGHED = {"billing_type": "hours", "invoice_state": "amount"}
@@ -147,8 +148,9 @@ class _Checks:
             counted |= {f"undated {column}": count_if(C(column).is_null()) for column in undated}
             figures = [column for column in FIGURES.get(name, ()) if _may_miss(frame, column, schema.get(column))]
             counted |= {f"missing {column}": count_if(_missing(C(column), schema[column])) for column in figures}
-            odd = [column for column in ENUMS if _may_be_odd(frame, column, schema.get(column))]
-            counted |= {f"odd {column}": count_if(_odd(column, schema[column])) for column in odd}
+            required = _REQUIRED.get(name)
+            odd = [each for each in ENUMS if _may_be_odd(frame, each, schema.get(each), required=each == required)]
+            counted |= {f"odd {each}": count_if(_odd(each, schema[each], required=each == required)) for each in odd}
             if name in ITEMS and _is_flag(schema.get("billed")) and "invoice_id" in schema:
                 counted["billed"] = count_if(_BILLED)
         return cls(name, frame, id_, counted)
@@ -223,25 +225,25 @@ def _may_lack(frame: Frame, column: str, dtype: Any) -> bool:
     return not isinstance(frame, nw.DataFrame) or frame.get_column(column).null_count() > 0
 
 
-def _odd(column: str, dtype: Any) -> nw.Expr:
+def _odd(column: str, dtype: Any, *, required: bool) -> nw.Expr:
     """Return which values of an enum are not as declared; in a column that can hold no others, which are missing."""
     if not _is_text(dtype) or _is_declared(column, dtype):
         return C(column).is_null()
     known = C(column).cast(nw.String).is_in(ENUMS[column])
-    return ~known.fill_null(False) if column in _REQUIRED else ~known.fill_null(True)
+    return ~known.fill_null(not required)
 
 
-def _may_be_odd(frame: Frame, column: str, dtype: Any) -> bool:
+def _may_be_odd(frame: Frame, column: str, dtype: Any, *, required: bool) -> bool:
     """Return whether an enum may have other values than those declared, from its categories if it has any."""
     if not _is_text(dtype):
         # A column without a single value may be of any type.
-        return dtype is not None and column in _REQUIRED
+        return dtype is not None and required
     if not (is_categorical(dtype) and isinstance(frame, nw.DataFrame)):
-        return column in _REQUIRED or not _is_declared(column, dtype)
+        return required or not _is_declared(column, dtype)
     # pandas has the categories of Arrow only inside.
     values = cast("nw.DataFrame[Any]", as_arrow(frame, [column]) if _is_arrow(frame, column) else frame)[column]
     categories = set(values.cat.get_categories().to_list())
-    return not categories <= set(ENUMS[column]) or (column in _REQUIRED and values.null_count() > 0)
+    return not categories <= set(ENUMS[column]) or (required and values.null_count() > 0)
 
 
 def _is_declared(column: str, dtype: Any) -> bool:
@@ -311,7 +313,8 @@ def _meant(checks: _Checks, frame: Frame, column: str, found: Found) -> Frame:
     dtype = frame.collect_schema().get(other)
     weighed = other if dtype is not None and dtype.is_numeric() else None
     rows = checks.few(frame, column, *([weighed] if weighed else []))
-    odd = rows.filter(_odd(column, rows.collect_schema()[column])).with_columns(
+    required = column == _REQUIRED.get(checks.name)
+    odd = rows.filter(_odd(column, rows.collect_schema()[column], required=required)).with_columns(
         _value=C(column).cast(nw.String), _rows=nw.lit(1.0)
     )
     odd = odd.with_columns(_weight=C(weighed).cast(nw.Float64) if weighed else nw.lit(0.0))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from billframes._names import closest, with_article
-from billframes.analysis.column_types import Frame
+from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.frames import LOADERS, SELECTS
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
@@ -89,9 +89,7 @@ class Sources:
 
     def __post_init__(self) -> None:
         for name, frame in (("of_matters", self.matters), ("of_users", self.users), ("of_clients", self.clients)):
-            object.__setattr__(
-                self, name, frozenset(frame.collect_schema().names()) if frame is not None else frozenset()
-            )
+            object.__setattr__(self, name, frozenset(column_names(frame)) if frame is not None else frozenset())
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from billframes.analysis.allocation import (
     time_on_invoices,
     unknown_time,
 )
-from billframes.analysis.column_types import Frame
+from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.engine import join_by_id, sum_by
 from billframes.analysis.expressions import as_float, null_column, value_if
 from billframes.analysis.frames import select_columns
@@ -62,7 +62,7 @@ def _untyped(rows: Frame) -> Frame:
 
 
 def _labels(rows: Frame) -> list[str]:
-    return [name for name in ("matter_name",) if name in rows.collect_schema()]
+    return ["matter_name"] if "matter_name" in column_names(rows) else []
 
 
 def _by_state(rows: Frame, rates: Frame, final: str, billed: nw.Expr) -> Frame:

@@ -24,7 +24,7 @@ from billframes.analysis.activity import (
     warn_of_no_past,
 )
 from billframes.analysis.arguments import whole_number
-from billframes.analysis.column_types import Frame
+from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.engine import from_arrow, to_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, null_column, ratio, value_if
 from billframes.analysis.fees import fees_of_periods
@@ -179,7 +179,7 @@ def new_business(
         "clients": clients,
     }
     frames = from_native(**natives)
-    of_matters = Grouping.of(by, frames, settings, {*frames["matters"].collect_schema().names(), "user_id"})
+    of_matters = Grouping.of(by, frames, settings, {*column_names(frames["matters"]), "user_id"})
     _refuse_people_and_periods(by, of_matters)
     need_days_of_clients(natives, spans)
     with already_checked(natives, frames):

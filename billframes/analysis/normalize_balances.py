@@ -14,7 +14,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes._names import first_few
-from billframes.analysis.column_types import Frame
+from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.engine import collect
 from billframes.analysis.expressions import null_column
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -99,7 +99,8 @@ def normalize_balances(client_balances: IntoFrameT) -> IntoFrameT:
         for name, own, difference in zip(_BUCKETS, _SET_A, differences, strict=True)
     }
     rows = rows.with_columns(**buckets, total=C("balance"), weighted_days_overdue=null_column(nw.Float64))
-    named = [name for name in ("client_id", "client_name") if name in rows.collect_schema()]
+    there = column_names(rows)
+    named = [name for name in ("client_id", "client_name") if name in there]
     return cast(
         "IntoFrameT",
         to_native(rows.select(*named, *_BUCKETS, "total", "overdue", "weighted_days_overdue"), client_balances),
@@ -108,7 +109,7 @@ def normalize_balances(client_balances: IntoFrameT) -> IntoFrameT:
 
 def _figures(balances: Frame) -> Frame:
     """Select the figures of both sets; a set of which a column is absent is missing."""
-    columns = balances.collect_schema().names()
+    columns = column_names(balances)
     whole = [figures for figures in (_SET_A, _SET_B) if set(figures) <= set(columns)]
     if not whole:
         raise MissingColumnError(

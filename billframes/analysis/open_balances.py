@@ -19,7 +19,7 @@ from billframes.analysis.allocation import (
     time_on_invoices,
 )
 from billframes.analysis.arguments import bucket_names
-from billframes.analysis.column_types import ENUMS, Frame
+from billframes.analysis.column_types import ENUMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import RESIDUE, day_number, midnight, null_column, ratio, value_if
 from billframes.analysis.frames import select_columns
@@ -45,7 +45,7 @@ def limits_of(buckets: Sequence[int], basis: str) -> dict[str, float]:
 
 def grouping_of(by: By, frames: dict[str, Frame], settings: FirmSettings | None) -> Grouping:
     """Keys come from the invoice, but matter and user from its items: an invoice names one matter of several."""
-    columns = frames["invoices"].collect_schema().names()
+    columns = column_names(frames["invoices"])
     own = [name for name in columns if not name.startswith(("matter_", "user_"))]
     return Grouping.of(by, frames, settings, [*own, *_ITEM])
 
@@ -185,7 +185,8 @@ def _shares(frames: dict[str, Frame], by: list[str]) -> tuple[Frame, Frame | Non
     time = on_invoices = None
     if entries is not None:
         rows = billable_time(lazy(entries), ids, by)
-        named = [name for name in by if name in rows.collect_schema()]
+        there = column_names(rows)
+        named = [name for name in by if name in there]
         time = collect(time_on_invoices(rows, named), entries)
         on_invoices = sum_by(time, ["invoice_id"], ON_INVOICE)
     rates = allocation_rates(on_invoices, frames["invoices"], expenses, fixed_fees)

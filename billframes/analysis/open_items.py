@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 from billframes._messages import warn
 from billframes._names import first_few, joined
 from billframes.analysis.allocation import PREBILL, or_unknown_values
-from billframes.analysis.column_types import ENUMS, ITEMS, Frame
+from billframes.analysis.column_types import ENUMS, ITEMS, Frame, column_names
 from billframes.analysis.engine import collect_counts, join_by_id, to_dicts
 from billframes.analysis.expressions import as_float, columns_or_null, day_number, midnight, null_column, value_if
 from billframes.analysis.frames import select_columns
@@ -180,7 +180,7 @@ def _with_state(rows: Frame, states: Frame, options: Options) -> Frame:
 
 
 def _with_untyped(rows: Frame) -> Frame:
-    if "_untyped" not in rows.collect_schema():
+    if "_untyped" not in column_names(rows):
         return rows
     return rows.with_columns(_state=nw.when(C("_untyped") > 0).then(nw.lit("unknown")).otherwise(C("_state")))
 

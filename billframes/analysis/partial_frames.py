@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes.analysis.allocation import PREBILL, WRITE_UP
-from billframes.analysis.column_types import ITEMS, Frame
+from billframes.analysis.column_types import ITEMS, Frame, column_names
 from billframes.analysis.coverage import warn_of_cut, was_cut
 from billframes.analysis.engine import collect_counts, join_by_id, lazy
 from billframes.analysis.expressions import as_float, day_number, value_if
@@ -146,7 +146,7 @@ def _warn_of_beginning(analysis: str, begin: int, others: Frame, day: nw.Expr, c
 
 def warn_of_inner_merge(entries: Frame) -> None:
     """Warn of time entries that were merged with the invoices, if none of them is unbilled any more."""
-    if _OF_INVOICES.isdisjoint(entries.collect_schema().names()):
+    if _OF_INVOICES.isdisjoint(column_names(entries)):
         return
     ids = select_columns(entries, "time_entries", ("invoice_id",))
     counts = collect_counts((ids, {"rows": nw.len(), "unbilled": as_float(C("invoice_id").is_null()).sum()}))
@@ -161,9 +161,9 @@ def warn_of_inner_merge(entries: Frame) -> None:
 def _of_invoices(frames: Mapping[str, Frame]) -> tuple[Frame, dict[str, nw.Expr]]:
     """Add up invoices, but for those of contingency matters: what they bill has nothing to do with hours."""
     matters = frames.get("matters")
-    types = () if matters is None else matters.collect_schema().names()
+    types = () if matters is None else column_names(matters)
     known = matters is not None and {"matter_id", "matter_type"} <= set(types)
-    known = known and "matter_id" in frames["invoices"].collect_schema()
+    known = known and "matter_id" in column_names(frames["invoices"])
     columns = ("invoice_state", "amount", *(("matter_id",) if known else ()))
     rows = select_columns(lazy(frames["invoices"]), "invoices", columns)
     rows = rows.filter(C("invoice_state").is_in(["final", *PREBILL]))

@@ -19,7 +19,7 @@ from billframes._names import closest
 from billframes.analysis.aging import aging
 from billframes.analysis.allocation import PREBILL
 from billframes.analysis.arguments import read_date, time_zone_of
-from billframes.analysis.column_types import IDS, ITEMS, Frame, as_arrow
+from billframes.analysis.column_types import IDS, ITEMS, Frame, as_arrow, column_names
 from billframes.analysis.engine import from_arrow, join_by_id, to_arrow, to_dicts
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
@@ -209,7 +209,8 @@ def _heads(invoices: Frame, asked: str | Collection[str] | None) -> dict[str, di
         rows = to_dicts(heads.filter(C("invoice_state").is_in(PREBILL)))
     else:
         names = [asked] if isinstance(asked, str) else [str(each) for each in asked]
-        numbered = [name for name in ("invoice_id", "invoice_number") if name in heads.collect_schema()]
+        there = column_names(heads)
+        numbered = [name for name in ("invoice_id", "invoice_number") if name in there]
         rows = to_dicts(
             heads.filter(nw.any_horizontal(*[C(name).is_in(names) for name in numbered], ignore_nulls=True))
         )

@@ -27,7 +27,7 @@ from billframes.analysis.allocation import (
     with_contingent,
 )
 from billframes.analysis.arguments import MATTER_TYPES
-from billframes.analysis.column_types import ENUMS, Frame
+from billframes.analysis.column_types import ENUMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy
 from billframes.analysis.expressions import (
     RESIDUE,
@@ -236,7 +236,7 @@ def _measures(options: Options) -> dict[str, nw.Expr]:
 
 def _result(totals: Frame, options: Options) -> Frame:
     """Leave out what is not known, and divide."""
-    there = totals.collect_schema().names()
+    there = column_names(totals)
     amounts = [name.removeprefix("_hidden_") for name in there if name.startswith("_hidden_")]
     known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in amounts}
     if options.discounts == "items":

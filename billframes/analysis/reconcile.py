@@ -14,7 +14,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes.analysis.allocation import billable_time, warn_of_absent_items
-from billframes.analysis.column_types import Frame
+from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.coverage import need_work_on_invoices
 from billframes.analysis.engine import collect_counts
 from billframes.analysis.expressions import as_float, in_period, is_in_period, value_if
@@ -144,7 +144,7 @@ def reconcile(
 
 def _grouping(by: By, frames: dict[str, Frame]) -> Grouping:
     """Find the keys of whole invoices; those of matters and people would divide an invoice."""
-    whole = [name for name in frames["invoices"].collect_schema().names() if not name.startswith(("matter_", "user_"))]
+    whole = [name for name in column_names(frames["invoices"]) if not name.startswith(("matter_", "user_"))]
     of_work = {*PEOPLE_AND_MATTERS, *(each for pair in PEOPLE_AND_MATTERS.values() for each in pair), *_WORK_KEYS}
     of_work -= {"client", *PEOPLE_AND_MATTERS["client"]}
     for name in names_in(by):
@@ -159,7 +159,7 @@ def _grouping(by: By, frames: dict[str, Frame]) -> Grouping:
 def _heads(invoices: Frame, keys: Sequence[str]) -> tuple[Frame, list[str]]:
     columns = ("invoice_id", "invoice_date", "invoice_state", "amount", "balance")
     heads = select_columns(invoices, "invoices", columns, ("invoice_number", "client_id", "client_name", *keys))
-    kept = [name for name in heads.collect_schema().names() if name not in columns]
+    kept = [name for name in column_names(heads) if name not in columns]
     return heads, kept
 
 

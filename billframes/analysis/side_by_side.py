@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from billframes._names import closest
-from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.column_types import Frame, as_arrow, column_names
 from billframes.analysis.engine import from_arrow
 from billframes.analysis.expressions import or_nan, quotient
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, TIMES, By, names_in
@@ -59,7 +59,7 @@ class Group:
 
 def common_keys(frames: Mapping[str, Frame], by: By) -> list[str]:
     """Return the columns to split by, and check that both results have the same."""
-    keys = {name: own_keys(frame.collect_schema().names()) for name, frame in frames.items()}
+    keys = {name: own_keys(column_names(frame)) for name, frame in frames.items()}
     if keys["before"] != keys["after"]:
         had = {name: ", ".join(each) or "no keys" for name, each in keys.items()}
         raise ParameterError(

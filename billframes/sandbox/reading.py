@@ -133,11 +133,12 @@ def _page(
     few = _few(total, size, passed + limit)
     where = _where(collection, request.filters, walking=not few)
     order = _order(collection, request, backwards=backwards, few=few)
-    paging = f"SELECT {collection.key} AS id FROM {collection.table}{where} ORDER BY {order} LIMIT :limit OFFSET :offset"  # noqa: S608
     # A subquery with a limit gives its rows in order.
-    ids: list[str] = _json(
-        connection, f"SELECT json_group_array(id) FROM ({paging})", {**values, "limit": limit, "offset": passed}
+    paging = (
+        f"SELECT json_group_array(id) FROM (SELECT {collection.key} AS id FROM {collection.table}{where}"  # noqa: S608
+        f" ORDER BY {order} LIMIT :limit OFFSET :offset)"
     )
+    ids: list[str] = _json(connection, paging, {**values, "limit": limit, "offset": passed})
     return ids[::-1] if backwards else ids
 
 

@@ -392,6 +392,19 @@ def test_a_billing_type_may_be_missing_in_a_column_that_holds_no_others_than_tho
     assert by(firm, found, "user_id", "unknown_hours") == {"u1": 0.0, "u2": 5.0}
 
 
+def test_unbilled_work_has_no_state_of_an_invoice_and_that_is_no_unknown_value(pandas_firm):
+    """Warnings are errors: none is given."""
+    header = "time_entry_id date user_id matter_id billing_type hours amount invoice_id invoice_state"
+    rows = [
+        ("t1", "2026-10-01", "u1", "m1", "billable", 2.0, 300.0, "i1", "draft"),
+        ("t2", "2026-10-02", "u1", "m1", "billable", 1.0, 150.0, None, None),
+    ]
+    entries = pandas_firm.frame(header, *rows)
+    days = {"start": "2026-10-01", "end": "2026-10-31"}
+    hours = utilization(entries, users=pandas_firm.users(), matters=pandas_firm.matters(), by="invoice_state", **days)
+    assert dict(zip(hours["invoice_state"], hours["client_hours"], strict=True)) == {"draft": 2.0, "Unassigned": 1.0}
+
+
 @on_spark
 def test_invoices_of_a_state_nobody_knows_are_neither_owed_nor_forgotten(firm):
     bills = invoices(firm, invoice_state=["final", "sent"])
