@@ -83,7 +83,7 @@ def fees_of_periods(
     Of lazy frames the sums over what the keys derive from are collected, so that the pass is not repeated.
     """
     frames, grouping, fees = _added_up(analysis, by, periods, settings, natives)
-    if isinstance(fees, nw.LazyFrame):
+    if _is_lazy(fees):
         fees = from_arrow(frames["time_entries"], to_arrow(fees))
     return [_over_keys(fees.filter(_of_period(n, periods)), grouping) for n in range(len(periods))], grouping
 
@@ -98,7 +98,7 @@ def _added_up(
     grouping = Grouping.of(by, frames, settings)
     fees, invoices = _fees(frames, grouping, periods)
     warn_of_absent_items(expenses=frames.get("expenses"), fixed_fees=frames.get("fixed_fees"))
-    _warn(analysis, fees, invoices, periods)
+    _warn(analysis, invoices, periods)
     return frames, grouping, fees
 
 
@@ -117,7 +117,9 @@ def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period
     keep = [name for name in own if name.startswith("client_")]
     items = frames.get("expenses"), frames.get("fixed_fees")
     on_invoices = collect(time_on_invoices(time), entries)
-    rates = allocation_rates(on_invoices, frames["invoices"], *items, keep, lost=True)
+    checked = allocation_rates(on_invoices, frames["invoices"], *items, keep, lost=True)
+    # Only warnings ask for the invoices that no one passed; a database does the rest sooner without them.
+    rates = allocation_rates(on_invoices, frames["invoices"], *items, keep) if _is_lazy(checked) else checked
     # The periods of an invoice are bits of one number, so that each invoice stays one row.
     number = sum((2.0**n * as_float(_counted(period)) for n, period in enumerate(periods)), nw.lit(0.0))
     final = rates.with_columns(_periods=number.cast(nw.Int64)).filter(C("_periods") > 0)
@@ -134,7 +136,11 @@ def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period
         parts.append(_like_time(fixed, by, types, fixed_fee_amount=C("amount"), fees_amount=C("amount")))
     rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
     parts.append(_like_time(rest, by, types, **_billed(C("_unallocated"))))
-    return nw.concat(parts), with_contingent(rates, frames)
+    return nw.concat(parts), with_contingent(checked, frames)
+
+
+def _is_lazy(frame: Frame) -> bool:
+    return isinstance(frame, nw.LazyFrame)
 
 
 def _counted(period: Period) -> nw.Expr:
@@ -167,16 +173,15 @@ def _like_time(rows: Frame, by: Sequence[str], types: Any, **measures: nw.Expr) 
     return rows.select(*columns, **{name: measures.get(name, nw.lit(0.0)) for name in _MEASURES})
 
 
-def _warn(analysis: str, fees: Frame, invoices: Frame, periods: Sequence[Period]) -> None:
+def _warn(analysis: str, invoices: Frame, periods: Sequence[Period]) -> None:
     """Warn of what is missing or hidden, period by period; everything is counted in one query."""
-    of_fees: dict[str, nw.Expr] = {}
     of_invoices: list[tuple[Frame, dict[str, nw.Expr]]] = []
     for n, period in enumerate(periods):
-        of_fees[f"{n} hidden"] = value_if(_of_period(n, periods), "_hidden").sum()
         rows, counted = count_work_not_passed(invoices, _counted(period))
+        counted["hidden"] = value_if(_counted(period), "_hidden").sum()
         counted["lost"] = count_on_unknown_invoices(invoices, period)
         of_invoices.append((rows, {f"{n} {name}": each for name, each in counted.items()}))
-    found = collect_counts((fees, of_fees), *of_invoices)
+    found = collect_counts(*of_invoices)
     for n in range(len(periods)):
         counts = {name.removeprefix(f"{n} "): each for name, each in found.items() if name.startswith(f"{n} ")}
         warn_of_unknown_invoices(counts["lost"])
