@@ -25,7 +25,7 @@ BLOCKS = [
     if ">>>" not in block
 ]
 # What needs a cluster or a process that was killed runs with the tests of those.
-ELSEWHERE = {"local-cluster": "tests/mirror/test_engines.py", 'bf.resume("': "tests/bulk/test_apply.py"}
+ELSEWHERE = {"local-cluster": "tests/analysis/test_spark.py", 'bf.resume("': "tests/bulk/test_apply.py"}
 pytestmark = pytest.mark.slow
 
 
