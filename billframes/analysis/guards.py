@@ -36,8 +36,8 @@ C = nw.col
 BILLED_ELSEWHERE = "billed, but without invoice_id"
 """The invoice id of an item that is billed and has none, so that its state is unknown."""
 
-# Every item and invoice needs these two; a matter or user may have no type.
-# What is unbilled has no invoice's state.
+# Every time entry needs the one and every invoice the other; a matter or user may have no type, and an item that is on
+# no invoice has no invoice state.
 _REQUIRED = {"time_entries": "billing_type", "invoices": "invoice_state"}
 _MEANT = {name: {value.casefold(): value for value in values} for name, values in ENUMS.items()}
 _BILLED = C("billed").cast(nw.Boolean) & C("invoice_id").is_null()
