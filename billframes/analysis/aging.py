@@ -109,7 +109,7 @@ def aging(
 
     Notes
     -----
-    On lazy frames this runs two small queries; the result stays lazy.
+    On lazy frames this runs two queries, and the result is lazy again.
 
     Examples
     --------

@@ -7,7 +7,7 @@ age is in work in progress.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, cast
+from typing import cast
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -22,7 +22,7 @@ from billframes.analysis.allocation import (
 )
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_work_on_invoices, warn_of_cut
-from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
+from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, persist, sum_by
 from billframes.analysis.expressions import as_float, day_number, is_in_period, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
@@ -122,7 +122,8 @@ def billing_lag(
 
     Notes
     -----
-    On lazy frames this runs two small queries, and with a period up to three more; the result stays lazy.
+    On lazy frames this runs two queries, and with a period up to three more. One of them adds the rows up, and the
+    result, lazy again, is made from its sums.
 
     Examples
     --------
@@ -149,14 +150,11 @@ def billing_lag(
     grouping = Grouping.of(by, frames, settings)
     entries, heads = frames["time_entries"], _heads(frames["invoices"], period)
     time = billable_time(lazy(entries), ("date", *grouping.row_columns), ("invoice_date",))
-    waited = collect(sum_by(_waited(time, heads, grouping), grouping.base, _MEASURES), entries)
-    _warn(waited, time, frames, period)
+    sums, waited = persist(collect(sum_by(_waited(time, heads, grouping), grouping.base, _MEASURES), entries), entries)
+    _warn(sums, time, frames, period)
     billed = heads.filter(C("_final") & (C("_total") > 0))
     missing = "work that waited long can be missing"
     warn_of_late_start("billing_lag", time_entries, (time, "date"), (billed, "_invoice_date"), period.start, missing)
-    if isinstance(entries, nw.LazyFrame):
-        # All is computed again, now without looking for invoices that were not passed.
-        waited = sum_by(_waited(time, heads.filter(C("_counted") > 0), grouping, "inner"), grouping.base, _MEASURES)
     # Entries whose invoice was not passed can have keys of their own.
     waited = waited.filter(C("entries") > 0) if grouping.base else waited
     return cast("IntoFrameT", to_native(_result(grouping.add_up(waited, _ROW), grouping), time_entries))
@@ -177,11 +175,11 @@ def _heads(invoices: Frame, period: Period) -> Frame:
     )
 
 
-def _waited(time: Frame, heads: Frame, grouping: Grouping, how: Literal["left", "inner"] = "left") -> Frame:
+def _waited(time: Frame, heads: Frame, grouping: Grouping) -> Frame:
     """Give entries on invoices that count the days they waited; mark those whose invoice was not passed."""
     columns = dict.fromkeys(("invoice_id", "date", "hours", "worth", *grouping.row_columns))
     on_invoices = time.filter(~C("invoice_id").is_null()).select(*columns)
-    rows = join_by_id(on_invoices, heads.select("invoice_id", "_invoice_date", "_day", "_counted"), "invoice_id", how)
+    rows = join_by_id(on_invoices, heads.select("invoice_id", "_invoice_date", "_day", "_counted"), "invoice_id")
     rows = rows.with_columns(C("_counted").fill_null(_LOST)).filter(C("_counted") != 0)
     counted = C("_counted") > 0
     rows = rows.with_columns(total_lag_days=C("_day") - day_number("date", rows)).with_columns(

@@ -22,7 +22,7 @@ from billframes.analysis.allocation import (
 from billframes.analysis.arguments import warn_of_strangers
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_whole_life, warn_of_cut
-from billframes.analysis.engine import collect, collect_counts
+from billframes.analysis.engine import collect, collect_counts, persist
 from billframes.analysis.expressions import as_float, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.matter_fees import HIDDEN, MEASURES, USED, fees_of_matters
@@ -100,7 +100,7 @@ def budget_burn(
 
     Notes
     -----
-    Lazy frames are added up by matter for the warnings; the result stays lazy.
+    Lazy frames are added up by matter at once; the result, lazy again, is made from these sums.
 
     Examples
     --------
@@ -135,7 +135,8 @@ def budget_burn(
     fees = fees_of_matters(frames)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in MEASURES])
-    counts = _counts(used, budgets)
+    sums, used = persist(used, frames["time_entries"])
+    counts = _counts(sums, budgets)
     _warn(counts)
     rows, unnamed = _with_all_budgets(_named(used, frames.get("matters")), budgets)
     if "matters" not in frames and len(unnamed) == len(budgets):

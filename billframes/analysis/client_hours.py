@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 from billframes._messages import warn
 from billframes.analysis.capacity import Part, available_hours, parts_of, target_hours
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.engine import collect, collect_counts, lazy, sum_by
+from billframes.analysis.engine import collect, collect_counts, lazy, persist, sum_by
 from billframes.analysis.expressions import as_float, in_period, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping, sum_by_type
@@ -60,8 +60,8 @@ class Options:
 
 def client_hours(entries: Frame, users: Frame | None, grouping: Grouping, options: Options) -> Frame:
     """Return the rows of `utilization`."""
-    work = _work(entries, grouping, options.period)
-    _warn(work, users, grouping, options)
+    sums, work = persist(_work(entries, grouping, options.period), entries)
+    _warn(sums, users, grouping, options)
     work = _with_client_hours(work, options)
     people = _roster(work, users, grouping.settings, active_only=options.active_only)
     rows = _hours(work, people, grouping)

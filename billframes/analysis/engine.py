@@ -1,8 +1,9 @@
 """Run passes over all rows in the fastest way of each engine, and convert rows to Python and back.
 
 Polars plans eager frames as a whole, from `lazy` to `collect`, and copies nothing in between. Arrow's own join copies
-every column of both sides; `join_by_id` and `full_join_by_id` look ids up and add only the columns found.
-`collect_counts` takes all counts behind warnings in one query.
+every column of both sides; `join_by_id` and `full_join_by_id` look ids up and add only the columns found. A lazy engine
+would compute all rows once for the warnings and once more for the result: `persist` keeps the sums that both use.
+`collect_values` and `collect_counts` take all that warnings need in one query.
 
 Medians, calendars and lists of codes are computed in Python, over few rows. `from_arrow` converts the result to the
 kind of frame that was passed in, lazy if that was lazy.
@@ -22,10 +23,12 @@ from billframes.analysis.column_types import Frame
 __all__ = [
     "collect",
     "collect_counts",
+    "collect_values",
     "from_arrow",
     "full_join_by_id",
     "join_by_id",
     "lazy",
+    "persist",
     "sum_by",
     "to_arrow",
     "to_dicts",
@@ -59,26 +62,55 @@ def collect(frame: Frame, like: Frame | None = None) -> Frame:
     return frame
 
 
-def collect_counts(*queries: tuple[Frame, Mapping[str, nw.Expr]]) -> dict[str, float]:
+def persist(frame: Frame, like: Frame) -> tuple[Frame, Frame]:
     """
-    Compute the sums that warnings need, of all lazy frames in one query, which returns one row.
+    Compute a lazy frame now, so that what is asked of it next does not compute it again.
+
+    Parameters
+    ----------
+    frame : Frame
+    like : Frame
+        A frame of the same engine that takes little to compute, such as one that was passed in.
+
+    Returns
+    -------
+    Frame, Frame
+        Its rows in memory, and the same as a frame of its engine, which is lazy again. An eager frame is both. The rows
+        pass through memory, so only few of them are persisted: sums.
+    """
+    if not isinstance(frame, nw.LazyFrame):
+        return frame, frame
+    rows = to_arrow(frame)
+    return cast("Frame", nw.from_native(rows)), from_arrow(like, rows)
+
+
+def collect_values(*queries: tuple[Frame, Mapping[str, nw.Expr]]) -> dict[str, Any]:
+    """
+    Compute values of whole frames, such as sums and the earliest date; of all lazy frames in one query.
 
     Parameters
     ----------
     *queries : tuple of Frame and mapping of str to Expr
-        Frames of one engine, with the sums over each by their names, which all differ.
+        Frames, the lazy ones of one engine, with the values to compute of each by their names, which all differ.
 
     Returns
     -------
-    dict of str to float
-        By name. The sum and the maximum of no rows are 0.
+    dict of str to object
+        By name; None if missing.
     """
-    rows = [frame.select(**sums) for frame, sums in queries if sums]
-    if len(rows) > 1 and isinstance(rows[0], nw.LazyFrame):
-        names = [name for _, sums in queries for name in sums]
-        rows = [nw.concat(rows, how="diagonal").select(C(*names).sum())]
-    found = {name: value for row in rows for name, value in to_dicts(row)[0].items()}
-    return {name: 0.0 if value is None else float(value) for name, value in found.items()}
+    rows = [frame.select(**values) for frame, values in queries if values]
+    lazily = [row for row in rows if isinstance(row, nw.LazyFrame)]
+    if len(lazily) > 1:
+        names = [name for frame, values in queries if isinstance(frame, nw.LazyFrame) for name in values]
+        # Each name has a value in one row; in the others it is missing.
+        together = nw.concat(lazily, how="diagonal").select(C(*names).max())
+        rows = [together, *(row for row in rows if isinstance(row, nw.DataFrame))]
+    return {name: value for row in rows for name, value in to_dicts(row)[0].items()}
+
+
+def collect_counts(*queries: tuple[Frame, Mapping[str, nw.Expr]]) -> dict[str, float]:
+    """Compute the sums that warnings need, as `collect_values` does; the sum and the maximum of no rows are 0."""
+    return {name: 0.0 if value is None else float(value) for name, value in collect_values(*queries).items()}
 
 
 def join_by_id(frame: Frame, other: Frame, on: str, how: Literal["left", "inner"] = "left") -> Frame:

@@ -123,7 +123,8 @@ def exposure(
 
     Notes
     -----
-    On lazy frames this runs five small queries; the result stays lazy.
+    On lazy frames this runs five queries. Work in progress and balances are added up by them, and the result is lazy
+    again.
 
     Examples
     --------

@@ -27,7 +27,7 @@ from billframes.analysis.allocation import (
 )
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_work_on_invoices
-from billframes.analysis.engine import collect, collect_counts, from_arrow, join_by_id, lazy, sum_by, to_arrow
+from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, persist, sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns
 from billframes.analysis.grouping import Grouping
@@ -70,27 +70,21 @@ def fees_by(
         billed fees, and how much of these is settled; fixed fees; billed and fixed fees together. The grouping
         finishes the rows.
     """
-    _, grouping, fees = _added_up(analysis, by, [period], settings, natives)
+    grouping, fees = _added_up(analysis, by, [period], settings, natives)
     return _over_keys(fees, grouping), grouping
 
 
 def fees_of_periods(
     analysis: str, by: By, periods: Sequence[Period], settings: FirmSettings | None, **natives: Any
 ) -> tuple[list[Frame], Grouping]:
-    """
-    Add up the fees of several periods, which may overlap, in one pass: what `fees_by` returns for each of them.
-
-    Of lazy frames the sums over what the keys derive from are collected, so that the pass is not repeated.
-    """
-    frames, grouping, fees = _added_up(analysis, by, periods, settings, natives)
-    if _is_lazy(fees):
-        fees = from_arrow(frames["time_entries"], to_arrow(fees))
+    """Add up the fees of several periods, which may overlap, in one pass: what `fees_by` returns for each of them."""
+    grouping, fees = _added_up(analysis, by, periods, settings, natives)
     return [_over_keys(fees.filter(_of_period(n, periods)), grouping) for n in range(len(periods))], grouping
 
 
 def _added_up(
     analysis: str, by: By, periods: Sequence[Period], settings: FirmSettings | None, natives: dict[str, Any]
-) -> tuple[dict[str, Frame], Grouping, Frame]:
+) -> tuple[Grouping, Frame]:
     """Add up the fees over what the keys derive from and the periods that they are of, and warn."""
     frames = from_native(**natives)
     for period in periods:
@@ -99,7 +93,7 @@ def _added_up(
     fees, invoices = _fees(frames, grouping, periods)
     warn_of_absent_items(expenses=frames.get("expenses"), fixed_fees=frames.get("fixed_fees"))
     _warn(analysis, invoices, periods)
-    return frames, grouping, fees
+    return grouping, fees
 
 
 def _over_keys(fees: Frame, grouping: Grouping) -> Frame:
@@ -117,9 +111,7 @@ def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period
     keep = [name for name in own if name.startswith("client_")]
     items = frames.get("expenses"), frames.get("fixed_fees")
     on_invoices = collect(time_on_invoices(time), entries)
-    checked = allocation_rates(on_invoices, frames["invoices"], *items, keep, lost=True)
-    # Only warnings ask for the invoices that no one passed; a database does the rest sooner without them.
-    rates = allocation_rates(on_invoices, frames["invoices"], *items, keep) if _is_lazy(checked) else checked
+    rates = allocation_rates(on_invoices, frames["invoices"], *items, keep, lost=True)
     # The periods of an invoice are bits of one number, so that each invoice stays one row.
     number = sum((2.0**n * as_float(_counted(period)) for n, period in enumerate(periods)), nw.lit(0.0))
     final = rates.with_columns(_periods=number.cast(nw.Int64)).filter(C("_periods") > 0)
@@ -136,11 +128,7 @@ def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period
         parts.append(_like_time(fixed, by, types, fixed_fee_amount=C("amount"), fees_amount=C("amount")))
     rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
     parts.append(_like_time(rest, by, types, **_billed(C("_unallocated"))))
-    return nw.concat(parts), with_contingent(checked, frames)
-
-
-def _is_lazy(frame: Frame) -> bool:
-    return isinstance(frame, nw.LazyFrame)
+    return persist(nw.concat(parts), entries)[1], with_contingent(rates, frames)
 
 
 def _counted(period: Period) -> nw.Expr:

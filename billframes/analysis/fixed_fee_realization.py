@@ -11,8 +11,17 @@ from billframes._messages import warn
 from billframes.analysis.arguments import warn_of_no_rate
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_period, need_whole_life, warn_of_cut
-from billframes.analysis.engine import collect_counts, join_by_id, sum_by
-from billframes.analysis.expressions import RESIDUE, as_float, in_period, null_column, ratio, value_at_rates, value_if
+from billframes.analysis.engine import collect_counts, join_by_id, persist, sum_by
+from billframes.analysis.expressions import (
+    RESIDUE,
+    as_float,
+    in_period,
+    is_in_period,
+    null_column,
+    ratio,
+    value_at_rates,
+    value_if,
+)
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
@@ -34,6 +43,7 @@ _MEASURES = (
     "standard_amount",
     "unrated_hours",
     "_unrated",
+    "_lost",
     "unlinked_fee_amount",
     "unlinked_hours",
 )
@@ -112,7 +122,7 @@ def fixed_fee_realization(
     -----
     IncompleteDataWarning
         The settings give standard rates, but not to everyone with linked hours; or entries name a fee that was not
-        passed. On lazy frames this runs three small queries; the result stays lazy.
+        passed.
 
     Examples
     --------
@@ -141,67 +151,64 @@ def fixed_fee_realization(
     warn_of_cut("fixed_fee_realization", time, "fees can lack hours that are linked to them")
     grouping = Grouping.of(by, frames, settings)
     fees = grouping.select_items(frames["fixed_fees"], "fixed_fees", ("fixed_fee_id", "date", "amount"))
-    work, counted = (frames["time_entries"], "date"), (fees, "date")
+    entries = select_columns(frames["time_entries"], "time_entries", ("date",))
     lacking = "fees can lack hours that are linked to them"
-    warn_of_late_start("fixed_fee_realization", time_entries, work, counted, period.start, lacking)
-    parts = _parts(_time(frames["time_entries"], grouping), fees, grouping, period)
-    totals = grouping.add_up(grouping.concat(parts), _MEASURES)
+    warn_of_late_start("fixed_fee_realization", time_entries, (entries, "date"), (fees, "date"), period.start, lacking)
+    work, rest = _work_and_rest(_time(frames["time_entries"], grouping), fees, period)
+    parts = [_measured(work, "_period_date", grouping), _measured(rest, "date", grouping)]
+    sums, rows = persist(grouping.concat(parts), frames["time_entries"])
+    _warn(sums, work, grouping)
+    totals = grouping.add_up(rows, _MEASURES)
     return cast("IntoFrameT", to_native(_result(totals, grouping), time_entries))
 
 
 def _time(entries: Frame, grouping: Grouping) -> Frame:
+    """Select fixed-fee time, and all time that names a fee, with its worth at standard rates."""
     columns = ("date", "user_id", "hours", "billing_type", "fixed_fee_id", *grouping.row_columns)
-    rows = value_at_rates(select_columns(entries, "time_entries", columns), grouping.settings.standard_rates)
-    return rows.rename({"_value": "_worth"})
+    rows = select_columns(entries, "time_entries", columns)
+    rows = rows.filter(~C("fixed_fee_id").is_null() | (C("billing_type") == "fixedFee"))
+    return value_at_rates(rows, grouping.settings.standard_rates).rename({"_value": "_worth"})
 
 
-def _parts(time: Frame, fees: Frame, grouping: Grouping, period: Period) -> list[Frame]:
-    """Add up fees spread over their time, fees without time, and time without a fee."""
-    linked = time.filter(~C("fixed_fee_id").is_null())
-    counted = in_period(fees, "date", period)
-    rates = _rates(linked, counted)
-    spread = _spread(linked, rates.filter(C("_linked") > 0))
-    rest = rates.filter(C("_linked") < 1).select("fixed_fee_id").join(counted, on="fixed_fee_id", how="inner")
-    lost = linked.join(fees.select("fixed_fee_id"), on="fixed_fee_id", how="anti")
-    loose = time.filter(C("fixed_fee_id").is_null() & (C("billing_type") == "fixedFee"))
-    _warn(spread, in_period(lost, "date", period), grouping)
-    alone = [in_period(each, "date", period).with_columns(unlinked_hours=C("hours")) for each in (lost, loose)]
-    return [
-        _measured(spread, "_fee_date", grouping),
-        _measured(rest.with_columns(unlinked_fee_amount=C("amount")), "date", grouping),
-        *(_measured(each.drop("_unrated"), "date", grouping) for each in alone),
-    ]
-
-
-def _rates(linked: Frame, fees: Frame) -> Frame:
-    """Work out for each fee how it is spread over its linked time, if it has any."""
-    rows = linked.with_columns(_gross_worth=C("_worth").abs(), _gross_hours=C("hours").abs())
-    columns = ("_worth", "_gross_worth", "hours", "_gross_hours", "_unrated")
-    totals = sum_by(rows, ["fixed_fee_id"], columns).select(
-        "fixed_fee_id", "_gross_worth", "_gross_hours", "_unrated", _all_worth=C("_worth"), _all_hours=C("hours")
+def _work_and_rest(time: Frame, fees: Frame, period: Period) -> tuple[Frame, Frame]:
+    """Spread the fees of the period over their time; return the time that counts, and the fees that have none."""
+    rates = _rates(time, fees, period)
+    work = join_by_id(time, rates.select("fixed_fee_id", "_linked", "_per_worth", "_per_hour", _fee_date=C("date")),
+                      "fixed_fee_id")  # fmt: skip
+    linked = C("_linked") > 0
+    # Time of a fee that was not passed counts like time that names none.
+    alone = C("_linked").is_null() & is_in_period("date", period)
+    work = work.filter(linked.fill_null(False) | alone).with_columns(
+        fee_amount=value_if(linked, C("_worth") * C("_per_worth") + C("hours") * C("_per_hour")),
+        linked_hours=value_if(linked, "hours"),
+        standard_amount=value_if(linked, "_worth"),
+        unrated_hours=value_if(linked & (C("_unrated") > 0), "hours"),
+        unlinked_hours=value_if(C("_linked").is_null(), "hours"),
+        _unrated=value_if(linked, "_unrated"),
+        _lost=as_float(C("_linked").is_null() & ~C("fixed_fee_id").is_null()),
+        _period_date=nw.when(linked).then(C("_fee_date")).otherwise(C("date")),
     )
-    rates = fees.select("fixed_fee_id", "amount", _fee_date=C("date")).join(totals, on="fixed_fee_id", how="left")
+    rest = in_period(rates, "date", period).filter(C("_linked") < 1)
+    return work, rest.with_columns(unlinked_fee_amount=C("amount"))
+
+
+def _rates(time: Frame, fees: Frame, period: Period) -> Frame:
+    """Add to each fee how it is spread over its time; `_linked` is 1.0 if it is of the period and has any."""
+    rows = time.filter(~C("fixed_fee_id").is_null())
+    rows = rows.with_columns(_gross_worth=C("_worth").abs(), _gross_hours=C("hours").abs())
+    columns = ("_worth", "_gross_worth", "hours", "_gross_hours", "_unrated")
+    totals = sum_by(rows, ["fixed_fee_id"], columns).rename({"_worth": "_all_worth", "hours": "_all_hours"})
     names = ("_all_worth", "_gross_worth", "_all_hours", "_gross_hours", "_unrated")
+    rates = join_by_id(fees, totals, "fixed_fee_id").with_columns(*[C(name).fill_null(0.0) for name in names])
     by_worth = (C("_unrated") == 0) & ~(C("_all_worth").abs() <= RESIDUE * C("_gross_worth"))
     by_hours = ~(C("_all_hours").abs() <= RESIDUE * C("_gross_hours"))
-    rates = rates.with_columns(*[C(name).fill_null(0.0) for name in names]).with_columns(
-        _by_worth=as_float(by_worth & by_hours), _linked=as_float(by_hours)
+    rates = rates.with_columns(
+        _by_worth=as_float(by_worth & by_hours), _linked=as_float(by_hours & is_in_period("date", period))
     )
     return rates.with_columns(
         _per_worth=value_if(C("_by_worth") > 0, C("amount") / C("_all_worth")),
         _per_hour=value_if((C("_by_worth") < 1) & (C("_linked") > 0), C("amount") / C("_all_hours")),
-    )
-
-
-def _spread(linked: Frame, rates: Frame) -> Frame:
-    columns = ("fixed_fee_id", "_per_worth", "_per_hour", "_fee_date")
-    rows = join_by_id(linked, rates.select(*columns), "fixed_fee_id", "inner")
-    return rows.with_columns(
-        fee_amount=C("_worth") * C("_per_worth") + C("hours") * C("_per_hour"),
-        linked_hours=C("hours"),
-        standard_amount=C("_worth"),
-        unrated_hours=value_if(C("_unrated") > 0, "hours"),
-    )
+    ).drop(*names)
 
 
 def _measured(rows: Frame, date: str, grouping: Grouping) -> Frame:
@@ -222,12 +229,13 @@ def _result(totals: Frame, grouping: Grouping) -> Frame:
     return grouping.finish(totals, _COLUMNS)
 
 
-def _warn(spread: Frame, lost: Frame, grouping: Grouping) -> None:
+def _warn(sums: Frame, work: Frame, grouping: Grouping) -> None:
     """Warn of people without a standard rate, if others have one, and of time whose fee was not passed."""
-    if grouping.settings.standard_rates:
+    counts = collect_counts((sums, {"lost": C("_lost").sum(), "unrated": C("_unrated").sum()}))
+    if grouping.settings.standard_rates and counts["unrated"]:
         missing = "standard_amount and fixed_fee_realization are missing where they count"
-        warn_of_no_rate(spread.filter(C("_unrated") > 0), "standard", missing)
-    count = int(collect_counts((lost, {"rows": nw.len()}))["rows"])
+        warn_of_no_rate(work.filter(C("_unrated") > 0), "standard", missing)
+    count = int(counts["lost"])
     if count:
         warn(
             f"{count} time entries name a fixed fee that is not among those passed; they are counted in "

@@ -84,7 +84,8 @@ def origination(
 
     Notes
     -----
-    On lazy frames this runs three small queries; the result stays lazy.
+    On lazy frames this runs four queries. One of them adds the rows up, and the result, lazy again, is made from its
+    sums.
 
     Examples
     --------

@@ -14,10 +14,10 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes.analysis.allocation import PREBILL, WRITE_UP
-from billframes.analysis.column_types import ITEMS, Frame, column_names
+from billframes.analysis.column_types import ITEMS, Frame, as_arrow, column_names
 from billframes.analysis.coverage import warn_of_cut, was_cut
-from billframes.analysis.engine import collect_counts, join_by_id, lazy
-from billframes.analysis.expressions import as_float, day_number, value_if
+from billframes.analysis.engine import collect_counts, collect_values, join_by_id, lazy
+from billframes.analysis.expressions import as_day, as_float, count_if, midnight, value_if
 from billframes.analysis.frames import select_columns
 from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
@@ -108,37 +108,33 @@ def warn_of_late_start(
     """
     if start is None or load_info(time_entries) is not None:
         return
-    entries, others = (_dates(*each) for each in (work, counted))
-    day = day_number(counted[1], others)
-    first = nw.when(day >= start.toordinal()).then(day).min()
-    ends = collect_counts(_earliest(entries, work[1]), (others, {"first": first}))
-    if ends["rows"] >= _MANY and ends["first"] and ends["first"] - ends["begin"] < _MONTH:
-        _warn_of_beginning(analysis, int(ends["begin"]), others, day, consequence)
+    entries, others = (_days(*each) for each in (work, counted))
+    of_entries = {"begin": C("_day").min(), "rows": nw.len()}
+    ends = collect_values(
+        (entries, of_entries), (others.filter(C("_day") >= midnight(start)), {"first": C("_day").min()})
+    )
+    begin, first = as_day(ends["begin"]), as_day(ends["first"])
+    if begin and first and ends["rows"] >= _MANY and (first - begin).days < _MONTH:
+        _warn_of_beginning(analysis, begin, others, consequence)
 
 
 def warn_of_young_work(analysis: str, entries: Frame, others: Frame, consequence: str) -> None:
     """Warn of time entries with `date` of which none is old, if there are older invoices with `invoice_date`."""
-    entries, others = _dates(entries, "date"), _dates(others, "invoice_date")
-    begin = collect_counts(_earliest(entries, "date"))["begin"]
-    _warn_of_beginning(analysis, int(begin), others, day_number("invoice_date", others), consequence)
+    begin = as_day(collect_values((_days(entries, "date"), {"begin": C("_day").min()}))["begin"])
+    if begin:
+        _warn_of_beginning(analysis, begin, _days(others, "invoice_date"), consequence)
 
 
-def _dates(frame: Frame, name: str) -> Frame:
-    """Keep the dates that are known."""
-    return frame.select(name).filter(~C(name).is_null())
+def _days(frame: Frame, column: str) -> Frame:
+    """Select the dates that are known."""
+    days = as_arrow(frame, [column]).select(_day=C(column).cast(nw.Datetime("us")))
+    return days.filter(~C("_day").is_null())
 
 
-def _earliest(dates: Frame, name: str) -> tuple[Frame, dict[str, nw.Expr]]:
-    """Ask for the number of the earliest day, and of rows: numbering each day takes fifty times as long."""
-    # Of no dates, pandas forgets that they were dates.
-    earliest = dates.select(C(name).min().cast(dates.collect_schema()[name]), _rows=nw.len())
-    return earliest.filter(~C(name).is_null()), {"begin": day_number(name).max(), "rows": C("_rows").max()}
-
-
-def _warn_of_beginning(analysis: str, begin: int, others: Frame, day: nw.Expr, consequence: str) -> None:
-    if collect_counts((others, {"earlier": as_float(day < begin).sum()}))["earlier"] >= _SEVERAL:
+def _warn_of_beginning(analysis: str, begin: dt.date, others: Frame, consequence: str) -> None:
+    if collect_counts((others, {"earlier": count_if(C("_day") < midnight(begin))}))["earlier"] >= _SEVERAL:
         warn(
-            f"{analysis}: the earliest of the time entries passed is of {dt.date.fromordinal(begin)}, so "
+            f"{analysis}: the earliest of the time entries passed is of {begin}, so "
             f"{consequence}. Pass all time entries, whenever the work was done.",
             IncompleteDataWarning,
         )

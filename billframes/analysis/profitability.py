@@ -6,7 +6,6 @@ invoices, set against what was worked meanwhile; or that of the work, followed t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -15,7 +14,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import MATTER_TYPES, choice, warn_of_no_rate
 from billframes.analysis.column_types import Frame, as_arrow
-from billframes.analysis.engine import collect_counts, join_by_id, sum_by
+from billframes.analysis.engine import collect_counts, join_by_id, persist, sum_by
 from billframes.analysis.expressions import as_float, in_period, ratio, value_at_rates, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
@@ -136,8 +135,7 @@ def profitability(
     Warns
     -----
     IncompleteDataWarning
-        People have no cost rate (says who, and how many hours), and as in `realization`. On lazy frames the
-        warnings run small queries; the result stays lazy.
+        People have no cost rate (says who, and how many hours), and as in `realization`.
     RatesHiddenWarning
         As in `realization`; fees are then spread over hours.
 
@@ -207,7 +205,8 @@ def _fixed(fixed_fees: Frame, invoices: Frame, options: _Options) -> Frame:
     rows = join_by_id(items, final.select("invoice_id", _dated=C("invoice_date")), "invoice_id", "inner")
     rows = in_period(rows, "date" if by_work else "_dated", options.period)
     rows = options.grouping.with_periods(rows, "date" if by_work else "_dated")
-    return _added(rows.with_columns(fixed_fee_amount=C("amount")), options.grouping, ("fixed_fee_amount",))
+    sums = sum_by(rows.with_columns(fixed_fee_amount=C("amount")), options.grouping.base, ("fixed_fee_amount",))
+    return options.grouping.finish(options.grouping.add_up(sums, ("fixed_fee_amount",)), ("fixed_fee_amount",))
 
 
 def _cost(entries: Frame, options: _Options) -> Frame:
@@ -217,9 +216,8 @@ def _cost(entries: Frame, options: _Options) -> Frame:
     dated = in_period(select_columns(entries, "time_entries", columns), "date", options.period)
     rows = value_at_rates(grouping.with_periods(dated, "date"), grouping.settings.cost_rates)
     unrated = C("_unrated") > 0
-    warn_of_no_rate(rows.filter(unrated), "cost", "cost, profit and margin are missing where they count")
-    _warn_of_high_rates(dated, grouping.settings)
-    unbilled = C("invoice_id").is_null() & (C("billing_type") == "billable")
+    billable = C("billing_type") == "billable"
+    unbilled, priced = C("invoice_id").is_null() & billable, billable & (C("amount") != 0)
     rows = rows.with_columns(
         total_hours=C("hours"),
         cost_amount=C("_value"),
@@ -227,19 +225,21 @@ def _cost(entries: Frame, options: _Options) -> Frame:
         _uncosted=C("_unrated"),
         unbilled_amount=value_if(unbilled, C("amount").fill_null(0.0)),
         _hidden=as_float(unbilled & C("amount").is_null() & (C("hours") != 0)),
+        _worth=value_if(priced, C("amount").fill_null(0.0)),
+        _priced_hours=value_if(priced, "hours"),
     )
-    return _added(rows, grouping, _COST)
+    sums, costs = persist(sum_by(rows, grouping.base, [*_COST, "_worth", "_priced_hours"]), entries)
+    _warn_of_rates(sums, rows.filter(unrated), grouping.settings)
+    return grouping.finish(grouping.add_up(costs, _COST), _COST)
 
 
-def _warn_of_high_rates(time: Frame, settings: FirmSettings) -> None:
+def _warn_of_rates(sums: Frame, unrated: Frame, settings: FirmSettings) -> None:
+    """Warn of people without a cost rate, and of rates that are too high to be of an hour."""
+    counts = collect_counts((sums, {name: C(f"_{name}").sum() for name in ("uncosted", "worth", "priced_hours")}))
+    if counts["uncosted"]:
+        warn_of_no_rate(unrated, "cost", "cost, profit and margin are missing where they count")
     if settings.cost_rates:
-        priced = (C("billing_type") == "billable") & (C("amount") != 0)
-        sums = {"worth": value_if(priced, C("amount").fill_null(0.0)).sum(), "hours": value_if(priced, "hours").sum()}
-        warn_of_high_rates("cost", settings.cost_rates, **collect_counts((time, sums)))
-
-
-def _added(rows: Frame, grouping: Grouping, measures: Sequence[str]) -> Frame:
-    return grouping.finish(grouping.add_up(sum_by(rows, grouping.base, measures), measures), measures)
+        warn_of_high_rates("cost", settings.cost_rates, counts["worth"], counts["priced_hours"])
 
 
 def _result(totals: Frame, grouping: Grouping) -> Frame:

@@ -134,7 +134,8 @@ def realization(
 
     Notes
     -----
-    On lazy frames this runs two small queries (by originator three); the result stays lazy.
+    On lazy frames this runs three queries (by originator four). One of them adds the rows up, and the result, lazy
+    again, is made from its sums.
 
     Examples
     --------

@@ -104,7 +104,7 @@ def reconcile(
 
     Notes
     -----
-    On lazy frames this runs two small queries; the result stays lazy.
+    On lazy frames this runs two queries for the warnings; the result stays lazy.
 
     Examples
     --------

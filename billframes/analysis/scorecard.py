@@ -16,7 +16,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import bounded_period, choice, read_date
 from billframes.analysis.column_types import Frame, as_arrow
-from billframes.analysis.engine import from_arrow, sum_by, to_arrow
+from billframes.analysis.engine import persist, sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, nan_to_null, to_native
 from billframes.analysis.grouping import Grouping
@@ -195,9 +195,7 @@ def scorecard(
         peers_lag = asked.lag("role" if beside == "role" else None)
     measures = [*dict.fromkeys((*_FIGURES, *_RATIOS.values()))]
     totals = _known(nan_to_null(grouping.combine(parts, measures)), personal=grouping.personal)
-    if isinstance(totals, nw.LazyFrame):
-        # Peers' figures are sums of these few rows; a database would work all of them out twice.
-        totals = from_arrow(frames["time_entries"], to_arrow(totals))
+    _, totals = persist(totals, frames["time_entries"])
     totals = _with_peers(totals, peers_lag, "role" if beside == "role" else None)
     targets = bool(grouping.settings.targets_of("hours"))
     columns = [each for each in (*_FIGURES, *(f"peer_{name}" for name in _PEERS)) if targets or each not in _TARGETS]

@@ -115,7 +115,8 @@ def utilization(
 
     Notes
     -----
-    On lazy frames this runs two small queries; the result stays lazy.
+    On lazy frames this runs three queries. One of them adds the rows up, and the result, lazy again, is made from its
+    sums.
 
     Examples
     --------

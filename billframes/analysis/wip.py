@@ -118,8 +118,8 @@ def wip(
 
     Notes
     -----
-    On lazy frames this runs two small queries (by originator three), and one more to name an invoice that was not
-    passed; the result stays lazy.
+    On lazy frames this runs two queries (by originator three), and one more to name an invoice that was not passed. One
+    of them adds the rows up, and the result, lazy again, is made from its sums.
 
     Examples
     --------

@@ -331,14 +331,14 @@ ON_CLUSTERS = (
     "comparison of the hours by client",
 )
 
-# How many small queries a call runs on lazy frames, each of one row, as its documentation says; calls that are not here
-# collect more, as theirs says.
+# How many queries a call runs on lazy frames, as its documentation says: each collects counts or sums. Calls that are
+# not here collect more, as theirs says.
 QUERIES = {
-    "utilization by user": 3,
-    "utilization by role and month": 2,
-    "realization by client and month": 3,
-    "realization by originator": 4,
-    "realization by industry": 2,
+    "utilization by user": 4,
+    "utilization by role and month": 3,
+    "realization by client and month": 4,
+    "realization by originator": 5,
+    "realization by industry": 3,
     "aging by client": 2,
     "aging by matter and user": 2,
     "wip by originator": 5,
@@ -346,7 +346,7 @@ QUERIES = {
     "reconcile": 2,
     "normalized balances": 1,
     "billing lag by client": 2,
-    "origination": 4,
-    "effective rates by user": 3,
-    "leverage of the firm": 3,
+    "origination": 5,
+    "effective rates by user": 4,
+    "leverage of the firm": 4,
 }
