@@ -173,8 +173,8 @@ def _time(entries: Frame, grouping: Grouping) -> Frame:
 def _work_and_rest(time: Frame, fees: Frame, period: Period) -> tuple[Frame, Frame]:
     """Spread the fees of the period over their time; return the time that counts, and the fees that have none."""
     rates = _rates(time, fees, period)
-    work = join_by_id(time, rates.select("fixed_fee_id", "_linked", "_per_worth", "_per_hour", _fee_date=C("date")),
-                      "fixed_fee_id")  # fmt: skip
+    terms = rates.select("fixed_fee_id", "_linked", "_per_worth", "_per_hour", _fee_date=C("date"))
+    work = join_by_id(time, terms, "fixed_fee_id")
     linked = C("_linked") > 0
     # Time of a fee that was not passed counts like time that names none.
     alone = C("_linked").is_null() & is_in_period("date", period)
@@ -235,10 +235,9 @@ def _warn(sums: Frame, work: Frame, grouping: Grouping) -> None:
     if grouping.settings.standard_rates and counts["unrated"]:
         missing = "standard_amount and fixed_fee_realization are missing where they count"
         warn_of_no_rate(work.filter(C("_unrated") > 0), "standard", missing)
-    count = int(counts["lost"])
-    if count:
+    if counts["lost"]:
         warn(
-            f"{count} time entries name a fixed fee that is not among those passed; they are counted in "
+            f"{int(counts['lost'])} time entries name a fixed fee that is not among those passed; they are counted in "
             "unlinked_hours. Load fixed fees over a wider window.",
             IncompleteDataWarning,
         )
