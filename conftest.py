@@ -105,36 +105,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def firms_seeded_once() -> Iterator[None]:
-    """Build a firm once in this process: further sandboxes of its size and seed get a copy of the file."""
-    import contextlib
-    import sqlite3
-    from pathlib import Path
-
-    from billframes.sandbox import Sandbox, store
-    from billframes.sandbox.clock import Clock
-
-    build_anew, built = store._build, {}
-
-    def build(path: Path, seed: store.Seed) -> None:
-        owner = getattr(seed, "__self__", None)
-        key = (owner._size, owner._seed) if isinstance(owner, Sandbox) else None
-        if key not in built:
-            build_anew(path, seed)
-            if key is not None:
-                built[key] = path.read_bytes()
-            return
-        path.write_bytes(built[key])
-        with contextlib.closing(sqlite3.connect(path)) as connection, connection:
-            offset = repr(Clock.starting().offset.total_seconds())
-            connection.execute("UPDATE setting SET value = ? WHERE name = ?", (offset, store._CLOCK))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store, "_build", build)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
 def no_settings_of_the_machine(tmp_path_factory) -> Iterator[None]:
     """Whoever runs the tests, their profiles, credentials and keyring stay out of it."""
     patch = pytest.MonkeyPatch()

@@ -53,11 +53,11 @@ class SandboxForTests:
 @pytest.fixture(scope="session")
 def _billframes_firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the seeded firm's file, made once per session; each test gets a copy."""
-    from billframes.sandbox.seed import seed_database
+    from billframes.sandbox.seed import seed_database, template_path
     from billframes.sandbox.store import Store
 
     path = tmp_path_factory.mktemp("billframes") / "firm.db"
-    Store(path, seed_database).close()
+    Store(path, seed_database, template=template_path()).close()
     return path
 
 

@@ -22,7 +22,7 @@ from billframes.errors import ConfigError
 from billframes.sandbox.admin import Admin
 from billframes.sandbox.credentials import TOKENS
 from billframes.sandbox.fault_injection import BackgroundWriter
-from billframes.sandbox.seed import seed_database
+from billframes.sandbox.seed import seed_database, template_path
 from billframes.sandbox.store import Store
 
 try:
@@ -162,7 +162,8 @@ class Sandbox:
             return self
         listener = _listen(self._host, self._port)
         try:
-            self._store = Store(self._db, self._seed_database, audit=self._audit)
+            template = template_path(seed=self._seed, size=self._size)
+            self._store = Store(self._db, self._seed_database, template=template, audit=self._audit)
             self._port = listener.getsockname()[1]
             self._serve(listener)
             if self._trouble.writes_per_second:

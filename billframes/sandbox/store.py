@@ -92,6 +92,9 @@ class Store:
         removes, or the end of the process.
     seed : callable
         Fills the empty tables of a new database through the connection it is given.
+    template : Path, optional
+        A database that `seed` has filled, from which a new one is copied. If it does not exist, it is made from the new
+        one, unless its folder can't be written.
     audit : bool
         Whether to record every change in the table `audit`.
 
@@ -101,7 +104,9 @@ class Store:
         The file is something else, was left unfinished, or can't be created, read or written.
     """
 
-    def __init__(self, path: str | Path | None, seed: Seed, *, audit: bool = False) -> None:
+    def __init__(
+        self, path: str | Path | None, seed: Seed, *, template: Path | None = None, audit: bool = False
+    ) -> None:
         self._remove: Callable[[], object] | None = None
         if path is None:
             folder = _temporary_folder()
@@ -114,7 +119,7 @@ class Store:
         try:
             with _one_sentence(self.path):
                 if _is_new(self.path):
-                    _create(self.path, seed)
+                    _create(self.path, seed, template)
                 self.clock = _clock(self.path)
                 _check_writable(self.path)
                 if audit:
@@ -272,10 +277,12 @@ def _check_writable(path: Path) -> None:
         connection.close()
 
 
-def _create(path: Path, seed: Seed) -> None:
+def _create(path: Path, seed: Seed, template: Path | None) -> None:
     """Create a new firm. If that fails, remove the file, or empty it if it existed."""
     was_there = path.exists()
     path.parent.mkdir(parents=True, exist_ok=True)
+    if template is not None and not was_there and _copied(template, path):
+        return
     try:
         _build(path, seed)
     except BaseException:
@@ -286,6 +293,40 @@ def _create(path: Path, seed: Seed) -> None:
         else:
             path.unlink(missing_ok=True)
         raise
+    if template is not None:
+        _keep(path, template)
+
+
+def _copied(template: Path, path: Path) -> bool:
+    """Copy a template, with a clock that starts now; return False if it is not there or can't be copied."""
+    copy = Path(f"{path}.copy")
+    try:
+        shutil.copyfile(template, copy)
+        connection = connect(copy)
+        try:
+            offset = repr(Clock.starting().offset.total_seconds())
+            found = connection.execute("UPDATE setting SET value = ? WHERE name = ?", (offset, _CLOCK)).rowcount
+        finally:
+            connection.close()
+        if found:
+            copy.replace(path)
+        return bool(found)
+    except (OSError, sqlite3.DatabaseError):
+        return False
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _keep(path: Path, template: Path) -> None:
+    """Make a template of a new database, in place of those of other versions."""
+    with suppress(OSError):
+        template.parent.mkdir(parents=True, exist_ok=True)
+        copy = template.with_name(f"{template.name}.{os.getpid()}")
+        shutil.copyfile(path, copy)
+        copy.replace(template)
+        for other in template.parent.glob(f"*{template.suffix}"):
+            if other != template:
+                other.unlink(missing_ok=True)
 
 
 def _build(path: Path, seed: Seed) -> None:

@@ -81,9 +81,7 @@ def cases():
 
 
 @pytest.mark.parametrize(("name", "engine"), [*cases()])
-def test_engines_answer_as_pandas_does_and_lazy_ones_run_few_queries(
-    name, engine, frames_of, asked, monkeypatch
-):
+def test_engines_answer_as_pandas_does_and_lazy_ones_run_few_queries(name, engine, frames_of, asked, monkeypatch):
     frames = frames_of(engine)
     counted = engine in LAZY and name in QUERIES
     with monkeypatch.context() as patch:

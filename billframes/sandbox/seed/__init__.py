@@ -8,13 +8,17 @@ unpaid invoices are of every age. The same seed and size make the same firm, byt
 from __future__ import annotations
 
 import gc
+import hashlib
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+
+import platformdirs
 
 from billframes.sandbox.seed.basics import SeededRandom
 
-__all__ = ["SIZES", "seed_database"]
+__all__ = ["SIZES", "seed_database", "template_path"]
 
 SIZES = {"small": 1, "medium": 10, "large": 100}
 
@@ -54,6 +58,23 @@ def seed_database(connection: sqlite3.Connection, *, seed: int = 0, size: str = 
         Firm(SeededRandom(seed), SIZES[size]).live(connection)
         for statement in indexes:
             connection.execute(statement)
+
+
+def template_path(*, seed: int = 0, size: str = "small") -> Path | None:
+    """
+    Return the path of a firm's template, in the user's cache folder: sandboxes copy it instead of making the firm anew.
+
+    Its name changes with the code and the texts that the firm is made from. None for any firm but the small one of seed
+    0, which demos and tests start again and again: others would fill the disk.
+    """
+    if (seed, size) != (0, "small"):
+        return None
+    here = Path(__file__).parent
+    sources = sorted(path for path in (*here.iterdir(), here.parent / "schema.py") if path.suffix in {".py", ".toml"})
+    made_from = hashlib.sha256(sqlite3.sqlite_version.encode())
+    for source in sources:
+        made_from.update(source.read_bytes())
+    return platformdirs.user_cache_path("billframes") / "sandbox" / f"firm-{made_from.hexdigest()[:16]}.db"
 
 
 @contextmanager
