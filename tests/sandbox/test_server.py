@@ -4,6 +4,7 @@ import argparse
 import datetime as dt
 import json
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -21,6 +22,7 @@ from billframes.errors import ConfigError
 from billframes.sandbox import Sandbox, command
 from billframes.sandbox.clock import BEGINNING, Clock
 from billframes.sandbox.schema import SCHEMA
+from billframes.sandbox.seed import template_path
 from billframes.sandbox.store import Store
 
 
@@ -68,6 +70,51 @@ def test_temporary_database_is_removed(tools):
     assert store.path.exists()
     store.close()
     assert not store.path.parent.exists()
+
+
+def test_a_firm_is_made_once_and_then_copied(tools, tmp_path):
+    """A template is made from the first database; those that follow have its rows and a clock that starts anew."""
+    template = tmp_path / "cache" / "firm-1.db"
+    older = tmp_path / "cache" / "firm-0.db"
+    older.parent.mkdir()
+    older.touch()
+    stores = [Store(tmp_path / "first.db", tools.seed_by_hand, template=template)]
+    stores += [Store(path, _never, template=template) for path in (tmp_path / "second.db", None)]
+    assert [path.name for path in template.parent.iterdir()] == ["firm-1.db"]
+    rows = []
+    for store in stores:
+        with store.reading() as connection:
+            rows.append(connection.execute("SELECT * FROM time_entry").fetchall())
+        assert dt.timedelta(0) <= store.clock.now() - BEGINNING < dt.timedelta(minutes=1)
+        store.close()
+    assert len(rows[0]) == 5
+    assert rows[0] == rows[1] == rows[2]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "first.db", "second.db"]
+
+
+@pytest.mark.parametrize("content", [b"", b"Dear Sir or Madam, " * 50], ids=["empty", "a letter"])
+def test_a_template_that_cannot_be_read_is_made_anew(tools, tmp_path, content):
+    template = tmp_path / "cache" / "firm.db"
+    template.parent.mkdir()
+    template.write_bytes(content)
+    Store(tmp_path / "first.db", tools.seed_by_hand, template=template).close()
+    Store(tmp_path / "second.db", _never, template=template).close()
+
+
+def test_a_folder_that_cannot_hold_a_template_is_passed_over(tools, tmp_path):
+    (tmp_path / "cache").write_text("a file")
+    store = Store(tmp_path / "firm.db", tools.seed_by_hand, template=tmp_path / "cache" / "firm.db")
+    assert store.path.exists()
+    store.close()
+
+
+def test_only_the_usual_firm_has_a_template():
+    """Its name changes with what the firm is made from; other firms would fill the disk."""
+    usual = template_path()
+    assert usual == template_path(seed=0, size="small")
+    assert re.fullmatch(r"firm-[0-9a-f]{16}\.db", usual.name)
+    assert template_path(seed=1) is None
+    assert template_path(size="medium") is None
 
 
 def test_other_files_are_left_alone(tmp_path):
