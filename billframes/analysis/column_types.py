@@ -108,8 +108,8 @@ _TO_DATE = {
 
 
 def column_names(frame: Frame) -> list[str]:
-    """Return a frame's column names without asking a frame in memory for types, which pandas finds in the values."""
-    return frame.columns if isinstance(frame, nw.DataFrame) else frame.collect_schema().names()
+    """Return a frame's column names without asking for types: pandas finds them in the values, DuckDB in a query."""
+    return frame.columns
 
 
 def as_arrow(frame: Frame, columns: Sequence[str] | None = None) -> Frame:

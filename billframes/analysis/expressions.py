@@ -11,7 +11,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes.analysis.column_types import Frame
+from billframes.analysis.column_types import Frame, column_names
 from billframes.periods import Period
 
 __all__ = [
@@ -70,7 +70,7 @@ def value_if(condition: nw.Expr, value: nw.Expr | str) -> nw.Expr:
 
 def columns_or_null(frame: Frame, names: Iterable[str], types: Mapping[str, Any]) -> list[nw.Expr]:
     """Return columns of a frame; those that it does not have are missing, with the type given."""
-    there = frame.collect_schema()
+    there = column_names(frame)
     return [C(name) if name in there else null_column(types[name]).alias(name) for name in names]
 
 

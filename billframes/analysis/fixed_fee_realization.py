@@ -9,7 +9,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes.analysis.arguments import warn_of_no_rate
-from billframes.analysis.column_types import Frame
+from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.coverage import need_period, need_whole_life, warn_of_cut
 from billframes.analysis.engine import collect_counts, join_by_id, persist, sum_by
 from billframes.analysis.expressions import (
@@ -213,7 +213,7 @@ def _rates(time: Frame, fees: Frame, period: Period) -> Frame:
 
 def _measured(rows: Frame, date: str, grouping: Grouping) -> Frame:
     """Add up the measures that rows have, and 0 for the others, over what the keys derive from."""
-    there = rows.collect_schema()
+    there = column_names(rows)
     zeros = {name: nw.lit(0.0) for name in _MEASURES if name not in there}
     return sum_by(grouping.with_periods(rows.with_columns(**zeros), date), grouping.base, _MEASURES)
 

@@ -149,7 +149,7 @@ class Grouping:
         own = self.row_columns
         ids = [each for each in own if each in _IDS]
         items = select_columns(frame, name, (*columns, *ids), own)
-        there = items.collect_schema()
+        there = column_names(items)
         absent = {each: null_column(nw.String) for each in own if each not in there}
         return items.with_columns(**absent) if absent else items
 
@@ -197,7 +197,7 @@ class Grouping:
         """
         rows = []
         for part in parts:
-            there = part.collect_schema()
+            there = column_names(part)
             # A figure that is missing stays missing in every sum it is part of.
             known = [C(name).fill_null(float("nan")) for name in measures if name in there]
             zeros = [nw.lit(0.0).alias(name) for name in measures if name not in there]

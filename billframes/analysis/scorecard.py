@@ -15,7 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import bounded_period, choice, read_date
-from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.column_types import Frame, as_arrow, column_names
 from billframes.analysis.engine import persist, sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, nan_to_null, to_native
@@ -264,7 +264,7 @@ class _Asked:
 
     def _part(self, result: Any, renamed: dict[str, str], mark: str = "") -> Frame:
         rows = as_arrow(cast("Frame", nw.from_native(result)))
-        there = rows.collect_schema()
+        there = column_names(rows)
         columns = {new: C(old) for old, new in renamed.items() if old in there}
         absent = {new: null_column(nw.Float64) for old, new in renamed.items() if old not in there}
         marked = {mark: nw.lit(1.0)} if mark else {}
