@@ -148,9 +148,10 @@ class _Checks:
             counted |= {f"undated {column}": count_if(C(column).is_null()) for column in undated}
             figures = [column for column in FIGURES.get(name, ()) if _may_miss(frame, column, schema.get(column))]
             counted |= {f"missing {column}": count_if(_missing(C(column), schema[column])) for column in figures}
-            required = _REQUIRED.get(name)
-            odd = [each for each in ENUMS if _may_be_odd(frame, each, schema.get(each), required=each == required)]
-            counted |= {f"odd {each}": count_if(_odd(each, schema[each], required=each == required)) for each in odd}
+            for each in ENUMS:
+                required = each == _REQUIRED.get(name)
+                if _may_be_odd(frame, each, schema.get(each), required=required):
+                    counted[f"odd {each}"] = count_if(_odd(each, schema[each], required=required))
             if name in ITEMS and _is_flag(schema.get("billed")) and "invoice_id" in schema:
                 counted["billed"] = count_if(_BILLED)
         return cls(name, frame, id_, counted)
