@@ -161,7 +161,7 @@ def _spread(owed: Frame, frames: dict[str, Frame], grouping: Grouping, measures:
     """Spread each invoice over its items; what it bills beyond its items has no matter and no user."""
     by = [name for name in _ITEM if name in grouping.base]
     own = [name for name in grouping.base if name not in by]
-    shares, hidden = _shares(frames, by)
+    shares, hidden = _shares(frames, by, owed.select("invoice_id"))
     _warn(owed, hidden)
     left = sum_by(shares, ["invoice_id"], ["_share"]).select("invoice_id", _taken=C("_share"))
     rest = (
@@ -175,9 +175,9 @@ def _spread(owed: Frame, frames: dict[str, Frame], grouping: Grouping, measures:
     return nw.concat([spread.select(*parts), rest.select(*parts)])
 
 
-def _shares(frames: dict[str, Frame], by: list[str]) -> tuple[Frame, Frame | None]:
+def _shares(frames: dict[str, Frame], by: list[str], open_ids: Frame) -> tuple[Frame, Frame | None]:
     """
-    Return which part of its invoice's amount each matter or user was billed at.
+    Return which part of its invoice's amount each matter or user was billed at, for open invoices.
 
     Also return the number of entries without an amount on each invoice; None without time.
     """
@@ -185,7 +185,8 @@ def _shares(frames: dict[str, Frame], by: list[str]) -> tuple[Frame, Frame | Non
     expenses, fixed_fees, entries = (frames.get(name) for name in ("expenses", "fixed_fees", "time_entries"))
     time = on_invoices = None
     if entries is not None:
-        rows = billable_time(lazy(entries), ids, by)
+        # Most invoices are paid, and adding up their time takes longer than finding those that are not.
+        rows = join_by_id(billable_time(lazy(entries), ids, by), open_ids, "invoice_id", "inner")
         there = column_names(rows)
         named = [name for name in by if name in there]
         time = collect(time_on_invoices(rows, named), entries)

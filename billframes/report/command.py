@@ -23,7 +23,13 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import month_end
 from billframes.report.building import build, build_each, check_extras
-from billframes.report.kernel import DEMO_FIRM, DEMO_REMARK, check_private_kernels, demonstration
+from billframes.report.kernel import (
+    DEMO_FIRM,
+    DEMO_REMARK,
+    check_private_kernels,
+    demonstration,
+    skip_unused_grammar,
+)
 from billframes.report.loading import load, read_month
 from billframes.report.scope import Scope, choose, every, file_names
 from billframes.report.workbook import check_writer, workbook
@@ -109,6 +115,7 @@ def _check(args: argparse.Namespace, out: Path | None) -> None:
     if args.format == "xlsx":
         check_writer()
     else:
+        skip_unused_grammar()
         # The demonstration's page needs a sandbox, too, and nothing of what prints and writes workbooks.
         check_extras(args.format, extra="demo" if args.demo and args.format == "html" else "report")
         if args.narratives:

@@ -30,6 +30,7 @@ __all__ = [
     "demonstration",
     "kernel_with",
     "private_folder",
+    "skip_unused_grammar",
     "transport_in",
 ]
 
@@ -41,6 +42,15 @@ OPEN_KERNEL = (
 LONGEST_SOCKET = 103
 # The longest name that Jupyter gives a socket: Voila's own folder, the kernel's id and the channel's number.
 _LONGEST_NAME = "voila_xxxxxxxx/kernel-00000000-0000-0000-0000-000000000000-ipc-5"
+
+
+def skip_unused_grammar() -> None:
+    """
+    Keep jsonschema from compiling a grammar when Jupyter's packages import it: a second of each start.
+
+    It is the grammar of one rare text format, which no notebook uses. For processes of our own only.
+    """
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 
 def check_private_kernels() -> None:

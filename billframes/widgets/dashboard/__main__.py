@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from billframes.report.kernel import skip_unused_grammar
+
 
 def start() -> None:
-    """Serve; without the grammar that jsonschema compiles for one rare format, which takes half of the start."""
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    """Serve."""
+    skip_unused_grammar()
     from billframes.widgets.dashboard.server import main
 
     main(*sys.argv[1:])
