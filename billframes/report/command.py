@@ -32,7 +32,6 @@ from billframes.report.kernel import (
 )
 from billframes.report.loading import load, read_month
 from billframes.report.scope import Scope, choose, every, file_names
-from billframes.report.workbook import check_writer, workbook
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]
 
@@ -113,6 +112,9 @@ def _format(args: argparse.Namespace) -> str:
 def _check(args: argparse.Namespace, out: Path | None) -> None:
     """Refuse invalid options before any work starts."""
     if args.format == "xlsx":
+        # Workbooks need matplotlib, which takes a third of a second to load.
+        from billframes.report.workbook import check_writer
+
         check_writer()
     else:
         skip_unused_grammar()
@@ -177,6 +179,8 @@ def _workbooks(
     with _client(environment) as client:
         month = load(**loads, client=client)
         steps("Computing the figures")
+        from billframes.report.workbook import workbook
+
         made = [workbook(month.only(code), **says) for code in outs]
     for out, content in zip(outs.values(), made, strict=True):
         write(out, content)
