@@ -128,8 +128,10 @@ def full_join_by_id(frame: Frame, other: Frame, on: str) -> Frame:
         joined = frame.join(renamed, left_on=on, right_on="_other_id", how="full")
         return joined.with_columns(nw.coalesce(on, "_other_id").alias(on)).drop("_other_id")
     # Full joins of Polars and Arrow copy and reorder everything for the sake of a few rows, or of none.
-    joined, rest = join_by_id(frame, other, on), _not_in(other, frame, on)
-    return joined if not len(cast("nw.DataFrame[Any]", rest)) else nw.concat([joined, rest], how="diagonal")
+    marked = join_by_id(frame, other.with_columns(_found=nw.lit(1.0)), on)
+    joined, found = marked.drop("_found"), cast("nw.DataFrame[Any]", marked).get_column("_found").count()
+    rest = len(cast("nw.DataFrame[Any]", other)) - found
+    return nw.concat([joined, _not_in(other, frame, on)], how="diagonal") if rest else joined
 
 
 def sum_by(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:

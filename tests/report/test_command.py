@@ -10,7 +10,7 @@ import pytest
 
 from billframes import _session
 from billframes.errors import ConfigError, ParameterError
-from billframes.report import command
+from billframes.report import command, workbook as workbook_module
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_all_lawyers_reports_are_built_from_one_load_and_written_to_a_folder(bui
 
 
 def test_a_workbook_needs_no_kernel(built, monkeypatch, tmp_path):
-    monkeypatch.setattr(command, "workbook", lambda month, **_says: month.scope.title.encode())
+    monkeypatch.setattr(workbook_module, "workbook", lambda month, **_says: month.scope.title.encode())
     assert run("--demo", "--format", "xlsx", "--practice-area", "Family") == 0
     assert not built
     assert (tmp_path / "billframes-2026-10-practice-area-family.xlsx").read_bytes() == b"Practice area: Family"
