@@ -25,6 +25,9 @@ from billframes.sandbox.schema import SCHEMA
 from billframes.sandbox.seed import template_path
 from billframes.sandbox.store import Store
 
+# What makes a firm beside its seed.
+MAKERS = ("clock", "credentials", "schema", "store")
+
 
 @pytest.fixture(scope="module", autouse=True)
 def hangups_are_heard():
@@ -108,8 +111,21 @@ def test_a_folder_that_cannot_hold_a_template_is_passed_over(tools, tmp_path):
     store.close()
 
 
+def test_a_template_is_named_by_all_that_the_firm_is_made_from():
+    """All files of the sandbox count, and what makes a firm imports nothing else that could change it."""
+    folder = Path(command.__file__).parent
+    makers = [*folder.joinpath("seed").glob("*.py"), *(folder / f"{name}.py" for name in MAKERS)]
+    imported = {
+        each
+        for path in makers
+        for each in re.findall(r"^ *from (billframes[\w.]*) import", path.read_text(), re.MULTILINE)
+    }
+    assert {each for each in imported if not each.startswith("billframes.sandbox")} <= {"billframes.errors"}
+    assert {path.name for path in makers} > {"work.py", "billing.py", "schema.py"}
+
+
 def test_only_the_usual_firm_has_a_template():
-    """Its name changes with what the firm is made from; other firms would fill the disk."""
+    """Other firms would fill the disk."""
     usual = template_path()
     assert usual == template_path(seed=0, size="small")
     assert re.fullmatch(r"firm-[0-9a-f]{16}\.db", usual.name)

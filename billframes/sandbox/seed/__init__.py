@@ -64,16 +64,15 @@ def template_path(*, seed: int = 0, size: str = "small") -> Path | None:
     """
     Return the path of a firm's template, in the user's cache folder: sandboxes copy it instead of making the firm anew.
 
-    Its name changes with the code and the texts that the firm is made from. None for any firm but the small one of seed
-    0, which demos and tests start again and again: others would fill the disk.
+    Its name changes with every file of the sandbox, of which the firm is made. None for any firm but the small one of
+    seed 0, which demos and tests start again and again: others would fill the disk.
     """
     if (seed, size) != (0, "small"):
         return None
-    here = Path(__file__).parent
-    sources = sorted(path for path in (*here.iterdir(), here.parent / "schema.py") if path.suffix in {".py", ".toml"})
     made_from = hashlib.sha256(sqlite3.sqlite_version.encode())
-    for source in sources:
-        made_from.update(source.read_bytes())
+    for path in sorted(Path(__file__).parents[1].rglob("*")):
+        if path.suffix in {".py", ".toml"}:
+            made_from.update(path.read_bytes())
     return platformdirs.user_cache_path("billframes") / "sandbox" / f"firm-{made_from.hexdigest()[:16]}.db"
 
 
