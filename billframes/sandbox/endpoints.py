@@ -17,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from billframes.sandbox.caching import CachingConnection
 from billframes.sandbox.clock import instant_text
 from billframes.sandbox.credentials import Caller, authenticate
 from billframes.sandbox.fault_injection import FaultInjector
@@ -31,7 +32,7 @@ from billframes.sandbox.writes.items import ACTING_USER
 __all__ = ["Endpoint", "Read", "by_method", "found", "json_answer", "listing", "reading", "single", "writing"]
 
 Endpoint = Callable[[Request], Awaitable[Response]]
-Read = Callable[[sqlite3.Connection, Caller, Request], Any]
+Read = Callable[[CachingConnection, Caller, Request], Any]
 
 # A longer body is read up to here and dropped, so that the caller receives the error.
 _MOST_DRAINED = 32 * MOST_BYTES
@@ -63,7 +64,7 @@ def reading(store: Store, read: Read) -> Endpoint:
 def listing(collection: Collection, injector: FaultInjector) -> Read:
     """Return a function that reads a page of a list."""
 
-    def read(connection: sqlite3.Connection, caller: Caller, request: Request) -> Row:
+    def read(connection: CachingConnection, caller: Caller, request: Request) -> Row:
         served, always = injector.served(collection.resource, collection.always)
         pairs = injector.parameters(request.query_params.multi_items(), served)
         asked = injector.granted(read_list(served, pairs))

@@ -2,7 +2,8 @@
 
 A page takes three queries inside one transaction: the number of matches, the ids on the page, and those rows in order.
 The second starts from the nearer end of the list, so the last page is as quick as the first. Each kind of embedded
-record is looked up once for the page. SQL text only has fragments of this source; callers' values are always bound.
+record is looked up once for the page. The connection remembers totals and pages until something is written. SQL text
+only has fragments of this source; callers' values are always bound.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import Any
 
 import msgspec
 
+from billframes.sandbox.caching import CachingConnection
 from billframes.sandbox.parameters import ListQuery
 from billframes.sandbox.schema import SCALE
-from billframes.sandbox.store import count
 from billframes.schema.resources import MAX_LIMIT, Resource
 
 __all__ = [
@@ -105,23 +106,33 @@ class Collection:
 
 
 def read_page(
-    connection: sqlite3.Connection, collection: Collection, request: ListQuery, view: View
-) -> tuple[list[Row], int]:
-    """Return one page's records and the number of matches."""
-    where, values = _where(collection, request.filters), _bound(request.filters)
-    counting = f"SELECT count(*) FROM {collection.table}"  # noqa: S608
-    total = count(connection, counting + where, values if where else {})
-    ids = _page(connection, collection, request, values, total)
-    return _read(connection, collection, ids, view), total
+    connection: CachingConnection, collection: Collection, request: ListQuery, view: View
+) -> tuple[msgspec.Raw, int]:
+    """Return one page's records, as JSON, and the number of matches."""
+    total = _count(connection, collection, request.filters)
+
+    def read() -> bytes:
+        return msgspec.json.encode(_read(connection, collection, _page(connection, collection, request, total), view))
+
+    if request.shuffled:
+        return msgspec.Raw(read()), total
+    filters = frozenset(request.filters.items())
+    key = (collection.table, filters, request.sort, request.limit, request.offset, view)
+    return msgspec.Raw(connection.cached(key, read)), total
 
 
-def _page(
-    connection: sqlite3.Connection,
-    collection: Collection,
-    request: ListQuery,
-    values: Mapping[str, Any],
-    total: int,
-) -> list[str]:
+def _count(connection: CachingConnection, collection: Collection, filters: Mapping[str, Any]) -> int:
+    sql = f"SELECT count(*) FROM {collection.table}" + _where(collection, filters)  # noqa: S608
+    values = _bound(filters) if filters else {}
+
+    def read() -> int:
+        total: int = connection.execute(sql, values).fetchone()[0]
+        return total
+
+    return connection.cached((sql, frozenset(values.items())), read)
+
+
+def _page(connection: CachingConnection, collection: Collection, request: ListQuery, total: int) -> list[str]:
     """Return the ids on the page, in order."""
     limit = min(request.limit, total - request.offset) if collection.resource.paginated else total
     if limit <= 0:
@@ -129,8 +140,7 @@ def _page(
     left = total - request.offset - limit
     backwards = left < request.offset and not request.shuffled
     passed = left if backwards else request.offset
-    size = count(connection, f"SELECT count(*) FROM {collection.table}", {}) if request.filters else total  # noqa: S608
-    few = _few(total, size, passed + limit)
+    few = _few(total, _count(connection, collection, {}), passed + limit)
     where = _where(collection, request.filters, walking=not few)
     order = _order(collection, request, backwards=backwards, few=few)
     # A subquery with a limit gives its rows in order.
@@ -138,7 +148,7 @@ def _page(
         f"SELECT json_group_array(id) FROM (SELECT {collection.key} AS id FROM {collection.table}{where}"  # noqa: S608
         f" ORDER BY {order} LIMIT :limit OFFSET :offset)"
     )
-    ids: list[str] = _json(connection, paging, {**values, "limit": limit, "offset": passed})
+    ids: list[str] = _json(connection, paging, {**_bound(request.filters), "limit": limit, "offset": passed})
     return ids[::-1] if backwards else ids
 
 

@@ -17,57 +17,17 @@ import sqlite3
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
-from typing import Any
 
 from billframes.errors import ConfigError
+from billframes.sandbox.caching import Cache, CachingConnection
 from billframes.sandbox.clock import Clock, instant_text
 from billframes.sandbox.schema import SCHEMA, keep_audit
 
-__all__ = ["CountingConnection", "Seed", "Store", "count"]
-
-_MOST = 1_000
-
-
-class CountingConnection(sqlite3.Connection):
-    """A connection that caches totals until something is written.
-
-    Every page of a list gives the total, and counting a long list takes longer than reading a page of it. `PRAGMA
-    data_version` tells a connection that another has committed; it forgets after its own commits.
-    """
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._version = 0
-        self._totals: dict[Hashable, int] = {}
-
-    def forget(self) -> None:
-        """Clear the cache, after a write by this connection."""
-        self._totals.clear()
-
-    def count(self, sql: str, values: Mapping[str, Any]) -> int:
-        """Return a query's number, as of this transaction's snapshot."""
-        # Inside a transaction this also fixes the snapshot.
-        version = self.execute("PRAGMA data_version").fetchone()[0]
-        if version != self._version or len(self._totals) >= _MOST:
-            self._totals.clear()
-            self._version = version
-        key = (sql, *sorted(values.items()))
-        if key not in self._totals:
-            self._totals[key] = self.execute(sql, values).fetchone()[0]
-        return self._totals[key]
-
-
-def count(connection: sqlite3.Connection, sql: str, values: Mapping[str, Any]) -> int:
-    """Return a query's number, cached if the connection can."""
-    if isinstance(connection, CountingConnection):
-        return connection.count(sql, values)
-    total: int = connection.execute(sql, values).fetchone()[0]
-    return total
-
+__all__ = ["Seed", "Store"]
 
 Seed = Callable[[sqlite3.Connection], object]
 
@@ -113,9 +73,10 @@ class Store:
             self._remove = weakref.finalize(self, _remove_folder, folder, os.getpid())
             path = folder / "firm.db"
         self.path = Path(path)
-        self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
+        self._idle: LifoQueue[CachingConnection] = LifoQueue()
         self._closed = False
         self._turn = threading.Lock()
+        self._cache: Cache | None = None
         try:
             with _one_sentence(self.path):
                 if _is_new(self.path):
@@ -124,6 +85,7 @@ class Store:
                 _check_writable(self.path)
                 if audit:
                     self._keep_audit()
+                self._cache = Cache(connect(self.path))
         except BaseException:
             self.close()
             raise
@@ -136,14 +98,17 @@ class Store:
             self._give_back(connection)
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[CachingConnection]:
         """Lend a connection inside a read transaction, so that all reads see one snapshot."""
         connection = self._borrow()
         try:
+            if self._cache:
+                connection.cache, connection.version = self._cache, self._cache.version()
             connection.execute("BEGIN")
             yield connection
         finally:
             connection.rollback()
+            connection.cache = None
             self._give_back(connection)
 
     @contextmanager
@@ -175,38 +140,39 @@ class Store:
         with suppress(Empty):
             while True:
                 self._idle.get_nowait().close()
+        if self._cache:
+            self._cache.close()
+            self._cache = None
         if self._remove is not None:
             self._remove()
 
-    def _borrow(self) -> sqlite3.Connection:
+    def _borrow(self) -> CachingConnection:
         try:
             return self._idle.get_nowait()
         except Empty:
             return connect(self.path, durable=self._remove is None)
 
-    def _give_back(self, connection: sqlite3.Connection) -> None:
+    def _give_back(self, connection: CachingConnection) -> None:
         self._idle.put(connection)
         if self._closed:
             self.close()
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def _transaction(connection: CachingConnection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
     finally:
         connection.rollback()
-        if isinstance(connection, CountingConnection):
-            connection.forget()
 
 
-def connect(path: Path, *, durable: bool = True) -> sqlite3.Connection:
+def connect(path: Path, *, durable: bool = True) -> CachingConnection:
     """Return a connection in autocommit mode that waits for writers and knows the sandbox's SQL functions."""
     # The pool lends a connection to one thread at a time, which SQLite allows but its check can't see.
     connection = sqlite3.connect(
-        path, isolation_level=None, timeout=_PATIENCE, check_same_thread=False, factory=CountingConnection
+        path, isolation_level=None, timeout=_PATIENCE, check_same_thread=False, factory=CachingConnection
     )
     try:
         for pragma in _PRAGMAS:
@@ -304,8 +270,8 @@ def _copied(template: Path, path: Path) -> bool:
         shutil.copyfile(template, copy)
         connection = connect(copy)
         try:
-            offset = repr(Clock.starting().offset.total_seconds())
-            found = connection.execute("UPDATE setting SET value = ? WHERE name = ?", (offset, _CLOCK)).rowcount
+            started = (_starting_offset(), _CLOCK)
+            found = connection.execute("UPDATE setting SET value = ? WHERE name = ?", started).rowcount
         finally:
             connection.close()
         if found:
@@ -338,12 +304,15 @@ def _build(path: Path, seed: Seed) -> None:
         seed(connection)
         if not connection.in_transaction:
             connection.execute("BEGIN")
-        offset = Clock.starting().offset.total_seconds()
-        connection.execute("INSERT INTO setting VALUES (?, ?)", (_CLOCK, repr(offset)))
+        connection.execute("INSERT INTO setting VALUES (?, ?)", (_CLOCK, _starting_offset()))
         connection.execute("COMMIT")
         connection.execute("ANALYZE")
     finally:
         connection.close()
+
+
+def _starting_offset() -> str:
+    return repr(Clock.starting().offset.total_seconds())
 
 
 def _clock(path: Path) -> Clock:

@@ -142,6 +142,49 @@ def test_totals_are_of_now(fresh):
     assert totals() == [5, 3]
 
 
+def test_pages_are_of_now(fresh):
+    """The rows of a list: also right after writes, after writes past the server, and for those who may not see rates."""
+
+    def rows(token="sandbox-full"):
+        again = [fresh.list("time-entries", token=token, billingType="billable", sort="-created")[0] for _ in range(2)]
+        assert again[0] == again[1]
+        return again[0]
+
+    entry = fresh.done("POST", "time-entries", NEW)["timeEntryId"]
+    assert rows()[0]["timeEntryId"] == entry
+    assert all("rate" in row for row in rows())
+    assert not any("rate" in row for row in rows("sandbox-norates"))
+    with closing(sqlite3.connect(fresh.database)) as connection:
+        connection.execute("UPDATE time_entry SET description = 'Past the server' WHERE time_entry_id = ?", [entry])
+        connection.commit()
+    assert rows()[0]["description"] == "Past the server"
+    fresh.done("PUT", f"time-entries/{entry}", {"description": "By the server"})
+    assert rows()[0]["description"] == "By the server"
+    fresh.done("DELETE", f"time-entries/{entry}")
+    assert entry not in [row["timeEntryId"] for row in rows()]
+
+
+def test_what_was_read_before_a_commit_is_not_remembered_as_of_now(firm, tmp_path, tools):
+    """A transaction sees the database as it was when it began, and leaves nothing to those that begin later."""
+    store = Store(tmp_path / "firm.db", tools.seed_by_hand)
+    number = "SELECT count(*) FROM time_entry"
+
+    def counted(connection):
+        return connection.cached("number", lambda: connection.execute(number).fetchone()[0])
+
+    with store.reading() as early:
+        assert early.execute(number).fetchone() == (5,)
+        with store.writing() as (connection, _):
+            (first,) = connection.execute("SELECT min(time_entry_id) FROM time_entry").fetchone()
+            connection.execute("DELETE FROM time_entry WHERE time_entry_id = ?", [first])
+        with store.reading() as late:
+            assert counted(late) == 4
+        assert counted(early) == 5
+        with store.reading() as late:
+            assert counted(late) == 4
+    store.close()
+
+
 def test_pages_from_either_end(fresh):
     """offset: the pages of a list, put together, are the list."""
     for number in range(7):
