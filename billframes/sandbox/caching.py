@@ -1,8 +1,9 @@
 """Remember totals and pages until something is written.
 
 Every page of a list gives the total, and counting a long list takes longer than reading a page of it. A notebook asks
-for the same month again and again. What a connection read is of use to the others if the database has not changed since
-before its snapshot: a connection of the cache's own tells by `PRAGMA data_version` whether anyone has committed.
+for the same month again and again. What one connection read is kept under the version of the database, and all others
+use it: a connection of the cache's own tells by `PRAGMA data_version` whether anyone has committed. A transaction takes
+part if nobody committed while it began, for then its snapshot is of the version known before.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Cache:
         self._bytes = 0
 
     def version(self) -> int:
-        """Return the database's version, to be asked for before a transaction begins."""
+        """Return the database's version now; forget what is kept of another."""
         with self._turn:
             version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
             if version != self._version:
@@ -47,12 +48,12 @@ class Cache:
             return version
 
     def get(self, version: int, key: Hashable, read: Callable[[], _T]) -> _T:
-        """Return what `read` returns in a transaction that began with this version; `key` identifies it."""
-        if self.version() == version and (found := self._kept.get(key)) is not None:
+        """Return what `read` returns in a transaction that sees this version; `key` identifies it."""
+        found = self._kept.get((version, key))
+        if found is not None:
             return found  # type: ignore[return-value]
         value = read()
-        if self.version() == version:
-            self._keep(key, value)
+        self._keep(version, key, value)
         return value
 
     def close(self) -> None:
@@ -61,12 +62,14 @@ class Cache:
             self._clear()
             self._connection.close()
 
-    def _keep(self, key: Hashable, value: int | bytes) -> None:
+    def _keep(self, version: int, key: Hashable, value: int | bytes) -> None:
         size = _SMALL + (len(value) if isinstance(value, bytes) else 0)
         with self._turn:
+            if version != self._version:
+                return
             if self._bytes + size > _MOST_BYTES:
                 self._clear()
-            self._kept[key] = value
+            self._kept[version, key] = value
             self._bytes += size
 
     def _clear(self) -> None:
@@ -75,10 +78,24 @@ class Cache:
 
 
 class CachingConnection(sqlite3.Connection):
-    """A connection that reads through a cache, if it is lent with one."""
+    """A connection that reads through a cache, in transactions that take part."""
 
     cache: Cache | None = None
     version = 0
+
+    def begin(self, cache: Cache | None) -> None:
+        """Begin a transaction whose snapshot is of now, and which takes part if it is given a cache."""
+        version = cache.version() if cache else 0
+        self.execute("BEGIN")
+        if cache:
+            # The snapshot is of the first read.
+            self.execute("SELECT 1 FROM sqlite_schema").fetchone()
+            self.cache, self.version = (cache if cache.version() == version else None), version
+
+    def end(self) -> None:
+        """End the transaction."""
+        self.rollback()
+        self.cache = None
 
     def cached(self, key: Hashable, read: Callable[[], _T]) -> _T:
         """Return what `read` returns; `key` identifies it."""

@@ -98,17 +98,18 @@ class Store:
             self._give_back(connection)
 
     @contextmanager
-    def reading(self) -> Iterator[CachingConnection]:
-        """Lend a connection inside a read transaction, so that all reads see one snapshot."""
+    def reading(self, *, caching: bool = False) -> Iterator[CachingConnection]:
+        """
+        Lend a connection inside a read transaction, so that all reads see one snapshot.
+
+        `caching` is for lists: a single record is read as quickly as the cache is asked.
+        """
         connection = self._borrow()
         try:
-            if self._cache:
-                connection.cache, connection.version = self._cache, self._cache.version()
-            connection.execute("BEGIN")
+            connection.begin(self._cache if caching else None)
             yield connection
         finally:
-            connection.rollback()
-            connection.cache = None
+            connection.end()
             self._give_back(connection)
 
     @contextmanager

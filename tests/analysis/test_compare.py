@@ -65,6 +65,7 @@ def test_what_was_not_passed_is_missing_and_who_is_not_in_a_result_has_nothing()
     assert compare(both, "billing_realization")["now_ratio"].isna().tolist() == [False, True, True, False]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*can carry:billframes.errors.IncompleteDataWarning")
 @QUICK
 @given(book=BOOKS)

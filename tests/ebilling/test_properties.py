@@ -97,6 +97,7 @@ def test_the_file_is_ascii_within_its_widths_and_reads_back_the_same(bill, tmp_p
     assert not (ledes_check(path)["severity"] == "rejected").any()
 
 
+@pytest.mark.slow
 @few
 @given(bill=bills())
 def test_an_independent_parser_reads_the_same_lines(bill, judge):

@@ -18,6 +18,7 @@ from billframes.report.building import build, chromium, print_pages
 OTHER = "<title>Report</title><body>Another page"
 
 
+@pytest.mark.slow
 def test_a_wrong_credential_is_the_same_error_here_as_in_the_kernel(environment, out):
     out.write_text("last month's")
     with pytest.raises(AuthenticationError) as caught:

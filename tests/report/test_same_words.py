@@ -255,7 +255,7 @@ hours_per_day = 7.5
 """
 
 
-@pytest.fixture(scope="module", params=["full", "norates"])
+@pytest.fixture(scope="module", params=["full", pytest.param("norates", marks=pytest.mark.slow)])
 def month(request, renamed, tmp_path_factory) -> Month:
     """The month of a firm in another currency and time zone, and of a token that may not see rates."""
     settings = ""

@@ -168,6 +168,7 @@ def test_descriptions_are_on_a_sheet_of_their_own_and_only_when_asked_for(book, 
     assert "Invoices" not in asked.sheetnames
 
 
+@pytest.mark.slow
 def test_balances_of_a_later_day_are_said_above_the_figures(book, october):
     early = opened(
         workbook(replace(october, first=dt.date(2026, 8, 1), last=dt.date(2026, 8, 31), as_of=dt.date(2026, 8, 31)))

@@ -169,6 +169,7 @@ NAMES = sorted(
 ENTRY = st.fixed_dictionaries({}, optional={"id": VALUES, "value": VALUES, "optionId": VALUES})
 
 
+@pytest.mark.slow
 @settings(
     max_examples=number(400),
     deadline=None,
