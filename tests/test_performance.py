@@ -53,6 +53,7 @@ def test_decoding_to_arrow_takes_about_as_long_as_parsing_the_bytes_alone_in_the
     assert max(map(worst_of, pages.values())) < 2.5
 
 
+@pytest.mark.slow
 def test_a_frame_takes_a_part_of_the_time_of_json_normalize_in_the_worst_shape(pages):
     def worst_of(shape):
         def by_hand():

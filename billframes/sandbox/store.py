@@ -141,9 +141,9 @@ class Store:
         with suppress(Empty):
             while True:
                 self._idle.get_nowait().close()
-        if self._cache:
-            self._cache.close()
-            self._cache = None
+        cache, self._cache = self._cache, None
+        if cache:
+            cache.close()
         if self._remove is not None:
             self._remove()
 

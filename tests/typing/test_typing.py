@@ -34,6 +34,7 @@ def test_mypy_knows_the_package_and_its_frames():
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not importlib.util.find_spec("pyright"), reason="pip install 'pyright[nodejs]'")
 def test_pyright_knows_the_frames():
     done = check("pyright", "-p", str(HERE), "--pythonpath", sys.executable)
