@@ -5,17 +5,17 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import sys
 from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import none
 
+from billframes.report.kernel import skip_unused_grammar
+
 # Set before anything imports matplotlib or platformdirs: tests draw without a screen and read no one's profile.
 os.environ["MPLBACKEND"] = "agg"
-# jsonschema would compile a grammar for one rare format, which no test uses: a second and more of each process.
-sys.modules.setdefault("rfc3987_syntax", None)
+skip_unused_grammar()
 
 # In CI the same examples each time: what a random one finds is found at a desk. A slow machine fails nothing in either.
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -45,8 +45,8 @@ _DASHBOARD = "from billframes.widgets.dashboard import page\nimport billframes a
 # The dashboard's server as `python -m billframes.widgets.dashboard` starts it, but it does not prepare a kernel for a
 # second visit.
 _SERVER = (
-    "import sys; sys.modules['rfc3987_syntax'] = None; from billframes.widgets.dashboard import server; "
-    "server._PAUSE = 600; server.main(*sys.argv[1:])"
+    "import sys; from billframes.report.kernel import skip_unused_grammar; skip_unused_grammar(); "
+    "from billframes.widgets.dashboard import server; server._PAUSE = 600; server.main(*sys.argv[1:])"
 )
 _MADE = "1 November 2026, 08:00"
 _SCREENS = {"report-screen": (1280, 1500), "report-phone": (390, 844)}

@@ -173,14 +173,14 @@ def _workbooks(
     parameters: Mapping[str, Any], outs: Mapping[str, Path], environment: Environment, steps: _Steps
 ) -> None:
     """Write Excel workbooks without a kernel. Files are written only when all workbooks are complete."""
+    from billframes.report.workbook import workbook
+
     steps("Loading time, invoices and matters")
     loads = {name: parameters[name] for name in ("month", "settings", "as_of") if name in parameters}
     says = {name: parameters[name] for name in ("title", "remark", "generated", "narratives") if name in parameters}
     with _client(environment) as client:
         month = load(**loads, client=client)
         steps("Computing the figures")
-        from billframes.report.workbook import workbook
-
         made = [workbook(month.only(code), **says) for code in outs]
     for out, content in zip(outs.values(), made, strict=True):
         write(out, content)

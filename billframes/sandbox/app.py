@@ -115,11 +115,11 @@ def application(
 def _routes(store: Store, balances: str, injector: FaultInjector) -> list[Route]:
     paths: dict[str, dict[str, Endpoint]] = {}
 
-    def read(path: str, how: Read, *, caching: bool = False) -> None:
-        paths.setdefault(path, {})["GET"] = reading(store, how, caching=caching)
+    def read(path: str, how: Read) -> None:
+        paths.setdefault(path, {})["GET"] = reading(store, how)
 
     for each in _COLLECTIONS:
-        read(each.resource.path, listing(each, injector), caching=True)
+        read(each.resource.path, listing(each, injector))
         if each.resource.detail:
             read(each.resource.path + "/{id}", single(each))
     read(BALANCES_PATH, _balances(store, balances))

@@ -47,11 +47,11 @@ def by_method(endpoints: dict[str, Endpoint]) -> Endpoint:
     return endpoint
 
 
-def reading(store: Store, read: Read, *, caching: bool = False) -> Endpoint:
+def reading(store: Store, read: Read) -> Endpoint:
     """Return an endpoint that authenticates the caller and reads one snapshot of the database."""
 
     def work(request: Request) -> Response:
-        with store.reading(caching=caching) as connection:
+        with store.reading() as connection:
             caller = authenticate(connection, request.headers.get("Authorization"))
             return json_answer(read(connection, caller, request))
 

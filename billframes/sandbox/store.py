@@ -98,15 +98,11 @@ class Store:
             self._give_back(connection)
 
     @contextmanager
-    def reading(self, *, caching: bool = False) -> Iterator[CachingConnection]:
-        """
-        Lend a connection inside a read transaction, so that all reads see one snapshot.
-
-        `caching` is for lists: a single record is read as quickly as the cache is asked.
-        """
+    def reading(self) -> Iterator[CachingConnection]:
+        """Lend a connection inside a read transaction, so that all reads see one snapshot."""
         connection = self._borrow()
         try:
-            connection.begin(self._cache if caching else None)
+            connection.begin(self._cache)
             yield connection
         finally:
             connection.end()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 
 from jupyter_client.manager import KernelManager
 
-from billframes.report.kernel import private_folder, transport_in
+from billframes.report.kernel import private_folder, skip_unused_grammar, transport_in
 
 _ending = ExitStack()
 
@@ -18,8 +17,8 @@ class PrivateKernel(KernelManager):
         super().__init__(transport=transport_in(folder), connection_file=str(folder / "kernel.json"), **traits)
 
 
-# As in conftest.py, which comes later: jsonschema compiles no grammar for a format that nobody uses.
-sys.modules.setdefault("rfc3987_syntax", None)
+# conftest.py does so, too, but comes later.
+skip_unused_grammar()
 
 
 def pytest_configure():

@@ -172,14 +172,14 @@ def test_what_was_read_before_a_commit_is_not_remembered_as_of_now(firm, tmp_pat
     def counted(connection):
         return connection.cached("number", lambda: connection.execute(number).fetchone()[0])
 
-    with store.reading(caching=True) as early:
+    with store.reading() as early:
         with store.writing() as (connection, _):
             (first,) = connection.execute("SELECT min(time_entry_id) FROM time_entry").fetchone()
             connection.execute("DELETE FROM time_entry WHERE time_entry_id = ?", [first])
-        with store.reading(caching=True) as late:
+        with store.reading() as late:
             assert counted(late) == 4
         assert counted(early) == 5
-        with store.reading(caching=True) as late:
+        with store.reading() as late:
             assert counted(late) == 4
     store.close()
 

@@ -22,7 +22,8 @@ from billframes.report.kernel import private_folder, transport_in
 ROOT = Path(__file__).parents[2]
 # `python -m` without the grammar that jsonschema compiles for one rare format, which takes half of a server's start.
 RUN = """import runpy, sys
-sys.modules["rfc3987_syntax"] = None
+from billframes.report.kernel import skip_unused_grammar
+skip_unused_grammar()
 del sys.argv[0]
 runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)"""
 

@@ -7,6 +7,7 @@ unpaid invoices are of every age. The same seed and size make the same firm, byt
 
 from __future__ import annotations
 
+import functools
 import gc
 import hashlib
 import sqlite3
@@ -69,11 +70,16 @@ def template_path(*, seed: int = 0, size: str = "small") -> Path | None:
     """
     if (seed, size) != (0, "small"):
         return None
-    made_from = hashlib.sha256(sqlite3.sqlite_version.encode())
+    return platformdirs.user_cache_path("billframes") / "sandbox" / f"firm-{_made_from()}.db"
+
+
+@functools.cache
+def _made_from() -> str:
+    digest = hashlib.sha256(sqlite3.sqlite_version.encode())
     for path in sorted(Path(__file__).parents[1].rglob("*")):
         if path.suffix in {".py", ".toml"}:
-            made_from.update(path.read_bytes())
-    return platformdirs.user_cache_path("billframes") / "sandbox" / f"firm-{made_from.hexdigest()[:16]}.db"
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 @contextmanager
