@@ -67,10 +67,14 @@ def edited_beside(sandbox: Sandbox, client: bf.Client, rows: int, rate: float, j
     plan = client.time_entries.plan(frame.assign(description=f"{MINE} {seed}"))
     ids, over, begun = frame["time_entry_id"].tolist(), threading.Event(), threading.Event()
     position = _sql(sandbox, "SELECT coalesce(max(position), 0) FROM audit")[0][0]
+    # An edit is made when it is answered: it has its date before others can see it.
+    made: dict[str, dt.datetime] = {}
 
     def edit() -> None:
         while not over.wait(1 / rate):
-            client.time_entries.update(chosen.choice(ids), description=f"{THEIRS} {chosen.random()}")
+            description = f"{THEIRS} {chosen.random()}"
+            client.time_entries.update(chosen.choice(ids), description=description)
+            made[description] = sandbox._store.clock.now()
             begun.set()
 
     colleague = threading.Thread(target=edit)
@@ -88,10 +92,10 @@ def edited_beside(sandbox: Sandbox, client: bf.Client, rows: int, rate: float, j
     for id_, record in _sql(sandbox, "SELECT id, record FROM audit WHERE position > ? ORDER BY position", position):
         after = json.loads(record)
         if after["description"].startswith(THEIRS):
-            edits, theirs[id_] = edits + 1, after["modified_at"]
+            edits, theirs[id_] = edits + 1, after["description"]
         elif id_ in theirs:
             lost += 1
-            unseen += [id_] if dt.datetime.fromisoformat(theirs[id_]) < looked[id_] else []
+            unseen += [id_] if made[theirs[id_]] < looked[id_] else []
     return Seen(Counter(outcomes["outcome"].astype(str)), edits, lost, unseen, len(waves))
 
 
