@@ -109,7 +109,9 @@ def aging(
 
     Notes
     -----
-    On lazy frames this runs two queries, and the result is lazy again.
+    On lazy frames this runs two queries (by matter or user three), and one more for each of `matters`, `users` and
+    `clients` that `by` needs. One of them adds the rows up; the rest is done in memory, and the result is lazy
+    again.
 
     Examples
     --------

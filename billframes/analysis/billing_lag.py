@@ -22,7 +22,7 @@ from billframes.analysis.allocation import (
 )
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_work_on_invoices, warn_of_cut
-from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, persist, sum_by
+from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import as_float, day_number, is_in_period, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
@@ -122,8 +122,9 @@ def billing_lag(
 
     Notes
     -----
-    On lazy frames this runs two queries, and with a period up to three more. One of them adds the rows up, and the
-    result, lazy again, is made from its sums.
+    On lazy frames this runs two queries, with a period up to three more, and one more for each of `matters`,
+    `users` and `clients` that `by` needs. One of them adds the rows up; the rest is done in memory, and the result
+    is lazy again.
 
     Examples
     --------
@@ -150,8 +151,8 @@ def billing_lag(
     grouping = Grouping.of(by, frames, settings)
     entries, heads = frames["time_entries"], _heads(frames["invoices"], period)
     time = billable_time(lazy(entries), ("date", *grouping.row_columns), ("invoice_date",))
-    sums, waited = persist(collect(sum_by(_waited(time, heads, grouping), grouping.base, _MEASURES), entries), entries)
-    _warn(sums, time, frames, period)
+    waited = collect(collect(sum_by(_waited(time, heads, grouping), grouping.base, _MEASURES), entries))
+    _warn(waited, time, frames, period)
     billed = heads.filter(C("_final") & (C("_total") > 0))
     missing = "work that waited long can be missing"
     warn_of_late_start("billing_lag", time_entries, (time, "date"), (billed, "_invoice_date"), period.start, missing)

@@ -22,7 +22,7 @@ from billframes.analysis.allocation import (
 from billframes.analysis.arguments import warn_of_strangers
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_whole_life, warn_of_cut
-from billframes.analysis.engine import collect, collect_counts, persist
+from billframes.analysis.engine import collect, collect_counts
 from billframes.analysis.expressions import as_float, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.matter_fees import HIDDEN, MEASURES, USED, fees_of_matters
@@ -135,8 +135,8 @@ def budget_burn(
     fees = fees_of_matters(frames)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in MEASURES])
-    sums, used = persist(used, frames["time_entries"])
-    counts = _counts(sums, budgets)
+    used = collect(used)
+    counts = _counts(used, budgets)
     _warn(counts)
     rows, unnamed = _with_all_budgets(_named(used, frames.get("matters")), budgets)
     if "matters" not in frames and len(unnamed) == len(budgets):
@@ -150,7 +150,7 @@ def _named(used: Frame, matters: Frame | None) -> Frame:
         return used
     listed = select_columns(matters, "matters", ("matter_id", "name"))
     listed = listed.select("matter_id", matter_name=C("name"), **dict.fromkeys(MEASURES, nw.lit(0.0)))
-    return nw.concat([used.with_columns(matter_name=null_column(nw.String)), listed])
+    return nw.concat([used.with_columns(matter_name=null_column(nw.String)), collect(listed)])
 
 
 def _with_all_budgets(rows: Frame, budgets: dict[str, float]) -> tuple[Frame, list[str]]:

@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 from billframes._messages import warn
 from billframes.analysis.capacity import Part, available_hours, parts_of, target_hours
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.engine import collect, collect_counts, lazy, persist, sum_by
+from billframes.analysis.engine import collect, collect_counts, lazy, sum_by
 from billframes.analysis.expressions import as_float, in_period, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping, sum_by_type
@@ -60,10 +60,11 @@ class Options:
 
 def client_hours(entries: Frame, users: Frame | None, grouping: Grouping, options: Options) -> Frame:
     """Return the rows of `utilization`."""
-    sums, work = persist(_work(entries, grouping, options.period), entries)
-    _warn(sums, users, grouping, options)
+    work = collect(_work(entries, grouping, options.period))
+    listed = None if users is None else collect(_listed(users, grouping.settings))
+    _warn(work, listed, grouping, options)
     work = _with_client_hours(work, options)
-    people = _roster(work, users, grouping.settings, active_only=options.active_only)
+    people = _roster(work, listed, active_only=options.active_only)
     rows = _hours(work, people, grouping)
     first, last = cast("tuple[dt.date, dt.date]", (options.period.start, options.period.end))
     parts = parts_of(first, last, grouping.times)
@@ -100,8 +101,8 @@ def _by_kind(work: Frame, by: Sequence[str]) -> Frame:
     return sum_by(rows, by, _WORK)
 
 
-def _warn(work: Frame, users: Frame | None, grouping: Grouping, options: Options) -> None:
-    """Warn of unknown matters, and of hours or people that can't be right; everything is counted in one query."""
+def _warn(work: Frame, listed: Frame | None, grouping: Grouping, options: Options) -> None:
+    """Warn of unknown matters, and of hours or people that can't be right."""
     first, last = cast("tuple[dt.date, dt.date]", (options.period.start, options.period.end))
     settings, days = grouping.settings, (last - first).days + 1
     of_work = {
@@ -110,10 +111,10 @@ def _warn(work: Frame, users: Frame | None, grouping: Grouping, options: Options
         "people": C("user_id").n_unique(),
     }
     queries: list[tuple[Frame, dict[str, nw.Expr]]] = [(work, of_work)]
-    if users is not None and grouping.personal and not options.active_only:
+    if listed is not None and grouping.personal and not options.active_only:
         gone = {user: 0.0 for user, end in settings.user_end.items() if cast("dt.date", end) < first}
         here = map_values("user_id", gone, 1.0, nw.Float64)
-        queries.append((_listed(users, settings), {"listed": (C("_listed") * here).sum()}))
+        queries.append((listed, {"listed": (C("_listed") * here).sum()}))
     counts = collect_counts(*queries)
     if counts["unknown"]:
         warn(
@@ -162,16 +163,16 @@ def _with_client_hours(work: Frame, options: Options) -> Frame:
     return work.with_columns(**added)
 
 
-def _roster(work: Frame, users: Frame | None, settings: FirmSettings, *, active_only: bool) -> Frame:
+def _roster(work: Frame, listed: Frame | None, *, active_only: bool) -> Frame:
     """List the people who count: their ids, and their names according to the entries."""
     counts = ("_listed", "_client_rows", "_rows")
     name = C("user_name") if "user_name" in column_names(work) else null_column(nw.String)
     seen = work.with_columns(user_name=name, _listed=nw.lit(0.0))
     frames = [seen.select("user_id", "user_name", *counts)]
-    if users is not None:
+    if listed is not None:
         zeros = {"_client_rows": nw.lit(0.0), "_rows": nw.lit(0.0)}
-        listed = _listed(users, settings).with_columns(user_name=null_column(nw.String), **zeros)
-        frames.append(listed.select("user_id", "user_name", *counts))
+        idle = listed.with_columns(user_name=null_column(nw.String), **zeros)
+        frames.append(idle.select("user_id", "user_name", *counts))
     totals = [C(count).sum() for count in counts]
     people = nw.concat(frames).group_by("user_id").agg(C("user_name").max(), *totals)
     people = people.filter((C("_listed") > 0) | (C("_client_rows") > 0))

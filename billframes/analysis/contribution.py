@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.column_types import Frame
-from billframes.analysis.engine import collect, from_arrow
+from billframes.analysis.engine import collect
 from billframes.analysis.expressions import RESIDUE
 from billframes.analysis.fees import fees_by
 from billframes.analysis.frames import nan_to_null, to_native
@@ -141,7 +141,7 @@ def contribution(
 
 def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequence[str]) -> Frame:
     """
-    Sort from large to small and add `share` and `running_share`: on collected rows, as not every engine has an order.
+    Sort from large to small and add `share` and `running_share`, in memory: not every engine has an order.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequenc
     shared = rows.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
     at = columns.index(amount) + 1
     shared = shared.select(*grouping.columns, *columns[:at], "share", "running_share", *columns[at:])
-    return from_arrow(totals, shared.to_arrow()) if isinstance(totals, nw.LazyFrame) else cast("Frame", shared)
+    return cast("Frame", shared)
 
 
 ANALYSIS = Analysis(

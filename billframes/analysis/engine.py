@@ -1,12 +1,14 @@
 """Run passes over all rows in the fastest way of each engine, and convert rows to Python and back.
 
 Polars plans eager frames as a whole, from `lazy` to `collect`, and copies nothing in between. Arrow's own join copies
-every column of both sides; `join_by_id` and `full_join_by_id` look ids up and add only the columns found. A lazy engine
-would compute all rows once for the warnings and once more for the result: `persist` keeps the sums that both use.
-`collect_values` and `collect_counts` take all that warnings need in one query.
+every column of both sides; `join_by_id` and `full_join_by_id` look ids up and add only the columns found.
 
-Medians, calendars and lists of codes are computed in Python, over few rows. `from_arrow` converts the result to the
-kind of frame that was passed in, lazy if that was lazy.
+A lazy engine adds the rows up. Everything after that is done in memory, with the few sums that `collect` returns: there
+it takes milliseconds, while a database plans each step anew. `collect_values` and `collect_counts` take all that
+warnings need of whole frames in one query.
+
+Medians, calendars and lists of codes are computed in Python, over few rows. `to_native` in `frames` converts the result
+to the kind of frame that was passed in, lazy if that was lazy.
 """
 
 from __future__ import annotations
@@ -23,12 +25,12 @@ from billframes.analysis.column_types import Frame
 __all__ = [
     "collect",
     "collect_counts",
+    "collect_sums",
     "collect_values",
     "from_arrow",
     "full_join_by_id",
     "join_by_id",
     "lazy",
-    "persist",
     "sum_by",
     "to_arrow",
     "to_dicts",
@@ -55,33 +57,11 @@ def collect(frame: Frame, like: Frame | None = None) -> Frame:
     if not isinstance(frame, nw.LazyFrame):
         return frame
     if like is None:
-        return cast("Frame", frame.collect())
+        return _nullable(cast("Frame", frame.collect()))
     if isinstance(like, nw.DataFrame) and _eager_polars(like):
         few = like.shape[0] < _MANY
         return cast("Frame", frame.collect(engine="in-memory" if few else "auto"))
     return frame
-
-
-def persist(frame: Frame, like: Frame) -> tuple[Frame, Frame]:
-    """
-    Compute a lazy frame now, so that what is asked of it next does not compute it again.
-
-    Parameters
-    ----------
-    frame : Frame
-    like : Frame
-        A frame of the same engine that takes little to compute, such as one that was passed in.
-
-    Returns
-    -------
-    Frame, Frame
-        Its rows in memory, and the same as a frame of its engine, which is lazy again. An eager frame is both. The rows
-        pass through memory, so only few of them are persisted: sums.
-    """
-    if not isinstance(frame, nw.LazyFrame):
-        return frame, frame
-    rows = to_arrow(frame)
-    return cast("Frame", nw.from_native(rows)), from_arrow(like, rows)
 
 
 def collect_values(*queries: tuple[Frame, Mapping[str, nw.Expr]]) -> dict[str, Any]:
@@ -114,7 +94,8 @@ def collect_counts(*queries: tuple[Frame, Mapping[str, nw.Expr]]) -> dict[str, f
 
 
 def join_by_id(frame: Frame, other: Frame, on: str, how: Literal["left", "inner"] = "left") -> Frame:
-    """Join a frame that has each id once; a missing id finds nothing."""
+    """Join a frame that has each id once; a missing id finds nothing. What is in memory stays there."""
+    other = collect(other) if isinstance(frame, nw.DataFrame) else other
     left, right = frame.to_native(), other.to_native()
     if isinstance(left, pa.Table) and isinstance(right, pa.Table):
         return cast("Frame", nw.from_native(_looked_up(left, right, on, how)))
@@ -148,6 +129,11 @@ def sum_by(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
     return totals.with_columns(C(*coded).cast(nw.String)) if coded else totals
 
 
+def collect_sums(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
+    """Collect the sums of a lazy frame; what is in memory stays as it is, to be added up with the rest."""
+    return collect(sum_by(frame, by, measures)) if isinstance(frame, nw.LazyFrame) else frame
+
+
 def to_dicts(frame: Frame) -> list[dict[str, Any]]:
     """Collect a frame into one dict a row, missing as None."""
     rows: list[dict[str, Any]] = to_arrow(frame).to_pylist()
@@ -163,6 +149,14 @@ def from_arrow(frame: Frame, table: pa.Table) -> Frame:
     """Turn an Arrow table into a frame of the same engine as `frame`."""
     native: Any = frame.to_native()
     return cast("Frame", nw.from_native(_MAKERS[frame.implementation.name](native, table)))
+
+
+def _nullable(frame: Frame) -> Frame:
+    """Let any value be missing: Spark says of some columns that none is, and Arrow puts only equal types together."""
+    table = frame.to_native()
+    if not isinstance(table, pa.Table) or all(field.nullable for field in table.schema):
+        return frame
+    return cast("Frame", nw.from_native(table.cast(pa.schema([each.with_nullable(True) for each in table.schema]))))
 
 
 def _eager_polars(frame: Frame) -> bool:

@@ -123,8 +123,9 @@ def exposure(
 
     Notes
     -----
-    On lazy frames this runs five queries. Work in progress and balances are added up by them, and the result is lazy
-    again.
+    On lazy frames this runs eight queries, and one more for each of `matters`, `users` and `clients` that `by`
+    needs, for work, for balances and for last days. They add the rows up; the rest is done in memory, and the
+    result is lazy again.
 
     Examples
     --------

@@ -27,7 +27,7 @@ from billframes.analysis.allocation import (
 )
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_work_on_invoices
-from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, persist, sum_by
+from billframes.analysis.engine import collect, collect_counts, collect_sums, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns
 from billframes.analysis.grouping import Grouping
@@ -128,7 +128,7 @@ def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period
         parts.append(_like_time(fixed, by, types, fixed_fee_amount=C("amount"), fees_amount=C("amount")))
     rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
     parts.append(_like_time(rest, by, types, **_billed(C("_unallocated"))))
-    return persist(nw.concat(parts), entries)[1], with_contingent(rates, frames)
+    return collect_sums(nw.concat(parts), by, _MEASURES), with_contingent(rates, frames)
 
 
 def _counted(period: Period) -> nw.Expr:

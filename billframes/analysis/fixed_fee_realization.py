@@ -11,7 +11,7 @@ from billframes._messages import warn
 from billframes.analysis.arguments import warn_of_no_rate
 from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.coverage import need_period, need_whole_life, warn_of_cut
-from billframes.analysis.engine import collect_counts, join_by_id, persist, sum_by
+from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import (
     RESIDUE,
     as_float,
@@ -156,8 +156,8 @@ def fixed_fee_realization(
     warn_of_late_start("fixed_fee_realization", time_entries, (entries, "date"), (fees, "date"), period.start, lacking)
     work, rest = _work_and_rest(_time(frames["time_entries"], grouping), fees, period)
     parts = [_measured(work, "_period_date", grouping), _measured(rest, "date", grouping)]
-    sums, rows = persist(grouping.concat(parts), frames["time_entries"])
-    _warn(sums, work, grouping)
+    rows = collect(grouping.concat(parts))
+    _warn(rows, work, grouping)
     totals = grouping.add_up(rows, _MEASURES)
     return cast("IntoFrameT", to_native(_result(totals, grouping), time_entries))
 

@@ -17,6 +17,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from billframes.analysis.column_types import ITEMS, Frame, as_arrow, column_names, is_categorical, typed_column
+from billframes.analysis.engine import from_arrow, to_arrow
 from billframes.analysis.guards import check_values, warn_of_columns
 from billframes.errors import MissingColumnError, ParameterError
 
@@ -138,10 +139,17 @@ def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
 
 
 def to_native(frame: Frame, like: Any) -> Any:
-    """Convert a result to the kind of frame that `like`, which was passed in, has; pandas with a RangeIndex."""
-    native = nan_to_null(frame).to_native()
+    """
+    Convert a result to the kind of frame that `like`, which was passed in, is.
+
+    It is lazy if `like` is, also if it was computed in memory; pandas frames get a RangeIndex.
+    """
+    frame = nan_to_null(frame)
+    native = frame.to_native()
     if not isinstance(like, pd.DataFrame):
-        return native
+        given = cast("Frame", nw.from_native(like))
+        computed = isinstance(given, nw.LazyFrame) and isinstance(frame, nw.DataFrame)
+        return from_arrow(given, to_arrow(frame)).to_native() if computed else native
     if isinstance(native, pd.DataFrame):
         return native.reset_index(drop=True)
     # Plain frames have an Arrow column, too: pandas has no time of day of its own.

@@ -6,8 +6,8 @@ A `Grouping` is made once, from `by=` and the frames that were passed. An analys
    `with_matter_type` the type of each row's matter.
 2. It adds the rows up over `base` (`engine.sum_by`), which leaves few rows. Joining every time entry with its matter
    and its user would cost ten times as much.
-3. `add_up` joins matters, users and clients to these few rows, splits them among originators, and adds them up over
-   the keys: people and matters by id, so that two clients with the same name stay two rows.
+3. `add_up` takes these few rows into memory, joins matters, users and clients to them, splits them among originators,
+   and adds them up over the keys: people and matters by id, so that two clients with the same name stay two rows.
 4. `finish` labels and sorts the rows and puts the columns in order.
 
 `combine` adds up results of other analyses that were grouped in the same way, so that each figure is defined once:
@@ -24,7 +24,7 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.arguments import resolve_users
 from billframes.analysis.column_types import ENUMS, Frame, column_names
-from billframes.analysis.engine import collect_counts, join_by_id, sum_by
+from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, map_values, null_column
 from billframes.analysis.frames import select_columns
 from billframes.analysis.keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key
@@ -168,7 +168,7 @@ class Grouping:
         Parameters
         ----------
         frame : Frame
-            Sums over at least `base`.
+            Sums over at least `base`. The rows of a lazy frame are added up over `base` first, and only sums collected.
         measures : sequence of str
             Columns that are added up; originators share them.
         least, greatest : sequence of str
@@ -177,8 +177,10 @@ class Grouping:
         Returns
         -------
         Frame
-            The keys' columns and the others.
+            The keys' columns and the others, in memory.
         """
+        if isinstance(frame, nw.LazyFrame):
+            frame = collect(_added_up(frame, self.base, measures, least, greatest))
         return self._totals(self._with_columns(frame, measures, (*least, *greatest)), measures, least, greatest)
 
     def combine(
@@ -191,12 +193,12 @@ class Grouping:
         greatest: Sequence[str] = (),
     ) -> Frame:
         """
-        Add up finished results over the keys; a measure that a part does not have counts as 0.
+        Add up finished results over the keys, in memory; a measure that a part does not have counts as 0.
 
         Of `dates`, the latest is taken; of `least` and `greatest`, which all parts have, the smallest and the largest.
         """
         rows = []
-        for part in parts:
+        for part in map(collect, parts):
             there = column_names(part)
             # A figure that is missing stays missing in every sum it is part of.
             known = [C(name).fill_null(float("nan")) for name in measures if name in there]
@@ -240,14 +242,16 @@ class Grouping:
         self, frame: Frame, measures: Sequence[str], least: Sequence[str] = (), greatest: Sequence[str] = ()
     ) -> Frame:
         """Add up over ids and values; of an id's names, the last in the alphabet is its label."""
-        totals = [C(name).sum() for name in measures]
-        totals += [C(name).min() for name in least] + [C(name).max() for name in greatest]
-        if not self.keys:
-            return frame.select(*totals)
         names = [column for key in self.keys for column in key.columns[1:]]
-        return frame.group_by(*[key.columns[0] for key in self.keys]).agg(
-            *([C(*names).max()] if names else []), *totals
-        )
+        return _added_up(frame, [key.columns[0] for key in self.keys], measures, least, (*names, *greatest))
+
+
+def _added_up(
+    frame: Frame, by: Sequence[str], measures: Sequence[str], least: Sequence[str], greatest: Sequence[str]
+) -> Frame:
+    totals = [C(name).sum() for name in measures]
+    totals += [C(name).min() for name in least] + [C(name).max() for name in greatest]
+    return frame.group_by(*by).agg(*totals) if by else frame.select(*totals)
 
 
 def sum_by_type(frame: Frame, by: Sequence[str], measures: Iterable[str]) -> Frame:
@@ -336,7 +340,7 @@ def _originators(sources: Sources) -> Frame:
     if sources.matters is None:
         raise TypeError("Keys by originator need a matters frame.")
     lists = select_columns(sources.matters, "matters", ("matter_id", "originator_ids"), ("originator_names",))
-    lists = lists.with_columns(_count=C("originator_ids").list.len().cast(nw.Float64))
+    lists = collect(lists).with_columns(_count=C("originator_ids").list.len().cast(nw.Float64))
     named = "originator_names" in column_names(lists)
     name = C("originator_names").list.get
     most = int(collect_counts((lists, {"most": C("_count").max()}))["most"])
@@ -359,5 +363,5 @@ def _with_names(frame: Frame, sources: Sources) -> Frame:
         return frame
     names = select_columns(sources.users, "users", ("user_id", "name"))
     names = names.select(_originator_id=C("user_id"), _name=C("name"))
-    joined = frame.join(names, on="_originator_id", how="left")
+    joined = frame.join(collect(names), on="_originator_id", how="left")
     return joined.with_columns(_originator_name=nw.coalesce("_name", "_originator_name"))

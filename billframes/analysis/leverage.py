@@ -10,7 +10,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._messages import warn
 from billframes.analysis.column_types import ENUMS, Frame, as_arrow
 from billframes.analysis.coverage import need_period
-from billframes.analysis.engine import collect_counts, persist
+from billframes.analysis.engine import collect_counts
 from billframes.analysis.expressions import as_float, ratio, value_if
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
@@ -103,8 +103,8 @@ def leverage(
 
     Notes
     -----
-    On lazy frames this runs four queries. One of them adds the rows up, and the result, lazy again, is made from its
-    sums.
+    On lazy frames this runs five queries, and one more for each of `matters` and `clients` that `by` needs. One of
+    them adds the rows up; the rest is done in memory, and the result is lazy again.
 
     Examples
     --------
@@ -146,8 +146,7 @@ def leverage(
             roster=roster,
         )
     totals = grouping.combine([_sides(as_arrow(nw.from_native(people)))], (*_HOURS, *_HEADS))
-    sums, totals = persist(totals, frames["time_entries"])
-    _warn_of_unknown(sums)
+    _warn_of_unknown(totals)
     totals = totals.with_columns(
         hours_leverage=ratio("non_principal_hours", "principal_hours"),
         heads_leverage=ratio("non_principals", "principals"),

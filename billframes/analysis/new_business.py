@@ -25,7 +25,7 @@ from billframes.analysis.activity import (
 )
 from billframes.analysis.arguments import whole_number
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.engine import from_arrow, persist, to_dicts
+from billframes.analysis.engine import from_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, null_column, ratio, value_if
 from billframes.analysis.fees import fees_of_periods
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -210,12 +210,11 @@ def _fees(
 ) -> list[tuple[Frame, dict[str, float]]]:
     """Return the fees by the keys and the client, and their sum of each client: of the period, and a year before."""
     periods = (spans.period, spans.before)
-    like = cast("Frame", nw.from_native(natives["time_entries"]))
     both, grouping = fees_of_periods("new_business", [*names_in(by), "client"], periods, settings, **natives)
     found = []
     for totals in both:
-        sums, rows = persist(grouping.finish(totals, ("fees_amount",)), like)
-        found.append((rows, _sums_of_clients(sums)))
+        rows = grouping.finish(totals, ("fees_amount",))
+        found.append((rows, _sums_of_clients(rows)))
     return found
 
 

@@ -20,7 +20,7 @@ from billframes.analysis.allocation import (
 )
 from billframes.analysis.arguments import bucket_names
 from billframes.analysis.column_types import ENUMS, Frame, column_names
-from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, persist, sum_by
+from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import RESIDUE, day_number, midnight, null_column, ratio, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping
@@ -64,10 +64,9 @@ def open_balances(
     if by_items(grouping):
         owed = collect(owed, frames["invoices"])
         return _result(sum_by(_spread(owed, frames, grouping, measures), grouping.base, measures), grouping, measures)
-    # Invoices are few: adding them up before the join would only be one more step.
+    # Invoices in memory are few: adding them up before the join would only be one more step.
     result = collect(_result(owed, grouping, measures, ("_undated",)), frames["invoices"])
-    sums, result = persist(result, frames["invoices"])
-    _warn(sums)
+    _warn(result)
     return result.drop("_undated")
 
 

@@ -15,7 +15,7 @@ from billframes._messages import warn
 from billframes._names import first_few, joined
 from billframes.analysis.allocation import PREBILL, or_unknown_values
 from billframes.analysis.column_types import ENUMS, ITEMS, Frame, column_names
-from billframes.analysis.engine import collect_counts, join_by_id, persist, to_dicts
+from billframes.analysis.engine import collect, collect_counts, join_by_id, to_dicts
 from billframes.analysis.expressions import as_float, columns_or_null, day_number, midnight, null_column, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping, known_type
@@ -85,9 +85,9 @@ class Options:
 
 def open_items(frames: dict[str, Frame], options: Options) -> Frame:
     """Return the rows of `wip`."""
-    sums, items = persist(_typed(_items(frames, options), options), frames["time_entries"])
+    items = collect(_typed(_items(frames, options), options))
     _warn_of_absent(frames)
-    hidden = _warn(sums, frames, options)
+    hidden = _warn(items, frames, options)
     measured = _measured(items.filter(options.counted), options)
     totals = options.grouping.add_up(measured, options.measures, ("oldest_date",))
     return _result(totals, options, hidden=hidden)

@@ -14,7 +14,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import MATTER_TYPES, choice, warn_of_no_rate
 from billframes.analysis.column_types import Frame, as_arrow
-from billframes.analysis.engine import collect_counts, join_by_id, persist, sum_by
+from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, in_period, ratio, value_at_rates, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
@@ -228,8 +228,8 @@ def _cost(entries: Frame, options: _Options) -> Frame:
         _worth=value_if(priced, C("amount").fill_null(0.0)),
         _priced_hours=value_if(priced, "hours"),
     )
-    sums, costs = persist(sum_by(rows, grouping.base, [*_COST, "_worth", "_priced_hours"]), entries)
-    _warn_of_rates(sums, rows.filter(unrated), grouping.settings)
+    costs = collect(sum_by(rows, grouping.base, [*_COST, "_worth", "_priced_hours"]))
+    _warn_of_rates(costs, rows.filter(unrated), grouping.settings)
     return grouping.finish(grouping.add_up(costs, _COST), _COST)
 
 

@@ -28,7 +28,7 @@ from billframes.analysis.allocation import (
 )
 from billframes.analysis.arguments import MATTER_TYPES
 from billframes.analysis.column_types import ENUMS, Frame, column_names
-from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, persist
+from billframes.analysis.engine import collect, collect_counts, collect_sums, join_by_id, lazy
 from billframes.analysis.expressions import (
     RESIDUE,
     as_float,
@@ -103,8 +103,8 @@ def realized_fees(frames: dict[str, Frame], options: Options) -> Frame:
     if options.basis == "invoice_date":
         done.insert(1, _unallocated(rates.filter(_counted_invoices(options)), done[0], options))
     whole = nw.concat([part.select(*done[0].columns) for part in done]) if len(done) > 1 else done[0]
-    sums, work = persist(whole, entries)
-    _warn(sums, with_contingent(rates, frames), options)
+    work = collect_sums(whole, [*options.base, "_state"], _ROW)
+    _warn(work, with_contingent(rates, frames), options)
     work, measures = _with_marks(work, options), _measures(options)
     return _result(options.grouping.add_up(work.with_columns(**measures), list(measures)), options)
 

@@ -104,7 +104,8 @@ def reconcile(
 
     Notes
     -----
-    On lazy frames this runs two queries for the warnings; the result stays lazy.
+    On lazy frames this runs two queries for the warnings. By invoice the result stays lazy; by anything else a
+    third query adds the rows up, and the result, made in memory, is lazy again.
 
     Examples
     --------

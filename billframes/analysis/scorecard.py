@@ -16,7 +16,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import bounded_period, choice, read_date
 from billframes.analysis.column_types import Frame, as_arrow, column_names
-from billframes.analysis.engine import persist, sum_by
+from billframes.analysis.engine import collect, sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, nan_to_null, to_native
 from billframes.analysis.grouping import Grouping
@@ -195,7 +195,6 @@ def scorecard(
         peers_lag = asked.lag("role" if beside == "role" else None)
     measures = [*dict.fromkeys((*_FIGURES, *_RATIOS.values()))]
     totals = _known(nan_to_null(grouping.combine(parts, measures)), personal=grouping.personal)
-    _, totals = persist(totals, frames["time_entries"])
     totals = _with_peers(totals, peers_lag, "role" if beside == "role" else None)
     targets = bool(grouping.settings.targets_of("hours"))
     columns = [each for each in (*_FIGURES, *(f"peer_{name}" for name in _PEERS)) if targets or each not in _TARGETS]
@@ -299,7 +298,7 @@ def _with_peers(totals: Frame, lag: Any, key: str | None) -> Frame:
         **{f"peer_{name}": ratio(*pair) for name, pair in _PEER_RATIOS.items()},
         **{f"peer_{name}": ratio(f"_mean_{name}", "_people") for name in _MEANS},
     )
-    lags = as_arrow(cast("Frame", nw.from_native(lag)))
+    lags = collect(as_arrow(cast("Frame", nw.from_native(lag))))
     lags = lags.select(_peer=C(key) if key else nw.lit("all"), peer_median_lag_days=C("median_lag_days"))
     beside = added.join(lags, on="_peer", how="left").select("_peer", *(f"peer_{name}" for name in _PEERS))
     return totals.with_columns(_peer=C(key) if key else nw.lit("all")).join(beside, on="_peer", how="left")

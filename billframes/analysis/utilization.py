@@ -115,8 +115,8 @@ def utilization(
 
     Notes
     -----
-    On lazy frames this runs three queries. One of them adds the rows up, and the result, lazy again, is made from its
-    sums.
+    On lazy frames this runs three queries, and one more for each of `matters`, `users` and `clients` that `by`
+    needs. One of them adds the rows up; the rest is done in memory, and the result is lazy again.
 
     Examples
     --------

@@ -118,8 +118,9 @@ def wip(
 
     Notes
     -----
-    On lazy frames this runs two queries (by originator three), and one more to name an invoice that was not passed. One
-    of them adds the rows up, and the result, lazy again, is made from its sums.
+    On lazy frames this runs two queries, one more to name an invoice that was not passed, and one more for each of
+    `matters`, `users` and `clients` that `by` needs. One of them adds the rows up; the rest is done in memory, and
+    the result is lazy again.
 
     Examples
     --------
