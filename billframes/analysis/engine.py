@@ -50,7 +50,7 @@ def lazy(frame: Frame) -> Frame:
 
 def collect(frame: Frame, like: Frame | None = None) -> Frame:
     """
-    Compute a lazy frame now.
+    Compute a lazy frame now: its rows come into memory, as Polars or Arrow has them.
 
     With `like`, only what `lazy` made lazy is computed: a frame stays lazy if `like` is lazy.
     """
