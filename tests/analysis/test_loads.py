@@ -235,6 +235,8 @@ def test_hours_in_minutes_few_people_and_holidays_of_other_years_are_warned_of(w
     of_one.attrs.clear()
     with pytest.warns(IncompleteDataWarning, match=r"Only 1 of \d+ timekeepers have entries in the period"):
         utilization(**frames | {"time_entries": of_one}, start=MONTH)
+    # Without a warning: the available hours are only those of people with entries.
+    utilization(**frames | {"time_entries": of_one}, start=MONTH, roster="active")
     with pytest.warns(IncompleteDataWarning, match="holidays, but none of 2026"):
         utilization(**frames, start=MONTH, settings=FirmSettings(holidays=["2025-12-25"]))
 
