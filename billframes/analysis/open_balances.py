@@ -59,13 +59,11 @@ def open_balances(
     frames: dict[str, Frame], grouping: Grouping, limits: dict[str, float], basis: str, day: dt.date
 ) -> Frame:
     """Return the rows of `aging`."""
-    owed = _owed(frames["invoices"], grouping, limits, basis, day)
+    owed = collect(_owed(frames["invoices"], grouping, limits, basis, day), frames["invoices"])
     measures = (*limits, "total", "overdue", "unknown_amount", "_overdue_days", "_overdue_debits")
     if by_items(grouping):
-        owed = collect(owed, frames["invoices"])
         return _result(sum_by(_spread(owed, frames, grouping, measures), grouping.base, measures), grouping, measures)
-    # Invoices in memory are few: adding them up before the join would only be one more step.
-    result = collect(_result(owed, grouping, measures, ("_undated",)), frames["invoices"])
+    result = _result(owed, grouping, measures, ("_undated",))
     _warn(result)
     return result.drop("_undated")
 
