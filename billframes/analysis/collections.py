@@ -21,7 +21,7 @@ from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date, time_zone_of
 from billframes.analysis.column_types import Frame, as_arrow
 from billframes.analysis.coverage import need_open_on
-from billframes.analysis.engine import collect, from_arrow, join_by_id, lazy, sum_by, to_arrow, to_dicts
+from billframes.analysis.engine import collect, from_arrow, in_memory, join_by_id, lazy, sum_by, to_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, midnight
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
@@ -175,7 +175,7 @@ def collections(
         for each, work in zip(late, since, strict=True)
     ]
     table = pa.Table.from_pylist(rows, pa.schema(_SCHEMA))
-    return cast("IntoFrameT", to_native(from_arrow(frames["invoices"], table), invoices))
+    return cast("IntoFrameT", to_native(in_memory(frames["invoices"], table), invoices))
 
 
 def _late(

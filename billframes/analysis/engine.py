@@ -29,6 +29,7 @@ __all__ = [
     "collect_values",
     "from_arrow",
     "full_join_by_id",
+    "in_memory",
     "join_by_id",
     "lazy",
     "sum_by",
@@ -149,6 +150,12 @@ def from_arrow(frame: Frame, table: pa.Table) -> Frame:
     """Turn an Arrow table into a frame of the same engine as `frame`."""
     native: Any = frame.to_native()
     return cast("Frame", nw.from_native(_MAKERS[frame.implementation.name](native, table)))
+
+
+def in_memory(frame: Frame, table: pa.Table) -> Frame:
+    """Turn an Arrow table into what `collect` makes of `frame`: a Polars frame of those of Polars."""
+    made = _polars(None, table) if frame.implementation.is_polars() else table
+    return cast("Frame", nw.from_native(made))
 
 
 def _nullable(frame: Frame) -> Frame:

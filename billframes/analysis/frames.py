@@ -18,7 +18,7 @@ import pandas as pd
 
 from billframes.analysis.column_types import ITEMS, Frame, as_arrow, column_names, is_categorical, typed_column
 from billframes.analysis.engine import from_arrow, to_arrow
-from billframes.analysis.guards import check_values, warn_of_columns
+from billframes.analysis.guards import called_by_another, check_values, warn_of_columns
 from billframes.errors import MissingColumnError, ParameterError
 
 __all__ = ["from_native", "nan_to_null", "require", "select_columns", "to_native", "without_attrs", "wrap_frame"]
@@ -142,14 +142,17 @@ def to_native(frame: Frame, like: Any) -> Any:
     """
     Convert a result to the kind of frame that `like`, which was passed in, is.
 
-    It is lazy if `like` is, also if it was computed in memory; pandas frames get a RangeIndex.
+    It is lazy if `like` is, also if it was computed in memory; pandas frames get a RangeIndex. Another analysis goes
+    on with the result as it is.
     """
     frame = nan_to_null(frame)
     native = frame.to_native()
+    if called_by_another():
+        return native
     if not isinstance(like, pd.DataFrame):
         given = cast("Frame", nw.from_native(like))
-        computed = isinstance(given, nw.LazyFrame) and isinstance(frame, nw.DataFrame)
-        return from_arrow(given, to_arrow(frame)).to_native() if computed else native
+        same = type(given) is type(frame) and given.implementation is frame.implementation
+        return native if same else from_arrow(given, to_arrow(frame)).to_native()
     if isinstance(native, pd.DataFrame):
         return native.reset_index(drop=True)
     # Plain frames have an Arrow column, too: pandas has no time of day of its own.

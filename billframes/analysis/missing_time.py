@@ -14,7 +14,7 @@ from billframes.analysis.arguments import resolve_users
 from billframes.analysis.capacity import days_here, working_days
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_period
-from billframes.analysis.engine import from_arrow, to_dicts
+from billframes.analysis.engine import in_memory, to_dicts
 from billframes.analysis.expressions import RESIDUE, in_period, midnight
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
@@ -130,7 +130,7 @@ def missing_time(
     entries, period = frames["time_entries"], _until_load(period, time_entries, settings)
     roll = to_dicts(nw.from_native(people).select("user_id", "user_name"))
     rows = list(_missing(roll, _entered(entries, period), period, threshold, settings))
-    return cast("IntoFrameT", to_native(from_arrow(entries, _table(rows)), time_entries))
+    return cast("IntoFrameT", to_native(in_memory(entries, _table(rows)), time_entries))
 
 
 def _until_load(period: Period, time_entries: Any, settings: FirmSettings) -> Period:

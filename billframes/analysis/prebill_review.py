@@ -20,7 +20,7 @@ from billframes.analysis.aging import aging
 from billframes.analysis.allocation import PREBILL
 from billframes.analysis.arguments import read_date, time_zone_of
 from billframes.analysis.column_types import IDS, ITEMS, Frame, as_arrow, column_names
-from billframes.analysis.engine import from_arrow, join_by_id, to_arrow, to_dicts
+from billframes.analysis.engine import in_memory, join_by_id, to_arrow, to_dicts
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
 from billframes.analysis.metrics import Measure, shared
@@ -195,7 +195,7 @@ def prebill_review(
     wrong = {} if codes is None else reviewed.wrong_codes(natives["matters"], codes=codes, code_sets=code_sets)
     flags = reviewed.flags(invoices_of_items["invoice_date"], hours_a_day, wrong)
     table = _in_order(items.append_column("flags", flags), kept, people)
-    return cast("IntoFrameT", to_native(from_arrow(frames["time_entries"], table), time_entries))
+    return cast("IntoFrameT", to_native(in_memory(frames["time_entries"], table), time_entries))
 
 
 _Rows = list[dict[str, Any]]

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from billframes._names import closest
-from billframes.analysis.column_types import Frame, as_arrow, column_names
-from billframes.analysis.engine import from_arrow
+from billframes.analysis.column_types import Frame, column_names
+from billframes.analysis.engine import in_memory
 from billframes.analysis.expressions import or_nan, quotient
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, TIMES, By, names_in
 from billframes.analysis.metrics import Measure
@@ -134,7 +134,7 @@ def refuse_repeated(rows: Sequence[Mapping[str, Any]], name: str, ids: Sequence[
 def result_frame(like: Frame, rows: Sequence[Mapping[str, Any]], types: Mapping[str, pa.DataType]) -> Frame:
     """Make a frame of rows, of the engine of `like`, with these columns in this order."""
     table = pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in types.items()})
-    return from_arrow(as_arrow(like), table)
+    return in_memory(like, table)
 
 
 def key_types(tables: Mapping[str, pa.Table], keys: Sequence[str]) -> dict[str, pa.DataType]:

@@ -19,7 +19,7 @@ from billframes.analysis.activity import Activity, activity_of_matters, as_midni
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date, resolve_users, whole_number
 from billframes.analysis.column_types import Frame
-from billframes.analysis.engine import from_arrow, join_by_id, sum_by, to_dicts
+from billframes.analysis.engine import from_arrow, in_memory, join_by_id, sum_by, to_dicts
 from billframes.analysis.expressions import RESIDUE, midnight, or_nan, value_at_rates
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import already_checked
@@ -187,7 +187,7 @@ def stale(
     warn_of_partial_frames("stale", given, frames, "matters can look idle that are not, and amounts are of a part only")
     rows = [*firm.old_work(), *firm.archived(), *firm.idle(idle_days), *firm.open_fees(fees)]
     table = pa.Table.from_pylist(sorted(rows, key=_place), pa.schema(_SCHEMA))
-    return cast("IntoFrameT", to_native(from_arrow(frames["time_entries"], table), time_entries))
+    return cast("IntoFrameT", to_native(in_memory(frames["time_entries"], table), time_entries))
 
 
 @dataclass(slots=True)

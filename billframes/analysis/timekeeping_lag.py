@@ -17,7 +17,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._messages import warn
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import ITEM_FILTERS, need_period
-from billframes.analysis.engine import collect, from_arrow, sum_by, to_arrow
+from billframes.analysis.engine import collect, in_memory, sum_by, to_arrow
 from billframes.analysis.expressions import day_number, in_period, null_column
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
@@ -182,11 +182,10 @@ def timekeeping_lag(
     period = resolve(start, end)
     frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
     need_period("timekeeping_lag", {"time_entries": time_entries}, period, ITEM_FILTERS)
-    frames = {name: frame if name == "time_entries" else collect(frame) for name, frame in frames.items()}
     grouping = Grouping.of(by, frames, settings)
     groups, types = _groups(_histogram(frames["time_entries"], grouping, period), grouping)
     _warn_of_unknown(groups)
-    made = from_arrow(frames["time_entries"], _table(groups, types))
+    made = in_memory(frames["time_entries"], _table(groups, types))
     return cast("IntoFrameT", to_native(grouping.finish(made, _COLUMNS), time_entries))
 
 

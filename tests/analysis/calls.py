@@ -348,5 +348,5 @@ QUERIES = {
     "billing lag by client": 2,
     "origination": 6,
     "effective rates by user": 5,
-    "leverage of the firm": 5,
+    "leverage of the firm": 4,
 }
