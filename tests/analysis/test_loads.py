@@ -125,6 +125,21 @@ def test_a_load_that_begins_some_time_earlier_is_warned_of(client, whole):
         aging(client.invoices("2025-01-01"), as_of="2026-10-31")
 
 
+def test_work_of_the_period_only_is_refused_for_less_than_a_year_and_warned_of_for_more(client, whole):
+    others = {name: whole["pandas"][name] for name in ("invoices", "expenses", "fixed_fees")}
+    with pytest.raises(ParameterError, match="time_entries was loaded for 2026-01-01 to 2026-10-31 only"):
+        contribution(client.time_entries("2026-01-01", "2026-10-31"), **others, start="2026-01-01", end="2026-10-31")
+    with (
+        pytest.warns(IncompleteDataWarning, match="invoices bill .* more than the time entries"),
+        pytest.warns(IncompleteDataWarning, match="contribution: time_entries was loaded for 2025-10-01"),
+    ):
+        contribution(client.time_entries("2025-10-01", "2026-10-31"), **others, start="2025-10-01", end="2026-10-31")
+    # Without an end and without invoices, the last day that counts is unknown.
+    none = others["invoices"].head(0)
+    with pytest.raises(ParameterError, match="time_entries was loaded for 2026-01-01 to 2026-10-31 only"):
+        realization(client.time_entries("2026-01-01", "2026-10-31"), none, start="2026-01-01")
+
+
 def test_what_may_be_open_is_loaded_for_a_year_at_least(client):
     with pytest.warns(IncompleteDataWarning, match="aging: invoices was loaded from 2025-10-30 on"):
         aging(client.invoices("2025-10-30"), as_of="2026-10-31")
