@@ -24,7 +24,7 @@ __all__ = ["check_details", "check_filters", "check_rates", "keep_asked", "warn_
 
 
 def check_filters(table: pa.Table, request: ListRequest) -> None:
-    """Raise `DecodeError` where a row is not one that was asked for."""
+    """Raise `DecodeError` if a row does not fit the filters of the request."""
     resource, period = request.resource, request.period
     if resource.date and (period.start or period.end):
         dates = table.column(snake_case(resource.date))
@@ -61,7 +61,7 @@ def _all_true(table: pa.Table, fits: pa.ChunkedArray, request: ListRequest, name
 
 def keep_asked(table: pa.Table, request: ListRequest) -> pa.Table:
     """
-    Return the rows that fit filters which a server may ignore, because the API's description lacks them.
+    Return the rows that fit the filters that are not in the API's description, because a server may ignore those.
 
     Raises
     ------
@@ -91,13 +91,13 @@ def _check_present(table: pa.Table, column: pa.ChunkedArray, request: ListReques
 
 def check_details(table: pa.Table, request: ListRequest, sources: Sequence[Source]) -> None:
     """
-    Warn once of details asked for that came on no row.
+    Warn once of requested details that are missing on every row.
 
-    A reference is only missed where some row has its id: that no row has a practice area says nothing.
+    A reference counts as missing only if some row has its id: perhaps no row has a practice area.
     """
     resource = request.resource
     asked = {name: [each for each in sources if each.column.select == name] for name in resource.select}
-    # What comes without being asked for, and on other servers by a name of its own.
+    # Most servers send these without being asked, and others only by another name.
     for each in resource.alternates:
         asked[each.brings] = [source for source in sources if source.parent == each.brings]
     missing = [name for name, brought in asked.items() if _came_on_no_row(name, table, brought)]
@@ -125,7 +125,7 @@ def _filled(column: pa.ChunkedArray) -> bool:
 
 
 def warn_of_unknown(array: pa.DictionaryArray, column: Column, resource: str) -> None:
-    """Warn of values in an enum's column that its declaration does not have."""
+    """Warn of values in an enum's column that are not in its declaration."""
     strays = array.dictionary.to_pylist()[len(column.values) :]
     if strays:
         warn(
@@ -136,7 +136,7 @@ def warn_of_unknown(array: pa.DictionaryArray, column: Column, resource: str) ->
 
 
 def check_rates(table: pa.Table, resource: str) -> None:
-    """Warn once where billable time came without rates."""
+    """Warn once if all billable time is without rates."""
     if not {"rate", "amount", "billing_type"} <= set(table.column_names):
         return
     billable = pc.equal(plain(table.column("billing_type")), "billable")

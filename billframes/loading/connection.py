@@ -18,7 +18,7 @@ class LocalTables(Protocol):
     """A local copy of the API's lists, which answers in place of a server."""
 
     def load(self, request: ListRequest, *, to: str) -> Any:
-        """Return the frame that a request asks for."""
+        """Return a frame of the records of a request."""
 
     def count(self, request: ListRequest) -> int:
         """Return how many records match."""
@@ -29,15 +29,15 @@ class ApiConnection(Protocol):
 
     @property
     def page_size(self) -> int:
-        """Records to ask for at once."""
+        """The number of records to request at once."""
 
     @property
     def concurrency(self) -> int:
-        """Most requests under way at once."""
+        """The largest number of requests under way at once."""
 
     @property
     def progress(self) -> bool | Progress | None:
-        """What a load tells its progress to, where the call does not say."""
+        """How loads show their progress if a call does not say."""
 
     @property
     def health_path(self) -> str | None:
@@ -45,15 +45,15 @@ class ApiConnection(Protocol):
 
     @property
     def acting_user(self) -> str | None:
-        """On whose behalf time entries are created."""
+        """The user on whose behalf time entries are created."""
 
     @property
     def acting_user_header(self) -> str:
-        """The header that names them."""
+        """The header that names that user."""
 
     @property
     def select_names(self) -> SelectNames:
-        """The alternate `select` names that the server takes, as loads found out."""
+        """The alternate `select` names that the server takes, as far as loads have found out."""
 
     @property
     def tables(self) -> LocalTables | None:

@@ -1,7 +1,7 @@
 """Sort the rows of Arrow tables, and convert them to pandas or Polars frames with the contract's dtypes.
 
-The same data give the same frame: rows come as `sort` asks, ties by id; without it by the resource's own order, then
-id. Text is ordered by code point and missing values come last, whichever collation the server uses.
+The same data give the same frame: rows are sorted by `sort`, else in the resource's own order, and ties by id. Text is
+sorted by code point, and missing values are last, whichever collation the server uses.
 
 The types come from the table's declared schema, never from the values in it, so a table without rows and a full
 one give the same dtypes. pandas' own `Table.to_pandas` would turn dates and nullable booleans into `object`.
@@ -57,7 +57,7 @@ def order_of(
 
 
 def orderable(request: ListRequest, columns: frozenset[str]) -> bool:
-    """Tell whether the order asked for can be made from these columns."""
+    """Tell whether the rows can be sorted as requested by these columns."""
     if not all(name in request.resource.sort for name, _ in request.sort):
         # A name of the server's own.
         return False
@@ -85,7 +85,7 @@ def _comparable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArra
 
 def convert(table: pa.Table, to: str) -> Any:
     """
-    Turn an Arrow table into the kind of frame asked for.
+    Convert an Arrow table to the kind of frame `to`.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def convert(table: pa.Table, to: str) -> Any:
     Raises
     ------
     ParameterError
-        `to` is none of these, or Polars is asked for and not installed.
+        `to` is none of these, or it is "polars" and Polars is not installed.
     """
     return FORMATS[to](table)
 

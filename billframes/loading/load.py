@@ -1,7 +1,7 @@
 """One load, from checked arguments to a typed frame.
 
-Every paginated loader goes through `load`: read the pages, put them together in order, check that against what was
-asked, convert it. The frame's `attrs["load"]` says what the load did.
+Every paginated loader calls `load`. It reads the pages, puts them together in order, checks the rows against the
+request, and converts them. The frame's `attrs["load"]` says what the load did.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from billframes.transport.connections import CancelScope
 from billframes.transport.http import Response
 from billframes.transport.http_errors import TooLargeResponseError
 
-# Parameters by which a list is proved whole; where the caller sets one by `params`, it can't be.
+# Parameters by which a list is proved whole; it can't be if the caller sets one of them by `params`.
 READERS_OWN = frozenset(
     {"sort", "startDate", "endDate", "billed", "billingType", "modifiedSince", "limit", "offset", "select"}
 )
@@ -52,7 +52,7 @@ def checked_format(to: str) -> str:
 
 
 def load(client: ApiConnection, request: ListRequest, *, to: str, progress: bool | Progress | None = None) -> Any:
-    """Load what a request asks for into a frame of the kind `to`."""
+    """Load the records of a request into a frame of the kind `to`."""
     if client.tables is not None:
         return client.tables.load(request, to=to)
     resource = request.resource
@@ -68,7 +68,7 @@ def load(client: ApiConnection, request: ListRequest, *, to: str, progress: bool
         if request.limit == 0:
             return builder, LoadResult(), None
         before = len(sent)
-        # What the server may ignore can't be cut to a number of rows before it is applied here.
+        # A filter that the server may ignore is applied here first, and only then the limit.
         named = replace(named, limit=None) if request.kept else named
         loaded, when = _read(client, named, builder, progress, see, sent)
         loaded.requests += before
@@ -126,7 +126,7 @@ def _records(client: ApiConnection, resource: Resource, query: Query) -> list[An
 
 
 def count_records(client: ApiConnection, request: ListRequest) -> int:
-    """Return how many records match, with one small request a stream."""
+    """Return how many records match, with one small request for each query."""
     if client.tables is not None:
         return client.tables.count(request)
     resource = request.resource
@@ -134,7 +134,7 @@ def count_records(client: ApiConnection, request: ListRequest) -> int:
 
 
 def _total(client: ApiConnection, resource: Resource, query: Query) -> int:
-    """Return the total of one list, from an answer that agrees with itself; asked for twice at most."""
+    """Return the total of one list; request it again, once, if the answer contradicts itself."""
     wanted = PageRequest(query, 1)
     for _ in range(2):
         body = decode_page(client.fetch(resource.path, wanted.full_query, resource=resource.name).body, resource)
@@ -193,7 +193,7 @@ def _read(
 
 
 def _fetch_fitting(client: ApiConnection, resource: Resource, query: Query, scope: CancelScope) -> Response:
-    """Fetch a page, with fewer rows where it is too large: the reader goes on as if the server had granted fewer."""
+    """Fetch a page, and with fewer rows if it is too large: for the reader, the server then granted fewer."""
     while True:
         try:
             return client.fetch(resource.path, query, resource=resource.name, scope=scope)
@@ -213,7 +213,7 @@ def finish(
     to: str,
     server: str | None = None,
 ) -> Any:
-    """Turn a table into the kind of frame asked for, with what is told of its load."""
+    """Convert a table to the kind of frame `to`, and attach what is known of its load."""
     frame = convert(table, to)
     if to == "pandas" and request.resource.entity:
         frame.attrs["custom_fields"] = {each.column.name: each.attrs for each in custom}

@@ -25,14 +25,14 @@ _polars: dict[int, tuple[weakref.ref[Any], dict[str, Any]]] = {}
 @dataclass(frozen=True, slots=True)
 class LoadInfo:
     """
-    What a frame says of its load.
+    How a frame was loaded.
 
     Parameters
     ----------
     rows : int, optional
         Rows as loaded; a frame with fewer was cut afterwards.
     start, end : date, optional
-        The period asked for, both ends inclusive; None is open.
+        The requested period, both ends inclusive; None is open.
     arguments : mapping of str to Any
         The loader's other arguments that decide which records are in the frame, such as `user_id` or `limit`.
     time : datetime, optional
@@ -51,14 +51,14 @@ class LoadInfo:
 
 def attach_load_info(frame: Any, told: Mapping[str, Any]) -> Any:
     """
-    Return the frame with what is known of its load.
+    Attach to a frame how it was loaded, and return it.
 
     Parameters
     ----------
     frame : DataFrame
         pandas, Polars or Arrow.
     told : mapping
-        What `attrs["load"]` says. Its values are those of JSON.
+        The content of `attrs["load"]`, with values that JSON has.
     """
     if isinstance(frame, pd.DataFrame):
         frame.attrs["load"] = dict(told)
@@ -71,7 +71,7 @@ def attach_load_info(frame: Any, told: Mapping[str, Any]) -> Any:
 
 
 def load_info(frame: Any) -> LoadInfo | None:
-    """Return what a frame of any engine says of its load; None if it says nothing."""
+    """Return how a frame of any engine was loaded; None if that is unknown."""
     told = told_of(frame)
     if not isinstance(told, Mapping):
         return None
@@ -88,7 +88,7 @@ def load_info(frame: Any) -> LoadInfo | None:
 
 def as_whole(frame: pd.DataFrame) -> pd.DataFrame:
     """
-    Return a pandas frame that counts as loaded just so: for code that cuts frames and knows what it leaves out.
+    Return a pandas frame that counts as a whole load: for code that cuts frames and knows what it leaves out.
 
     The time of the load stays.
     """
@@ -101,7 +101,7 @@ def as_whole(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def told_of(frame: Any) -> Any:
-    """Return what a frame says of its load, as `attach_load_info` took it; None if it says nothing."""
+    """Return what `attach_load_info` attached to a frame; None if nothing."""
     if isinstance(frame, pa.Table):
         metadata = (frame.schema.metadata or {}).get(_METADATA)
         return json.loads(metadata) if metadata else None

@@ -1,4 +1,4 @@
-"""Progress of a load: a bar only where someone watches, and only after a second.
+"""Show the progress of a load: a bar only in a notebook or on a terminal, and only after a second.
 
 In a notebook one HTML display is updated in place and cleared at the end, so that no dead widget is left in the
 saved file; on a terminal `tqdm` writes to stderr; otherwise nothing is shown.
@@ -26,7 +26,7 @@ def _nothing(_done: int, _total: int) -> None:
 
 
 def checked_progress(value: Any) -> None:
-    """Raise `ParameterError` where `progress=` is nothing it can be."""
+    """Raise `ParameterError` if `progress=` is not True, False, None or a function."""
     if value is not None and not isinstance(value, bool) and not callable(value):
         raise ParameterError(f"progress={value!r} is not known; it takes True, False, None or a function.")
 
@@ -34,12 +34,13 @@ def checked_progress(value: Any) -> None:
 @contextmanager
 def reporting(progress: bool | Progress | None, label: str) -> Iterator[Progress]:
     """
-    Yield what a load tells its progress to.
+    Yield the function that a load calls with its progress.
 
     Parameters
     ----------
     progress : bool or callable, optional
-        None shows a bar where someone watches, True always, False never; a callable is told rows done and in all.
+        None shows a bar in a notebook or on a terminal, True always, False never. A callable is called with the number
+        of rows loaded and their total.
     label : str
         What is being loaded.
     """

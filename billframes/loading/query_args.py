@@ -1,6 +1,6 @@
-"""A loader's arguments become a request, or a `ParameterError` before any request is sent.
+"""Turn a loader's arguments into a request, or raise `ParameterError` before any request is sent.
 
-Everything here is pure: it knows the declaration of the resources and nothing of HTTP.
+This module knows the declaration of the resources, and nothing of HTTP.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ ALL_FORMATS = ("pandas", "arrow", "polars")
 @dataclass(frozen=True, slots=True)
 class ListRequest:
     """
-    What to ask a list for.
+    A request for the records of a list.
 
-    `streams` are the queries to send, one for each combination of list-valued ids, without paging; `asked` the
-    values every row must have, by property; `kept` the values of the rows to keep where the server may send others too;
-    `limit` the rows wanted in all; `extra` the names of the caller's own parameters; `arguments` what the caller gave
-    that decides which records come, by the loader's names, as JSON has it.
+    `streams` are the queries to send, one for each combination of list-valued ids, without paging. `asked` are the
+    values that every row must have, by property, and `kept` those of the rows to keep if the server may send others,
+    too. `limit` is the number of rows in all. `extra` are the names of the caller's own parameters. `arguments` are
+    those of the caller's arguments that decide which records are loaded, by their names and with values that JSON has.
     """
 
     resource: Resource
@@ -61,7 +61,7 @@ def build_request(
     params: Mapping[str, Any] | None = None,
 ) -> ListRequest:
     """
-    Check a loader's arguments and put them into the wire's words.
+    Check a loader's arguments and translate them into query parameters.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def _names(name: str, given: str | Iterable[str]) -> list[str]:
 
 
 def _spelled(name: str, word: str, accepted: Iterable[str]) -> str:
-    """Return the wire's spelling of `word`, which may be in snake_case; a name the description lacks stays as given."""
+    """Return the API's spelling of a name that may be in snake_case; a name that the API lacks stays as given."""
     spellings = {snake_case(each): each for each in accepted}
     found = spellings.get(snake_case(word))
     if found is None and (hint := closest(word, spellings.values())):
@@ -154,7 +154,7 @@ def _spelled(name: str, word: str, accepted: Iterable[str]) -> str:
 
 
 def _selected(resource: Resource, select: str | Iterable[str] | None) -> tuple[tuple[str, ...], list[str]]:
-    """Return the names asked for and those asked away; only names asked away leave all the others."""
+    """Return the selected and the excluded names; if names are only excluded, all others are selected."""
     if select is None:
         return resource.select, []
     names = _names("select", select)
@@ -223,7 +223,7 @@ def _extra(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:
 
 
 def _without(fixed: list[tuple[str, str]], extra: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Leave out what the caller's own parameters say otherwise."""
+    """Leave out the parameters that the caller sets by `params`."""
     own = {name for name, _ in extra}
     return [(name, value) for name, value in fixed if name not in own]
 

@@ -2,8 +2,8 @@
 
 Servers of this family differ in a few names: matters bring their client by `matter` or by `client`, and some servers
 send the invoice of a time entry, expense or fixed fee only when `invoice` is selected. A load begins with the names of
-the API's description. Where one is refused, or a detail is missing although its id came, the load asks once with the
-alternate name. What comes of that is remembered for the client, so that later loads ask rightly from the start.
+the API's description. If one is refused, or a detail is missing although its id is there, the load tries the alternate
+name once. The client remembers the result, so that later loads use the right name from the start.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SelectNames(Mapping[str, tuple[str, ...]]):
     Parameters
     ----------
     known : mapping of str to str or list of str, optional
-        What is known beforehand.
+        The names that are known beforehand.
 
     Raises
     ------
@@ -96,9 +96,9 @@ class Naming:
     Parameters
     ----------
     known : SelectNames
-        What the client knows of its server; learns what this load finds out.
+        The names that the client knows of its server; this load adds what it finds out.
     request : ListRequest
-        What to ask for, in the description's names.
+        The request, in the names of the API's description.
     """
 
     def __init__(self, known: SelectNames, request: ListRequest) -> None:
@@ -114,12 +114,12 @@ class Naming:
 
     def run(self, attempt: Callable[[ListRequest, See], T]) -> T:
         """
-        Load with the names known, and once with an alternate where these do not do.
+        Load with the known names, and once with an alternate if the server does not take these.
 
         Parameters
         ----------
         attempt : callable
-            Loads a request. It is given the request and what must see every page before it is used.
+            Called with the request, and with a function that must be called with every page before it is used.
         """
         while True:
             try:
@@ -130,7 +130,7 @@ class Naming:
                 self._refused(error)
 
     def _wants(self, alternate: Alternate) -> bool:
-        """Tell whether the caller leaves the name to us: it is neither given nor taken away by name."""
+        """Tell whether the caller leaves the choice to the load: the name is neither selected nor excluded."""
         own = {alternate.name, f"-{alternate.name}", f"-{alternate.described}"}
         return own.isdisjoint(self._words)
 
@@ -147,7 +147,7 @@ class Naming:
         return replace(self._request, streams=streams)
 
     def _see(self, page: ListBody[Any]) -> ListBody[Any]:
-        """Pass a page on, unless it shows that the list must be asked for in other names."""
+        """Return the page, unless it shows that the list must be requested with other names."""
         records = page.data or []
         if self._trying is not None:
             self._judge(self._trying, records)
@@ -161,7 +161,7 @@ class Naming:
         return page
 
     def _judge(self, trying: Alternate, records: list[Any]) -> None:
-        """Take the alternate or leave it, once a page tells."""
+        """Keep or reject the alternate, as soon as a page shows whether it works."""
         came = True if self._refusal else self._sign(trying, records)
         if came is None:
             return
@@ -175,9 +175,9 @@ class Naming:
 
     def _details_come(self, alternate: Alternate, records: list[Any]) -> bool | None:
         """
-        Tell whether any of the details come that have no id; None if no rows, or no such details, were requested.
+        Tell whether there are any details of those without an id; None if no rows, or no such details, were requested.
 
-        Where none does, the server may drop the whole clause for one name it does not know.
+        If there are none, the server may ignore the whole `select` because of one name it does not know.
         """
         asked = [name for name in self._words if name in _WITHOUT_ID]
         if alternate.described not in self._words or not records or not asked:
@@ -185,11 +185,11 @@ class Naming:
         return any(getattr(record, snake_case(name)) is not None for name in asked for record in records)
 
     def _refused(self, error: RefusedError) -> None:
-        """Go on with other names after a refusal, or raise it."""
+        """Try other names after a refusal, or raise it."""
         if self._trying is not None:
             tried, self._trying = self._trying, None
             if self._refusal is not None:
-                # Refused by either name: the reason is another, and nothing was learned.
+                # Refused with either name, so for another reason: nothing was learned.
                 raise self._refusal from None
             self._known.learn(self._resource, tried, taken=False)
             return
@@ -210,7 +210,7 @@ def _words(request: ListRequest) -> tuple[str, ...]:
 
 
 def comes(reference: str, records: list[Any]) -> bool | None:
-    """Tell whether a reference comes where its id does; None if no id came."""
+    """Tell whether a reference is there in records that have its id; None if no record has it."""
     came = None
     for record in records:
         if getattr(record, f"{reference}_id", None):
