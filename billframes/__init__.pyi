@@ -56,10 +56,8 @@ from .analysis.write_downs import write_downs as write_downs
 from .book import (
     Book as Book,
 )
-from .bulk.outcomes import (
-    Outcomes as Outcomes,
-)
 from .bulk.plan import (
+    Outcomes as Outcomes,
     Plan as Plan,
 )
 from .client import (

@@ -31,7 +31,7 @@ from billframes.schema.resources import ALL_ZERO_ID as CLEAR
 
 if TYPE_CHECKING:
     from billframes.book import Book
-    from billframes.bulk.outcomes import Outcomes
+    from billframes.bulk.plan import Outcomes
     from billframes.mirror import Mirror
     from billframes.sandbox import Sandbox
 
@@ -338,9 +338,8 @@ def resume(journal: str | Path, *, client: Client | None = None, progress: bool 
     Traceback (most recent call last):
     billframes.errors.ParameterError: There is no journal elsewhere.journal.
     """
-    from billframes.bulk.apply import finish_journal
     from billframes.bulk.journal import Journal, same_server
-    from billframes.bulk.plan import make_plan
+    from billframes.bulk.plan import apply_journal
 
     path = Path(journal).expanduser()
     with Journal.open(path) as opened:
@@ -354,4 +353,4 @@ def resume(journal: str | Path, *, client: Client | None = None, progress: bool 
             )
         if about.get("finished"):
             raise ParameterError(f"The journal {path} is finished, so there is nothing to resume.")
-        return finish_journal(connection, opened, make_plan, progress)
+        return apply_journal(connection, opened, progress)

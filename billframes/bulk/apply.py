@@ -13,29 +13,25 @@ from __future__ import annotations
 import datetime as dt
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from billframes.bulk.cells import text_of_cell
-from billframes.bulk.changes import body_for
-from billframes.bulk.columns import EditColumn
+from billframes.bulk.changes import Changes, body_for
+from billframes.bulk.columns import EditColumn, load_columns
 from billframes.bulk.creations import LostCreates
 from billframes.bulk.journal import Entry, Journal, folder
 from billframes.bulk.moved import ChangedRecords
-from billframes.bulk.outcomes import Outcomes, outcomes_of, written_columns
 from billframes.bulk.sending import Sending
 from billframes.bulk.writing import Writer
 from billframes.loading.connection import WritingConnection
 from billframes.loading.progress import Progress, reporting
 from billframes.schema.resources import RESOURCES, Resource
 
-if TYPE_CHECKING:
-    from billframes.bulk.plan import Plan
-
-__all__ = ["finish_journal", "new_journal"]
+__all__ = ["resource_of", "send_journal", "write_journal"]
 
 # Rounds in which creates are sent again that did not happen.
 _ROUNDS = 3
@@ -48,28 +44,42 @@ ABANDONED = 10.0
 _LONG_AGO = 120.0
 
 
-def new_journal(plan: Plan, path: str | Path | None) -> Journal:
+def write_journal(
+    path: str | Path | None,
+    connection: WritingConnection,
+    resource: Resource,
+    columns: Mapping[str, EditColumn],
+    changes: Changes,
+    read_at: dt.datetime | None,
+) -> Journal:
     """
-    Write a plan's changes into a new journal.
+    Write the changes that will be sent into a new journal.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        The file; a new one in the folder of journals if not given.
+    read_at : datetime, optional
+        When the first record was read, by the server's clock.
 
     Raises
     ------
     ParameterError
         The file exists, or can't be written.
     """
-    named = f"{plan.resource.name}-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}.journal"
+    named = f"{resource.name}-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}.journal"
     where = Path(path).expanduser() if path is not None else folder() / named
-    about = {"base_url": plan.connection.base_url, "resource": plan.resource.name}
-    if plan.time is not None:
-        about["read_at"] = plan.time.isoformat()
-    return Journal.create(where, about, _planned(plan))
+    about = {"base_url": connection.base_url, "resource": resource.name}
+    if read_at is not None:
+        about["read_at"] = read_at.isoformat()
+    return Journal.create(where, about, _planned(resource, columns, changes))
 
 
-def _planned(plan: Plan) -> Iterator[Entry]:
-    deletions = [False, True] if plan.counts["delete"] else [False]
-    order = (each for last in deletions for each in plan.changes if each.is_sent and (each.action == "delete") is last)
+def _planned(resource: Resource, columns: Mapping[str, EditColumn], changes: Changes) -> Iterator[Entry]:
+    deletions = [False, True] if changes.counts["delete"] else [False]
+    order = (each for last in deletions for each in changes if each.is_sent and (each.action == "delete") is last)
     for number, change in enumerate(order):
-        body = None if change.action == "delete" else body_for(change, plan.resource, plan.columns)
+        body = None if change.action == "delete" else body_for(change, resource, columns)
         cells = [(cell.column, _plain(cell.before), _plain(cell.after)) for cell in change.sent_cells()]
         base = change.base.isoformat() if change.base else None
         yield Entry(number, change.action, change.place, change.id, body, cells, base, change.twins)
@@ -80,17 +90,14 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | float | bool | None) else text_of_cell(value)
 
 
-def finish_journal(
+def send_journal(
     connection: WritingConnection,
     journal: Journal,
-    make_plan: Callable[..., Plan],
     progress: bool | Progress | None = None,
     columns: Mapping[str, EditColumn] | None = None,
-) -> Outcomes:
+) -> None:
     """
-    Send what a journal has not sent, find out what became of what was sent without an answer, and return all outcomes.
-
-    `make_plan` makes the plans that follow from the outcomes.
+    Send the changes of a journal that were not sent, and find out the outcomes of those sent without an answer.
 
     Raises
     ------
@@ -99,15 +106,18 @@ def finish_journal(
     TransportError
         The server does not answer; the journal is unfinished.
     """
-    resource = next(each for each in RESOURCES if each.name == journal.about["resource"])
+    resource = resource_of(journal)
     if columns is None:
-        names = {name for entry in journal.entries() for name, *_ in entry.cells}
-        columns = written_columns(connection, resource, names)
+        columns = load_columns(connection, resource, {name for entry in journal.entries() for name, *_ in entry.cells})
     run = _Run(connection, journal, resource, columns)
     with reporting(connection.progress if progress is None else progress, "changes") as told:
         run.finish(told)
     journal.finish()
-    return outcomes_of(connection, resource, journal, make_plan)
+
+
+def resource_of(journal: Journal) -> Resource:
+    """Return the resource whose records a journal changes."""
+    return next(each for each in RESOURCES if each.name == journal.about["resource"])
 
 
 class _Run:

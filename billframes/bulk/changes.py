@@ -13,6 +13,7 @@ from __future__ import annotations
 import datetime as dt
 import pickle
 import zlib
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -219,6 +220,18 @@ class Changes:
             self._blocks.append(zlib.compress(pickle.dumps(self._rows, pickle.HIGHEST_PROTOCOL), 1))
             self._rows = []
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of records to update, create and delete, then the number of cells with each other status."""
+        sent: Counter[str] = Counter()
+        cells: Counter[str] = Counter()
+        for change in self:
+            sent.update([change.action] if change.is_sent else [])
+            cells.update(_statuses(change))
+        return {action: sent[action] for action in ACTIONS} | {
+            status: cells[status] for status in STATUSES if status != "will change"
+        }
+
     def __iadd__(self, changes: Iterable[Change]) -> Self:
         for each in changes:
             self.append(each)
@@ -232,6 +245,12 @@ class Changes:
 
     def __len__(self) -> int:
         return self._number
+
+
+def _statuses(change: Change) -> Iterable[str]:
+    if change.action == "delete" or not change.cells:
+        return (change.status,)
+    return (cell.status for cell in change.cells)
 
 
 def _packed(change: Change, kept: Collection[str]) -> tuple[Any, ...]:

@@ -12,12 +12,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from billframes.loading.connection import ApiConnection
+from billframes.loading.load import definitions_of
 from billframes.schema.columns import Column
 from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.resources import ALL_ZERO_ID, Resource
 from billframes.schema.sources import Source, fields_of, sources_of
 
-__all__ = ["EditColumn", "columns_of", "raw_value"]
+__all__ = ["EditColumn", "columns_of", "load_columns", "raw_value"]
 
 # Fields that null leaves as they are; the all-zero UUID takes their value away.
 _REMOVED_BY_ZERO = frozenset({"fixed_fee_id", "practice_area_id"})
@@ -101,6 +103,13 @@ def columns_of(resource: Resource, custom: Iterable[CustomColumn] = ()) -> dict[
         made = _of_column(each.column, None, each.column)
         columns[each.column.name] = replace(made, update=path, create=path, custom=each)
     return columns
+
+
+def load_columns(connection: ApiConnection, resource: Resource, names: Iterable[str]) -> dict[str, EditColumn]:
+    """Return the columns of a resource by name; load the custom fields only if one of the names is a custom field."""
+    if resource.entity and any(name.startswith("cf_") for name in names):
+        return columns_of(resource, definitions_of(connection, resource.entity))
+    return columns_of(resource)
 
 
 def _of_column(column: Column, source: Source | None, listed: Column | None) -> EditColumn:

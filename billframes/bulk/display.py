@@ -1,6 +1,7 @@
-"""Show a plan to the person who decides about it: as HTML in a notebook, as text in a terminal.
+"""Show a plan as HTML in a notebook and as text in a terminal, and sum up its outcomes.
 
-Counts come first, then what is not sent and why, then the cells that will change. Everything from data is escaped.
+A plan is shown with its counts first, then its notes, the cells that will change, and those that are not sent. All
+text from the data is escaped.
 """
 
 from __future__ import annotations
@@ -9,16 +10,15 @@ import html
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from billframes._messages import plain
 from billframes.bulk.cells import text_of_cell
-from billframes.bulk.changes import HELD, Cell, Change
+from billframes.bulk.changes import HELD, Cell, Change, Changes
+from billframes.schema.resources import Resource
 
-if TYPE_CHECKING:
-    from billframes.bulk.plan import Plan
-
-__all__ = ["as_html", "as_text", "headline"]
+__all__ = ["as_html", "as_text", "headline", "not_done", "summed_up"]
 
 # Rows shown of each table; `plan.frame` has them all.
 _MOST = 200
@@ -36,14 +36,14 @@ _STYLE = (
 )
 
 
-def headline(plan: Plan) -> str:
+def headline(resource: Resource, changes: Changes) -> str:
     """
-    Return what applying a plan does, in one sentence.
+    Return what a plan's changes do, in one sentence.
 
     Such as "3 time entries will be updated, 1 created; 2 cells are not sent (2 billed)."
     """
-    noun, nouns = plan.resource.noun, plan.resource.name.replace("_", " ")
-    counts = plan.counts
+    noun, nouns = resource.noun, resource.name.replace("_", " ")
+    counts = changes.counts
     done = [(counts[action], words) for action, words in _DONE.items() if counts[action]]
     if not done:
         first = "Nothing will be sent"
@@ -62,9 +62,9 @@ def headline(plan: Plan) -> str:
     return f"{first}."
 
 
-def _cells(plan: Plan, *, sent: bool) -> Iterator[tuple[Change, Cell]]:
+def _cells(changes: Changes, *, sent: bool) -> Iterator[tuple[Change, Cell]]:
     """Yield the cells that are sent, or those that are not; a deletion counts as one."""
-    for change in plan.changes:
+    for change in changes:
         if change.action == "delete" or (change.status and change.status != "no change"):
             if change.is_sent is sent:
                 yield change, Cell("", None, None, change.status, change.reason)
@@ -85,11 +85,11 @@ def _shown(value: object) -> str:
     return "–" if text is None else text
 
 
-def as_text(plan: Plan, first_row: int = 1) -> str:
-    """Return a plan as text; `first_row` is the number of the edited frame's first row, as who edited it sees it."""
-    lines = [headline(plan), *plan.notes]
+def as_text(resource: Resource, changes: Changes, notes: Sequence[str], first_row: int = 1) -> str:
+    """Return a plan as text; `first_row` is the number that the edited file shows for its first record."""
+    lines = [headline(resource, changes), *notes]
     for title, sent in (("Will change:", True), ("Not sent:", False)):
-        rows = list(islice(_cells(plan, sent=sent), _MOST_IN_TEXT + 1))
+        rows = list(islice(_cells(changes, sent=sent), _MOST_IN_TEXT + 1))
         if rows:
             lines += ["", title, *(_line(*row, first_row) for row in rows[:_MOST_IN_TEXT])]
             if len(rows) > _MOST_IN_TEXT:
@@ -111,13 +111,13 @@ def _short(value: object) -> str:
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
-def as_html(plan: Plan) -> str:
+def as_html(resource: Resource, changes: Changes, notes: Sequence[str]) -> str:
     """Return a plan as HTML."""
-    notes = "".join(f"<li>{_text(note)}</li>" for note in plan.notes)
-    parts = [f'{_STYLE}<div class="bf-plan"><p><strong>{_text(headline(plan))}</strong></p>']
-    parts.append(f"<ul>{notes}</ul>" if notes else "")
-    parts.append(_table("Will change", _cells(plan, sent=True), ("record", "column", "before", "after")))
-    held = _cells(plan, sent=False)
+    listed = "".join(f"<li>{_text(note)}</li>" for note in notes)
+    parts = [f'{_STYLE}<div class="bf-plan"><p><strong>{_text(headline(resource, changes))}</strong></p>']
+    parts.append(f"<ul>{listed}</ul>" if listed else "")
+    parts.append(_table("Will change", _cells(changes, sent=True), ("record", "column", "before", "after")))
+    held = _cells(changes, sent=False)
     parts.append(_table("Not sent", held, ("record", "column", "before", "after", "status", "reason")))
     return "".join([*parts, "</div>"])
 
@@ -153,3 +153,14 @@ def _row(change: Change, cell: Cell, number: int) -> str:
 def _text(words: object) -> str:
     """Escape a text, and keep Jupyter from reading dollar signs as a formula."""
     return f'<span class="mathjax_ignore tex2jax_ignore">{html.escape(plain(str(words)))}</span>'
+
+
+def summed_up(outcomes: pd.DataFrame) -> str:
+    """Return how many changes have each outcome, such as "12 done, 1 billed"."""
+    return ", ".join(f"{number:,} {name}" for name, number in outcomes["outcome"].value_counts().items() if number)
+
+
+def not_done(outcomes: pd.DataFrame) -> pd.DataFrame:
+    """Return the changes that were not made, to be read by people: id, columns, outcome and reason, all as text."""
+    wrong = outcomes.loc[outcomes["outcome"] != "done", ["id", "columns", "outcome", "reason"]]
+    return wrong.astype({"outcome": str}).fillna({"id": "new", "reason": ""})

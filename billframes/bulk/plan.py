@@ -17,33 +17,26 @@ contacts), and is not taken for an edit.
 
 from __future__ import annotations
 
-import datetime as dt
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import pandas as pd
 
 from billframes._suggestions import SuggestsNames
-from billframes.bulk.apply import finish_journal, new_journal
+from billframes.bulk.apply import resource_of, send_journal, write_journal
 from billframes.bulk.cells import text_of_cell
-from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Change, Changes, series_of
-from billframes.bulk.columns import EditColumn, columns_of
-from billframes.bulk.comparison import Comparison, deletions
+from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Change, series_of
+from billframes.bulk.columns import EditColumn
 from billframes.bulk.display import as_html, as_text
-from billframes.bulk.edited import EditedRows, ids_given, read_edited
-from billframes.bulk.outcomes import Outcomes
-from billframes.bulk.present import Server
-from billframes.bulk.records import Record
-from billframes.errors import MirrorError, ParameterError
+from billframes.bulk.journal import FINISHED, Journal
+from billframes.bulk.planned_changes import PlannedChanges, plan_changes, plan_failed, plan_reverse
+from billframes.errors import ParameterError
 from billframes.loading.connection import WritingConnection
-from billframes.loading.load import definitions_of
 from billframes.loading.progress import Progress
-from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.resources import Resource
 
-__all__ = ["Plan", "make_plan"]
+__all__ = ["Outcomes", "Plan", "apply_journal", "make_plan"]
 
 
 class Plan(SuggestsNames):
@@ -64,22 +57,12 @@ class Plan(SuggestsNames):
         Requests that it took to make the plan.
     """
 
-    def __init__(
-        self,
-        connection: WritingConnection,
-        resource: Resource,
-        columns: Mapping[str, EditColumn],
-        changes: Changes,
-        notes: Sequence[str] = (),
-        requests: int = 0,
-        time: dt.datetime | None = None,
-    ) -> None:
-        self.connection, self.resource, self.columns = connection, resource, columns
-        self.changes = changes
-        self.notes = tuple(notes)
-        self.requests = requests
-        # When the first record was read, by the server's clock.
-        self.time = time
+    def __init__(self, connection: WritingConnection, resource: Resource, planned: PlannedChanges) -> None:
+        self.connection, self.resource = connection, resource
+        self.columns, self.changes = planned.columns, planned.changes
+        self.notes = tuple(planned.notes)
+        self.requests = planned.requests
+        self.time = planned.time
         self._begun = False
         self._outcomes: Outcomes | None = None
 
@@ -91,14 +74,7 @@ class Plan(SuggestsNames):
     @property
     def counts(self) -> dict[str, int]:
         """Records by what will be done, and cells by status."""
-        sent: Counter[str] = Counter()
-        cells: Counter[str] = Counter()
-        for change in self.changes:
-            sent.update([change.action] if change.is_sent else [])
-            cells.update(_statuses(change))
-        return {action: sent[action] for action in ACTIONS} | {
-            status: cells[status] for status in STATUSES if status != "will change"
-        }
+        return self.changes.counts
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -159,9 +135,9 @@ class Plan(SuggestsNames):
                 "This plan has been applied. Plan again from the frame, or take .failed of its outcomes; if it did not "
                 "end, bf.resume goes on with its journal."
             )
-        with new_journal(self, journal) as opened:
+        with write_journal(journal, self.connection, self.resource, self.columns, self.changes, self.time) as opened:
             self._begun = True
-            self._outcomes = finish_journal(self.connection, opened, make_plan, progress, self.columns)
+            self._outcomes = apply_journal(self.connection, opened, progress, self.columns)
         return self._outcomes
 
     def reverse(self) -> Plan:
@@ -186,16 +162,10 @@ class Plan(SuggestsNames):
         return self._outcomes.reverse()
 
     def __repr__(self) -> str:
-        return as_text(self)
+        return as_text(self.resource, self.changes, self.notes)
 
     def _repr_html_(self) -> str:
-        return as_html(self)
-
-
-def _statuses(change: Change) -> Iterable[str]:
-    if change.action == "delete" or not change.cells:
-        return (change.status,)
-    return (cell.status for cell in change.cells)
+        return as_html(self.resource, self.changes, self.notes)
 
 
 def _rows(change: Change) -> Iterable[tuple[Any, ...]]:
@@ -210,66 +180,73 @@ def _rows(change: Change) -> Iterable[tuple[Any, ...]]:
 
 
 def make_plan(
-    connection: WritingConnection,
-    resource: Resource,
-    edited: Any,
-    delete: Any = (),
-    *,
-    duplicates: bool = False,
-    expected: Mapping[str, Record] | None = None,
+    connection: WritingConnection, resource: Resource, edited: Any, delete: Any = (), *, duplicates: bool = False
 ) -> Plan:
-    """
-    Compare an edited frame with the server.
+    """Compare an edited frame with the server, as `plan_changes` does, and return the plan."""
+    return Plan(connection, resource, plan_changes(connection, resource, edited, delete, duplicates=duplicates))
 
-    Parameters
+
+class Outcomes(pd.DataFrame):
+    """
+    What became of each change of a plan; made by `Plan.apply` and `bf.resume`.
+
+    A DataFrame with a row for each change: `id` (str; of a created record if it is known), `action` (category),
+    `columns` (str, the columns that were sent), `outcome` (category: done, changed since planned, billed, refused,
+    gone, uncertain, failed), `reason` (str) and `row` (Int64, the place in the edited frame from 0). Frames made
+    from it are plain ones.
+
+    Attributes
     ----------
-    connection : WritingConnection
-    resource : Resource
-        One whose records can be read, created, updated and deleted.
-    edited : frame, optional
-        Of pandas, Polars or Arrow.
-    delete : iterable of str
-        Ids of records to delete.
-    duplicates : bool
-        Create new rows also if the server has the same record.
-    expected : mapping, optional
-        The cells that records must have now, by id in lower case; a record with others was changed by somebody else.
-
-    Raises
-    ------
-    ParameterError
-        The frame can't be planned; no request was sent.
-    MirrorError
-        The connection is a mirror.
+    journal : Path
+        The journal's file.
     """
-    if connection.tables is not None:
-        raise MirrorError("A mirror can't be written to. Connect to the server, and plan there.")
-    delete = ids_given(delete, resource)
-    server = Server(connection)
-    custom: tuple[CustomColumn, ...] = ()
-    if edited is not None and resource.entity and any(str(name).startswith("cf_") for name in _names(edited)):
-        # Checked first: a frame that can't be planned costs no request.
-        read_edited(edited, resource, columns_of(resource))
-        custom = definitions_of(connection, resource.entity)
-        server.requests += 1
-    columns = columns_of(resource, custom)
-    rows = read_edited(edited, resource, columns) if edited is not None else None
-    changes, notes = Changes(), list[str]()
-    if rows is not None:
-        _check_apart(rows, delete)
-        changes, notes = Comparison(server, resource, columns, rows, expected or {}).run(duplicates=duplicates)
-    changes += deletions(server, resource, columns, delete, expected or {})
-    return Plan(connection, resource, columns, changes, notes, server.requests, server.time)
+
+    # pandas keeps these as attributes instead of making them columns.
+    _metadata: ClassVar[list[str]] = ["_applied"]
+    _applied: _Applied
+
+    @property
+    def _constructor(self) -> type[pd.DataFrame]:
+        return pd.DataFrame
+
+    @property
+    def journal(self) -> Path:
+        """The journal's file."""
+        return self._applied.journal
+
+    @property
+    def failed(self) -> Plan:
+        """
+        Plan again the changes that were refused, skipped or could not be sent, against the server's present state.
+
+        Uncertain ones are not in it: look at the record first, then plan it again yourself.
+        """
+        connection, resource, journal = self._applied
+        return Plan(connection, resource, plan_failed(connection, resource, journal))
+
+    def reverse(self) -> Plan:
+        """Plan the way back; as `Plan.reverse`."""
+        connection, resource, journal = self._applied
+        return Plan(connection, resource, plan_reverse(connection, resource, journal))
 
 
-def _names(frame: Any) -> Iterable[Any]:
-    names = getattr(frame, "column_names", None)
-    return list(getattr(frame, "columns", ())) if names is None else list(names)
+class _Applied(NamedTuple):
+    """The journal that was applied; it has the changes from which other plans are made."""
+
+    connection: WritingConnection
+    resource: Resource
+    journal: Path
 
 
-def _check_apart(rows: EditedRows, delete: Sequence[str]) -> None:
-    both = {each.casefold() for each in delete} & {each.casefold() for each in rows.ids if each}
-    if both:
-        raise ParameterError(
-            f"{min(both)} is to be deleted and is a row of the frame, too. Take it out of one of them."
-        )
+def apply_journal(
+    connection: WritingConnection,
+    journal: Journal,
+    progress: bool | Progress | None = None,
+    columns: Mapping[str, EditColumn] | None = None,
+) -> Outcomes:
+    """Send the unfinished changes of a journal, as `send_journal` does, and return the outcomes of all its changes."""
+    send_journal(connection, journal, progress, columns)
+    types = {"id": TEXT, "action": ACTIONS, "columns": TEXT, "outcome": FINISHED, "reason": TEXT, "row": "Int64"}
+    outcomes = Outcomes(series_of(journal.outcomes(), types))
+    outcomes._applied = _Applied(connection, resource_of(journal), journal.path)
+    return outcomes

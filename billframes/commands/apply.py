@@ -12,10 +12,9 @@ from pathlib import Path
 from billframes._messages import say
 from billframes._session import resume
 from billframes.bulk.changes import HELD
-from billframes.bulk.display import as_text, headline
+from billframes.bulk.display import as_text, headline, not_done, summed_up
 from billframes.bulk.journal import Journal, folder
-from billframes.bulk.outcomes import Outcomes, not_done, summed_up
-from billframes.bulk.plan import Plan, make_plan
+from billframes.bulk.plan import Outcomes, Plan, make_plan
 from billframes.bulk.workbook import read_workbook
 from billframes.client import Client
 from billframes.commands import add_connection, connected
@@ -62,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
             return _resume(client, journal, yes=args.yes)
         plan = make_plan(client, resource, frame, args.delete_missing, duplicates=args.duplicates)
         _note_hidden(plan, frame.attrs["hidden"])
-        say(as_text(plan, frame.attrs["first_row"]))
+        say(as_text(plan.resource, plan.changes, plan.notes, frame.attrs["first_row"]))
         if args.dry_run:
             return 0
         if plan.sent:
@@ -131,5 +130,5 @@ def _print_outcomes(outcomes: Outcomes, plan: Plan | None) -> int:
     if len(wrong) > _MOST:
         say(f"  … and {len(wrong) - _MOST:,} more.")
     if plan is not None and _not_sent(plan):
-        say(f"Not everything in the workbook was sent. {headline(plan)}")
+        say(f"Not everything in the workbook was sent. {headline(plan.resource, plan.changes)}")
     return INCOMPLETE if len(wrong) or (plan is not None and _not_sent(plan)) else 0

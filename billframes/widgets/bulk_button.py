@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import ipywidgets as w
 
-from billframes.bulk.display import headline
-from billframes.bulk.outcomes import Outcomes, not_done, summed_up
-from billframes.bulk.plan import Plan
+from billframes.bulk.display import headline, not_done, summed_up
+from billframes.bulk.plan import Outcomes, Plan
 from billframes.errors import BillframesError, ParameterError
 from billframes.widgets._html import button, note, shown, text_of
 
@@ -50,7 +49,9 @@ class ApplyButton(w.VBox):  # type: ignore[misc]
 
     def _ask(self) -> None:
         where = text_of(self.plan.connection.base_url)
-        self._question.value = f'<p role="alert">{text_of(headline(self.plan))} Send to {where}?</p>'
+        self._question.value = (
+            f'<p role="alert">{text_of(headline(self.plan.resource, self.plan.changes))} Send to {where}?</p>'
+        )
         self._show(apply=False, asking=True)
 
     def _apply_plan(self) -> None:

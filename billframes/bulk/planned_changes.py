@@ -1,0 +1,199 @@
+"""Compare an edited frame, or the changes of an earlier apply, with the server, and return the changes to make.
+
+An apply is known by its journal: its failed changes can be planned again, and its made changes can be reversed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from billframes._names import snake_case
+from billframes.bulk.cells import read_cell
+from billframes.bulk.changes import Change, Changes
+from billframes.bulk.columns import EditColumn, columns_of, load_columns
+from billframes.bulk.comparison import Comparison, deletions
+from billframes.bulk.edited import EditedRows, ids_given, read_edited
+from billframes.bulk.journal import Entry, Journal
+from billframes.bulk.present import Server
+from billframes.bulk.records import Record
+from billframes.errors import MirrorError, ParameterError
+from billframes.loading.connection import WritingConnection
+from billframes.loading.load import definitions_of
+from billframes.schema.resources import Resource
+
+__all__ = ["PlannedChanges", "plan_changes", "plan_failed", "plan_reverse"]
+
+# Outcomes of changes that can be planned again; an uncertain change has to be looked at first.
+_PLANNED_AGAIN = frozenset({"changed since planned", "refused", "failed"})
+
+
+@dataclass
+class PlannedChanges:
+    """
+    The changes of a plan, and what was found out with them.
+
+    Parameters
+    ----------
+    columns : mapping of str to EditColumn
+        The resource's columns by name.
+    changes : Changes
+    notes : list of str
+        Remarks on the whole frame: columns that are not compared, and edits that look like a mistake.
+    requests : int
+        The number of requests that it took to plan.
+    time : datetime, optional
+        When the first record was read, by the server's clock.
+    """
+
+    columns: Mapping[str, EditColumn]
+    changes: Changes = field(default_factory=Changes)
+    notes: list[str] = field(default_factory=list)
+    requests: int = 0
+    time: dt.datetime | None = None
+
+    def add(self, other: PlannedChanges) -> None:
+        """Add the changes of another comparison."""
+        self.columns = {**self.columns, **other.columns}
+        self.changes += other.changes
+        self.notes = list(dict.fromkeys((*self.notes, *other.notes)))
+        self.requests += other.requests
+        self.time = min(filter(None, (self.time, other.time)), default=None)
+
+
+def plan_changes(
+    connection: WritingConnection,
+    resource: Resource,
+    edited: Any,
+    delete: Any = (),
+    *,
+    duplicates: bool = False,
+    expected: Mapping[str, Record] | None = None,
+) -> PlannedChanges:
+    """
+    Compare an edited frame with the server.
+
+    Parameters
+    ----------
+    connection : WritingConnection
+    resource : Resource
+        One whose records can be read, created, updated and deleted.
+    edited : frame, optional
+        A pandas, Polars or Arrow frame.
+    delete : iterable of str
+        Ids of records to delete.
+    duplicates : bool
+        Create new rows even if the server has the same record.
+    expected : mapping, optional
+        The cells that records must have now, by id in lower case. A record with other cells was changed by somebody
+        else.
+
+    Raises
+    ------
+    ParameterError
+        The frame can't be planned; no request was sent.
+    MirrorError
+        The connection is a mirror.
+    """
+    if connection.tables is not None:
+        raise MirrorError("A mirror can't be written to. Connect to the server, and plan there.")
+    delete, expected = ids_given(delete, resource), expected or {}
+    server = Server(connection)
+    columns = columns_of(resource)
+    changes, notes = Changes(), list[str]()
+    if edited is not None:
+        # Before any request: a frame that can't be planned costs none.
+        rows = read_edited(edited, resource, columns)
+        if resource.entity and any(str(name).startswith("cf_") for name in rows.unknown):
+            columns = columns_of(resource, definitions_of(connection, resource.entity))
+            server.requests += 1
+            rows = read_edited(edited, resource, columns)
+        _check_apart(rows, delete)
+        changes, notes = Comparison(server, resource, columns, rows, expected).run(duplicates=duplicates)
+    changes += deletions(server, resource, columns, delete, expected)
+    return PlannedChanges(columns, changes, notes, server.requests, server.time)
+
+
+def _check_apart(rows: EditedRows, delete: Sequence[str]) -> None:
+    """Raise `ParameterError` if a record is to be both edited and deleted."""
+    both = {each.casefold() for each in delete} & {each.casefold() for each in rows.ids if each}
+    if both:
+        raise ParameterError(
+            f"{min(both)} is to be deleted and is a row of the frame, too. Take it out of one of them."
+        )
+
+
+def plan_failed(connection: WritingConnection, resource: Resource, journal: Path) -> PlannedChanges:
+    """Plan again the changes of a journal that were refused, skipped or could not be sent."""
+    failed = [each for each in _entries(journal) if each.state in _PLANNED_AGAIN]
+    id_ = snake_case(resource.id)
+    rows = [
+        {id_: each.id, **{name: after for name, _, after in each.cells}} for each in failed if each.action != "delete"
+    ]
+    parts = _parts(rows, id_, [each.id for each in failed if each.action == "delete"])
+    return _plan_parts(connection, resource, parts, duplicates=True)
+
+
+def plan_reverse(connection: WritingConnection, resource: Resource, journal: Path) -> PlannedChanges:
+    """Plan the values from before for the updates of a journal, and the deletion of the records that it created."""
+    done = [each for each in _entries(journal) if each.state == "done"]
+    id_ = snake_case(resource.id)
+    updated = [each for each in done if each.action == "update"]
+    created = [each for each in done if each.action == "create" and each.id]
+    columns = load_columns(connection, resource, {name for each in done for name, *_ in each.cells})
+    expected = {str(each.id).casefold(): _cells_after(each, columns) for each in (*updated, *created)}
+    rows = [{id_: each.id, **{name: before for name, before, _ in each.cells}} for each in updated]
+    planned = _plan_parts(connection, resource, _parts(rows, id_, [each.id for each in created]), expected=expected)
+    planned.changes += [
+        _irreversible(each) for each in done if each.action == "delete" or (each.action == "create" and not each.id)
+    ]
+    return planned
+
+
+def _entries(path: Path) -> Iterator[Entry]:
+    with Journal.open(path) as journal:
+        yield from journal.entries()
+
+
+def _parts(rows: Sequence[Mapping[str, Any]], id_: str, delete: Sequence[Any]) -> Iterator[tuple[Any, Sequence[Any]]]:
+    """Yield a frame for each set of columns, because a missing column would count as emptied; then the deletions."""
+    groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row), []).append(row)
+    for names, group in groups.items():
+        yield pd.DataFrame({name: pd.Series([row[name] for row in group], dtype=object) for name in names}), ()
+    if delete:
+        yield None, delete
+
+
+def _plan_parts(
+    connection: WritingConnection, resource: Resource, parts: Iterator[tuple[Any, Sequence[Any]]], **options: Any
+) -> PlannedChanges:
+    """Plan frames and deletions one after another, and return all their changes."""
+    planned = PlannedChanges(columns_of(resource))
+    for edited, delete in parts:
+        planned.add(plan_changes(connection, resource, edited, delete, **options))
+    return planned
+
+
+def _cells_after(entry: Entry, columns: Mapping[str, EditColumn]) -> Record:
+    """Return the cells of a record as the change left them."""
+    return {
+        name: read_cell(columns[name], after)
+        for name, _, after in entry.cells
+        if columns[name].source or columns[name].custom
+    }
+
+
+def _irreversible(entry: Entry) -> Change:
+    """Return the change that would reverse a deletion, or a create without a known id, marked as impossible."""
+    deleted = "it was deleted; created again, it would have another id"
+    reason = deleted if entry.action == "delete" else "it was created, and the server did not say under which id"
+    return Change(
+        "delete" if entry.action == "create" else "create", entry.place, entry.id, status="gone", reason=reason
+    )
