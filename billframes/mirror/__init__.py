@@ -36,7 +36,7 @@ Engines
 
 from __future__ import annotations
 
-from billframes.mirror.history import receipts
+from billframes.mirror.implied_receipts import receipts
 from billframes.mirror.mirror import Mirror
 
 __all__ = ["Mirror", "receipts"]
