@@ -140,10 +140,10 @@ def _texts(values: pd.Series[Any]) -> list[str]:
 def _records(filtered: FilteredBook, frames: tuple[str, ...]) -> pd.DataFrame:
     """Return invoices, matters, or items of one or more kinds, with their details."""
     if frames == ("invoices",):
-        return filtered.of_clients("invoices")
+        return filtered.frames.of_clients("invoices")
     if frames == ("matters",):
         return filtered.book.matters
-    items = [filtered.items(name) for name in frames]
+    items = [filtered.frames.items_with_details(name) for name in frames]
     if len(items) == 1:
         return items[0]
     return pd.concat(

@@ -14,7 +14,7 @@ import pandas as pd
 from billframes._show import long_date
 from billframes.book import Book
 from billframes.errors import BillframesError, ParameterError
-from billframes.widgets._filtered_book import BookFilters
+from billframes.widgets._filtered_book import FilteredBooks
 from billframes.widgets._html import note, stylesheet, text_of
 from billframes.widgets._state import read_state
 from billframes.widgets._tabs import Overview, ViewTab
@@ -39,8 +39,8 @@ class Explorer(w.Box):  # type: ignore[misc]
     """
 
     def __init__(self, book: Book, today: dt.date, title: str = "", remark: str = "") -> None:
-        self._book_filters = BookFilters(book, today)
-        self.panel = FilterPanel(self._book_filters.filters("time_entries"), today)
+        self._books = FilteredBooks(book, today)
+        self.panel = FilterPanel(self._books.book_filters.for_frame("time_entries"), today)
         zone = book.settings.time_zone if book.settings else "UTC"
         declared = views()
         shown: list[Any] = [Overview([view for view in declared if view.tab.in_overview])]
@@ -82,8 +82,8 @@ class Explorer(w.Box):  # type: ignore[misc]
         self._show()
 
     def _filters_changed(self, _frame: pd.DataFrame | None = None) -> None:
-        state = read_state(self.panel.state, self._book_filters.filters("time_entries").fields)
-        self._filtered = self._book_filters.filtered(state)
+        state = read_state(self.panel.state, self._books.book_filters.for_frame("time_entries").fields)
+        self._filtered = self._books.at(state)
         self._show()
 
     def _show(self) -> None:
@@ -114,7 +114,7 @@ class Explorer(w.Box):  # type: ignore[misc]
         filtered = self._filtered
         period = f"{long_date(filtered.start)} to {long_date(filtered.end)}"
         remark = f'<p class="bf-remark">{text_of(self._remark)}</p>' if self._remark else ""
-        data = f"Data of {long_date(self._book_filters.today)}."
+        data = f"Data of {long_date(self._books.book_filters.today)}."
         head = f"{text_of(self._title)}<span>{text_of(period)}</span>" if self._title else text_of(period)
         return f"{remark}<h1>{head}</h1><p>{text_of(data)}</p>"
 

@@ -30,7 +30,7 @@ from billframes.report.views import shortened
 from billframes.report.workbook import workbook
 from billframes.sandbox import Sandbox
 from billframes.widgets import _tabs
-from billframes.widgets._filtered_book import BookFilters
+from billframes.widgets._filtered_book import FilteredBooks
 from billframes.widgets._state import FilterState, Range
 from billframes.widgets._views import views
 from tests.report.conftest import connection
@@ -198,7 +198,7 @@ def in_the_workbook(month: Month, monkeypatch) -> Iterator[Seen]:
 
 def in_the_explorer(month: Month) -> Iterator[Seen]:
     period = FilterState().with_criterion("date", Range(month.first, month.last))
-    filtered = BookFilters(month.book, month.loaded_on or month.as_of).filtered(period)
+    filtered = FilteredBooks(month.book, month.loaded_on or month.as_of).at(period)
     keys = MORE_KEYS if month.book.time_entries["amount"].notna().any() else KEYS
     for view in views():
         for key in keys.get(view.title, ()):

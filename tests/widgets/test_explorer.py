@@ -18,8 +18,9 @@ from billframes.analysis import guards
 from billframes.analysis.explain import meaning
 from billframes.analysis.metrics import Measure
 from billframes.analysis.spec import measures
-from billframes.widgets import _html as html_module, _ways as ways
-from billframes.widgets._filtered_book import BookFilters, FilteredBook
+from billframes.widgets import _filtered_analyses, _html as html_module
+from billframes.widgets._filtered_book import FilteredBook, FilteredBooks
+from billframes.widgets._filtered_frames import BookFilters
 from billframes.widgets._html import downloads, records, table, tiles
 from billframes.widgets._state import read_state
 from billframes.widgets._tabs import Overview, ViewTab
@@ -36,8 +37,13 @@ UTILIZATION, REALIZATION, RECEIVABLES, WIP, COLLECTIONS = (
 
 
 @pytest.fixture(scope="module")
-def book_filters(client) -> BookFilters:
-    return BookFilters(bf.book("2026-Q3", client=client), TODAY)
+def books(client) -> FilteredBooks:
+    return FilteredBooks(bf.book("2026-Q3", client=client), TODAY)
+
+
+@pytest.fixture(scope="module")
+def book_filters(books) -> BookFilters:
+    return books.book_filters
 
 
 @pytest.fixture(scope="module")
@@ -47,11 +53,10 @@ def october(october_book) -> bf.Book:
 
 
 @pytest.fixture
-def filtered(book_filters):
+def filtered(books, book_filters):
     def make(**saved) -> FilteredBook:
-        return FilteredBook(
-            book_filters, read_state({"date": "2026-Q3", **saved}, book_filters.filters("time_entries").fields)
-        )
+        fields = book_filters.for_frame("time_entries").fields
+        return FilteredBook(books, read_state({"date": "2026-Q3", **saved}, fields))
 
     return make
 
@@ -69,7 +74,7 @@ def figures_of(overview):
 
 
 def some(book_filters, column, take=2):
-    options = book_filters.filters("time_entries").options(column)
+    options = book_filters.for_frame("time_entries").options(column)
     return [options.keys[place] for place in options.order[:take]]
 
 
@@ -115,7 +120,7 @@ def test_a_filter_on_clients_leaves_available_hours_whole(filtered, book_filters
     chosen = some(book_filters, "client_id")
     with pytest.warns(bf.IncompleteDataWarning, match=r"Only \d+ of 17 timekeepers have entries"):
         row = result(filtered(client_id=chosen), "utilization", None).iloc[0]
-    entries = book_filters.filters("time_entries").data
+    entries = book_filters.for_frame("time_entries").data
     mine = entries[entries["client_id"].isin(chosen) & entries["date"].between("2026-07-01", "2026-09-30")]
     hours = mine[mine["billing_type"].isin(["billable", "fixedFee"]) & (mine["matter_type"] != "internal")]["hours"]
     assert row["client_hours"] == pytest.approx(hours.sum())
@@ -195,8 +200,8 @@ def test_a_change_of_the_period_looks_through_no_frame_again(client, monkeypatch
     explorer = bf.explore(bf.book("2026-08", client=client))
     looked = []
     monkeypatch.setattr(guards._Checks, "at", lambda name, *_given, **_how: looked.append(name))
-    asked, call = [], ways.call
-    monkeypatch.setattr(ways, "call", lambda *given: (asked.append(given[0].name), call(*given))[1])
+    asked, call = [], _filtered_analyses.call
+    monkeypatch.setattr(_filtered_analyses, "call", lambda *given: (asked.append(given[0].name), call(*given))[1])
     explorer.panel.state = {"date": "2026-09"}
     assert looked == []
     # The period before was shown a moment ago, so it is not calculated again.
