@@ -310,7 +310,7 @@ def mirror(
 
 def resume(journal: str | Path, *, client: Client | None = None, progress: bool | Progress | None = None) -> Outcomes:
     """
-    Finish what a journal says is unfinished. What was sent is not sent again, and nothing is left out.
+    Finish the unfinished changes of a journal. No change is sent twice, and none is left out.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
-"""Write a plan's changes into a journal, send all of it, and say what became of each change.
+"""Write the changes of a plan into a journal, send them, and note the outcome of each.
 
-Changes are sent in the order of the plan, as many at once as the client allows; deletions come last, because what they
-delete may be in use until the updates are made. Only changes under way are in memory. Creates whose answer never came
-are looked for once everything else is sent (see `billframes.bulk.creations`).
+Changes are sent in the order of the plan, as many at once as the client allows. Deletions are sent last, because other
+records may refer to a deleted record until the updates are made. Only the changes under way are in memory. Creates
+without a response are looked for on the server after everything else is sent (see `billframes.bulk.new_records`).
 
-The changes that fail do not stop the others. A credential that is not accepted does, and so does a server that does
-not answer for many changes in a row; the journal then goes on with `bf.resume`.
+A change that fails does not stop the others. A credential that is not accepted stops the run, and so does a server that
+does not respond to many changes in a row. `bf.resume` finishes the journal later.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from pathlib import Path
 from typing import Any
 
 from billframes.bulk.cells import text_of_cell
-from billframes.bulk.changes import Changes, body_for
+from billframes.bulk.changed_records import ChangedRecords
+from billframes.bulk.changes import Changes, request_body
 from billframes.bulk.columns import EditColumn, load_columns
-from billframes.bulk.creations import LostCreates
 from billframes.bulk.journal import Entry, Journal, folder
-from billframes.bulk.moved import ChangedRecords
-from billframes.bulk.sending import Sending
-from billframes.bulk.writing import Writer
+from billframes.bulk.new_records import UnansweredCreates
+from billframes.bulk.sender import Sender
+from billframes.bulk.writer import Writer
 from billframes.loading.connection import WritingConnection
 from billframes.loading.progress import Progress, reporting
 from billframes.schema.resources import RESOURCES, Resource
 
 __all__ = ["resource_of", "send_journal", "write_journal"]
 
-# Rounds in which creates are sent again that did not happen.
+# The most times that a create is sent again if the server does not have it.
 _ROUNDS = 3
-# Seconds after which a change that was sent, and whose answer never came, is looked for.
-SETTLED = 2.0
-# The same for a create that a killed process sent: nobody was there to wait for its answer, and created twice is worse
-# than written twice.
-ABANDONED = 10.0
-# Seconds after which whatever was sent has ended, if the process that sent it was killed.
-_LONG_AGO = 120.0
+# Seconds to wait before the server is searched for a change that was sent and got no response.
+SETTLE_SECONDS = 2.0
+# The same for a create that a killed process sent. It is longer, because a record created twice is worse than one
+# updated twice.
+ABANDONED_SECONDS = 10.0
+# Seconds after which the server has surely ended a request of a killed process.
+_ENDED_SECONDS = 120.0
 
 
 def write_journal(
@@ -58,7 +58,7 @@ def write_journal(
     Parameters
     ----------
     path : str or Path, optional
-        The file; a new one in the folder of journals if not given.
+        The journal's file; a new one in the folder of journals if not given.
     read_at : datetime, optional
         When the first record was read, by the server's clock.
 
@@ -72,21 +72,21 @@ def write_journal(
     about = {"base_url": connection.base_url, "resource": resource.name}
     if read_at is not None:
         about["read_at"] = read_at.isoformat()
-    return Journal.create(where, about, _planned(resource, columns, changes))
+    return Journal.create(where, about, _entries(resource, columns, changes))
 
 
-def _planned(resource: Resource, columns: Mapping[str, EditColumn], changes: Changes) -> Iterator[Entry]:
+def _entries(resource: Resource, columns: Mapping[str, EditColumn], changes: Changes) -> Iterator[Entry]:
     deletions = [False, True] if changes.counts["delete"] else [False]
     order = (each for last in deletions for each in changes if each.is_sent and (each.action == "delete") is last)
     for number, change in enumerate(order):
-        body = None if change.action == "delete" else body_for(change, resource, columns)
-        cells = [(cell.column, _plain(cell.before), _plain(cell.after)) for cell in change.sent_cells()]
-        base = change.base.isoformat() if change.base else None
-        yield Entry(number, change.action, change.place, change.id, body, cells, base, change.twins)
+        body = None if change.action == "delete" else request_body(change, resource, columns)
+        cells = [(cell.column, _as_json(cell.before), _as_json(cell.after)) for cell in change.sent_cells()]
+        modified_at = change.modified_at.isoformat() if change.modified_at else None
+        yield Entry(number, change.action, change.place, change.id, body, cells, modified_at, change.existing_ids)
 
 
-def _plain(value: Any) -> Any:
-    """Return a cell as JSON has it."""
+def _as_json(value: Any) -> Any:
+    """Return a cell as a value that JSON has."""
     return value if isinstance(value, str | float | bool | None) else text_of_cell(value)
 
 
@@ -97,21 +97,30 @@ def send_journal(
     columns: Mapping[str, EditColumn] | None = None,
 ) -> None:
     """
-    Send the changes of a journal that were not sent, and find out the outcomes of those sent without an answer.
+    Send the changes of a journal that were not sent, and find out the outcomes of those without a response.
+
+    Parameters
+    ----------
+    connection : WritingConnection
+    journal : Journal
+    progress : bool or callable, optional
+        As for the loaders.
+    columns : mapping of str to EditColumn, optional
+        The resource's columns; loaded if not given.
 
     Raises
     ------
     AuthenticationError
         The credential is not accepted; the journal is unfinished.
     TransportError
-        The server does not answer; the journal is unfinished.
+        The server does not respond; the journal is unfinished.
     """
     resource = resource_of(journal)
     if columns is None:
         columns = load_columns(connection, resource, {name for entry in journal.entries() for name, *_ in entry.cells})
-    run = _Run(connection, journal, resource, columns)
-    with reporting(connection.progress if progress is None else progress, "changes") as told:
-        run.finish(told)
+    run = _JournalRun(connection, journal, resource, columns)
+    with reporting(connection.progress if progress is None else progress, "changes") as show_progress:
+        run.finish(show_progress)
     journal.finish()
 
 
@@ -120,7 +129,7 @@ def resource_of(journal: Journal) -> Resource:
     return next(each for each in RESOURCES if each.name == journal.about["resource"])
 
 
-class _Run:
+class _JournalRun:
     """One run over a journal."""
 
     def __init__(
@@ -128,75 +137,85 @@ class _Run:
     ) -> None:
         self._connection, self._journal = connection, journal
         self._writer = Writer(connection, resource, columns)
-        self._lost = LostCreates(connection, journal, resource, columns)
-        # Creates are not looked for before, by `time.monotonic`.
+        self._unanswered = UnansweredCreates(connection, journal, resource, columns)
+        # The earliest time to search the server for creates, by `time.monotonic`.
         self._not_before = 0.0
         read_at = journal.about.get("read_at")
         self._changed = (
             ChangedRecords(connection, resource, columns, dt.datetime.fromisoformat(read_at)) if read_at else None
         )
 
-    def finish(self, told: Progress) -> None:
-        self._take_up()
+    def finish(self, progress: Progress) -> None:
+        """Send all changes, and find out the outcomes of those without a response."""
+        self._reopen_sent()
         at_once = self._connection.concurrency
         with ThreadPoolExecutor(at_once) as pool:
-            sending = Sending(pool, self._journal, self._writer, self._changed, at_once, told)
+            sender = Sender(pool, self._journal, self._writer, self._changed, at_once, progress)
             try:
                 for _ in range(_ROUNDS):
-                    sending.send(("update", "create"))
-                    if not self._look_for_creates(sending):
+                    sender.send(("update", "create"))
+                    if not self._resolve_creates(sender):
                         break
-                sending.send(("update", "create"))
-                self._look_for_creates(sending, last=True)
-                sending.send(("delete",))
+                sender.send(("update", "create"))
+                self._resolve_creates(sender, last=True)
+                sender.send(("delete",))
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        self._lost.find_ids()
+        self._unanswered.find_ids()
 
-    def _take_up(self) -> None:
-        """Take up what a killed process left: an update is sent again if it did not happen, a create is looked for."""
+    def _reopen_sent(self) -> None:
+        """
+        Prepare the changes that were sent by a killed process and have no outcome.
+
+        An update or a deletion is planned again; the writer sends it only if the server does not have it yet. A create
+        is searched for on the server.
+        """
         sent = list(self._journal.entries("sent"))
-        recent = {entry.action for entry in sent if _since(entry) < _LONG_AGO}
-        # The server may still be at work on them: what it is about to do looks as if it had not happened.
+        recent = {entry.action for entry in sent if _seconds_since_sent(entry) < _ENDED_SECONDS}
+        # The server may still be working on them, and what it has not done yet looks as if it had not happened.
         if "create" in recent:
-            self._not_before = time.monotonic() + ABANDONED
+            self._not_before = time.monotonic() + ABANDONED_SECONDS
         if recent - {"create"}:
-            time.sleep(SETTLED)
+            time.sleep(SETTLE_SECONDS)
         for entry in sent:
             state = "unanswered" if entry.action == "create" else "planned"
-            self._journal.note([_tried(entry.with_outcome(state))])
+            self._journal.save([_sent_once_more(entry.with_outcome(state))])
 
-    def _look_for_creates(self, sending: Sending, *, last: bool = False) -> bool:
-        """Find out what became of creates without an answer; return whether some have to be sent again."""
+    def _resolve_creates(self, sender: Sender, *, last: bool = False) -> bool:
+        """Find out the outcomes of creates without a response; return whether some have to be sent again."""
         unanswered = list(self._journal.entries("unanswered"))
         if not unanswered:
             return False
-        # The server may still be at work on them.
+        # The server may still be working on them.
         now = time.monotonic()
-        settled = SETTLED - min(now - sending.last_sent, *map(_since, unanswered))
-        time.sleep(max(0.0, settled, self._not_before - now))
-        found = self._lost.look_for(unanswered)
-        noted = [_settled(entry, state, id_, last=last) for entry, (state, id_) in zip(unanswered, found, strict=True)]
-        self._journal.note(noted)
-        return any(entry.state == "planned" for entry in noted)
+        wait = SETTLE_SECONDS - min(now - sender.last_sent, *map(_seconds_since_sent, unanswered))
+        time.sleep(max(0.0, wait, self._not_before - now))
+        found = self._unanswered.find_outcomes(unanswered)
+        resolved = [
+            _create_with_outcome(entry, state, id_, last=last)
+            for entry, (state, id_) in zip(unanswered, found, strict=True)
+        ]
+        self._journal.save(resolved)
+        return any(entry.state == "planned" for entry in resolved)
 
 
-def _since(entry: Entry) -> float:
-    """Return the seconds since a change was noted as sent."""
+def _seconds_since_sent(entry: Entry) -> float:
+    """Return the seconds since a change was sent for the first time."""
     return (dt.datetime.now(dt.UTC) - dt.datetime.fromisoformat(str(entry.sent_at))).total_seconds()
 
 
-def _settled(entry: Entry, state: str, id_: str | None, *, last: bool) -> Entry:
+def _create_with_outcome(entry: Entry, state: str, id_: str | None, *, last: bool) -> Entry:
+    """Return a create after the server was searched for it; in the last round it is not planned again."""
     if state == "done":
         return entry.with_outcome("done", id_=id_)
     if state == "uncertain":
-        said = "no answer came, and the server has more records with these values than were sent: look which is which"
-        return entry.with_outcome("uncertain", said)
+        reason = "no response came, and the server has more records with these values than were sent: check them"
+        return entry.with_outcome("uncertain", reason)
     if last:
         return entry.with_outcome("failed", f"not created: {entry.reason}")
-    return _tried(entry.with_outcome("planned"))
+    return _sent_once_more(entry.with_outcome("planned"))
 
 
-def _tried(entry: Entry) -> Entry:
+def _sent_once_more(entry: Entry) -> Entry:
     return replace(entry, tries=entry.tries + 1)

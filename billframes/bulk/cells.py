@@ -1,6 +1,6 @@
-"""The cells of a bulk edit: read as the value they hold, compared, and shown as text.
+"""Read, compare and show the cells of a bulk edit.
 
-A cell is a plain Python value: text, float, bool, date, time, datetime in UTC, or a tuple of texts; None is missing.
+A cell is a plain Python value: text, float, bool, date, time, datetime in UTC, or a tuple of texts. None is missing.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ from billframes.schema.decode import parse_instant, parse_time, same_id
 from billframes.schema.json_text import parse_day
 from billframes.schema.resources import Resource
 
-__all__ = ["Digits", "UnreadableError", "read_cell", "same", "text_of_cell", "values_of"]
+__all__ = ["NumberText", "UnreadableError", "cells_equal", "read_cell", "record_cells", "text_of_cell"]
 
 # Two amounts or hours that differ by less are equal: Excel and the server round differently.
 CENT = 0.005
-# Spreadsheets keep 15 digits of a number.
-_ROUNDED = 10**15
-# Excel keeps milliseconds of a time, LibreOffice hundredths of a second.
+# Spreadsheets round numbers of more than 15 digits.
+_EXACT_BELOW = 10**15
+# Instants that differ by less are equal: Excel rounds to milliseconds, LibreOffice to hundredths of a second.
 _INSTANT = dt.timedelta(milliseconds=20)
-_AS_NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})?")
-_NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
+_SPREADSHEET_NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})?")
+_PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
 
 
 class UnreadableError(ValueError):
-    """A cell that can't be read as a value of its column; the text says what is expected."""
+    """A cell can't be read as a value of its column; the message states the problem and the expected value."""
 
 
-class Digits(str):
-    """A text that came as a number, as when a spreadsheet takes the reference `00042` for 42."""
+class NumberText(str):
+    """The text of a number in a text column: a spreadsheet can store the reference `00042` as 42."""
 
     __slots__ = ()
 
 
 def read_cell(column: EditColumn, value: Any) -> Any:
     """
-    Read a cell of a frame, a workbook or a record as the value it holds.
+    Convert a cell of a frame, a workbook or a record to a value of the column's kind.
 
     Raises
     ------
     UnreadableError
-        It is not a value of the column's kind; says what is expected.
+        The cell is not a value of this kind.
 
     Examples
     --------
@@ -74,13 +74,13 @@ def _is_missing(value: Any) -> bool:
 def _text(_column: EditColumn, value: Any) -> str:
     if isinstance(value, str):
         return value
-    # A code typed into a spreadsheet can become a number.
+    # A spreadsheet can store a code as a number.
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        if abs(int(value)) >= _ROUNDED:
+        if abs(int(value)) >= _EXACT_BELOW:
             raise UnreadableError("is a number of more than 15 digits, which spreadsheets round; give it as text")
-        return Digits(value)
+        return NumberText(value)
     raise UnreadableError("is not a text")
 
 
@@ -126,7 +126,7 @@ def _time(_column: EditColumn, value: Any) -> dt.time:
         return value.replace(tzinfo=None)
     if isinstance(value, dt.timedelta):
         value = value / dt.timedelta(days=1)
-    # A spreadsheet's time is a share of the day.
+    # A spreadsheet stores a time as a fraction of a day.
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1:
         return (dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=round(value * 86_400))).time()
     try:
@@ -135,7 +135,7 @@ def _time(_column: EditColumn, value: Any) -> dt.time:
         raise UnreadableError("is not a time such as '09:30'") from None
 
 
-def _flag(_column: EditColumn, value: Any) -> bool:
+def _boolean(_column: EditColumn, value: Any) -> bool:
     if isinstance(value, bool | np.bool_) or (isinstance(value, int | float) and value in {0, 1}):
         return bool(value)
     known = {"true": True, "false": False, "wahr": True, "falsch": False, "vrai": True, "faux": False}
@@ -146,7 +146,7 @@ def _flag(_column: EditColumn, value: Any) -> bool:
 
 
 def _number(_column: EditColumn, value: Any) -> float:
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+    if isinstance(value, str) and _PLAIN_NUMBER.fullmatch(value.strip()):
         value = float(value)
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | Decimal | np.number):
         raise UnreadableError("is not a number")
@@ -169,14 +169,14 @@ _READERS = {
     "date": _date,
     "instant": _instant,
     "time": _time,
-    "flag": _flag,
+    "flag": _boolean,
     "texts": _texts,
     **dict.fromkeys(("money", "hours", "rate", "number"), _number),
 }
 
 
-def values_of(struct: Any, columns: Iterable[EditColumn], resource: Resource) -> dict[str, Any]:
-    """Return the cells of a decoded record, by column."""
+def record_cells(struct: Any, columns: Iterable[EditColumn], resource: Resource) -> dict[str, Any]:
+    """Return the cells of a decoded record by column."""
     columns = list(columns)
     custom = [each.custom for each in columns if each.custom]
     found: dict[str, list[Any]] = {}
@@ -191,19 +191,21 @@ def values_of(struct: Any, columns: Iterable[EditColumn], resource: Resource) ->
     }
 
 
-def same(column: EditColumn, before: Any, after: Any) -> bool:
+def cells_equal(column: EditColumn, before: Any, after: Any) -> bool:
     """
-    Tell whether two cells hold the same value.
+    Tell whether the server's cell and the edited cell have the same value.
 
-    Money, hours and rates are compared at the cent; a text with the apostrophe that marks it in a spreadsheet is the
-    text without it, and one that was cut for an Excel cell is the whole text; missing text and empty text are one; a
-    text that became a number is the number.
+    Money, hours and rates are equal if they differ by less than half a cent. Missing text equals empty text. A text
+    also equals its form in a spreadsheet: with the apostrophe that marks a text, cut to fit an Excel cell, or stored as
+    a number.
 
     Examples
     --------
-    >>> same(EditColumn("hours", "hours"), 0.1 + 0.2, 0.3), same(EditColumn("description", "text"), "=1", "'=1")
-    (True, True)
-    >>> same(EditColumn("task_code", "text"), None, "L110")
+    >>> cells_equal(EditColumn("hours", "hours"), 0.1 + 0.2, 0.3)
+    True
+    >>> cells_equal(EditColumn("description", "text"), "=1", "'=1")
+    True
+    >>> cells_equal(EditColumn("task_code", "text"), None, "L110")
     False
     """
     if before is None or after is None:
@@ -217,29 +219,29 @@ def same(column: EditColumn, before: Any, after: Any) -> bool:
     if column.kind == "instant":
         return bool(abs(before - after) < _INSTANT)
     if column.kind == "text":
-        if isinstance(after, Digits) and _is_number(before):
+        if isinstance(after, NumberText) and _looks_like_number(before):
             return float(before) == float(after)
-        one, other = _lines(before), _lines(after)
+        one, other = _with_plain_newlines(before), _with_plain_newlines(after)
         if is_cut(other):
-            one = _lines(str(excel_text(before)))
+            one = _with_plain_newlines(str(excel_text(before)))
         return one == other or neutral(one) == other or neutral(other) == one
     return bool(before == after)
 
 
-def _is_number(text: str) -> bool:
+def _looks_like_number(text: str) -> bool:
     """
-    Tell whether a spreadsheet takes a text for a number.
+    Tell whether a spreadsheet would store a text as a number.
 
     Examples
     --------
-    >>> _is_number("00042"), _is_number("1E5"), _is_number("A1")
+    >>> _looks_like_number("00042"), _looks_like_number("1E5"), _looks_like_number("A1")
     (True, True, False)
     """
-    return _AS_NUMBER.fullmatch(text.strip()) is not None
+    return _SPREADSHEET_NUMBER.fullmatch(text.strip()) is not None
 
 
-def _lines(text: str) -> str:
-    """Return a text with the line ends that spreadsheets keep."""
+def _with_plain_newlines(text: str) -> str:
+    """Return a text with the line endings that spreadsheets use."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -1,11 +1,11 @@
-"""A change of one record: its cells before and after, each with a status, and the request that makes it.
+"""The changes of a plan: the cells of each record before and after, their status, and the body of the request.
 
-Only cells with the status `will change` are sent, and all of a record's in one request. If a cell of a record is
-invalid, none of its cells is sent, because half of an edit can be worse than none.
+Only cells with the status `will change` are sent, all cells of a record in one request. If one cell of a record is
+invalid, none of its cells is sent, because half of an edit can be worse than no edit.
 
-`Changes` holds many of them in little memory: packed by the thousand, and unpacked again while they are read. A change
-and its cells take a kilobyte as Python objects, and about a tenth packed. A change that was unpacked is a copy: marking
-it changes nothing here, so a step that marks changes puts them into new `Changes`.
+`Changes` holds many changes in little memory. It packs them in blocks of a thousand, and unpacks a block while it is
+read. A change with its cells takes about a kilobyte as Python objects, and a tenth of that packed. An unpacked change
+is a copy, and marking it does not change the packed one. So a step that marks changes puts them into new `Changes`.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from billframes.bulk.records import Record
 from billframes.loading.request_bodies import body_of, custom_updates
 from billframes.schema.resources import Resource
 
-__all__ = ["ACTIONS", "HELD", "STATUSES", "TEXT", "Cell", "Change", "Changes", "body_for", "series_of"]
+__all__ = ["ACTIONS", "NOT_SENT", "STATUSES", "TEXT", "Cell", "Change", "Changes", "request_body", "series_of"]
 
 TEXT = "text"
 ACTIONS = ("update", "create", "delete")
-# Of cells that differ and are not sent.
-HELD = ("billed", "changed since loaded", "read-only column", "invalid", "gone")
-STATUSES = ("will change", "no change", *HELD)
+# Statuses of cells that differ and are not sent.
+NOT_SENT = ("billed", "changed since loaded", "read-only column", "invalid", "gone")
+STATUSES = ("will change", "no change", *NOT_SENT)
 
-_AT_ONCE = 5_000
+_ROWS_AT_ONCE = 5_000
 
 
 @dataclass(slots=True)
 class Cell:
-    """A cell that differs: its column, the server's value, the edited value, and whether it will be sent."""
+    """A cell that differs: its column, the server's value, the edited value, and its status."""
 
     column: str
     before: Any
@@ -53,7 +53,7 @@ class Cell:
 @dataclass(slots=True)
 class Change:
     """
-    What a plan does to one record.
+    The change of one record.
 
     Parameters
     ----------
@@ -61,34 +61,35 @@ class Change:
     place : int, optional
         The row in the edited frame, from 0; None for a deletion.
     id : str, optional
-        The record; None if it is to be created.
+        The record's id; None if it is to be created.
     cells : list of Cell
-    present : mapping
-        The record as the server has it.
+        The cells that differ.
+    current : mapping
+        The record's cells as the server has them now.
     status, reason : str
-        Of a deletion, and of a record without cells that differ.
-    twins : tuple of str
-        Ids of the records that are the same as this new one already.
+        The status of a deletion or of a record without cells that differ; other changes have a status for each cell.
+    existing_ids : tuple of str
+        Ids of records on the server that are the same as this new one.
     """
 
     action: str
     place: int | None
     id: str | None
     cells: list[Cell] = field(default_factory=list)
-    present: Record = field(default_factory=dict)
+    current: Record = field(default_factory=dict)
     status: str = ""
     reason: str = ""
-    twins: tuple[str, ...] = ()
+    existing_ids: tuple[str, ...] = ()
 
     @property
-    def base(self) -> dt.datetime | None:
-        """When the record was last changed, as the plan saw it."""
-        base: dt.datetime | None = self.present.get("modified_at")
-        return base
+    def modified_at(self) -> dt.datetime | None:
+        """When the record was last changed before the plan was made."""
+        modified_at: dt.datetime | None = self.current.get("modified_at")
+        return modified_at
 
     @property
     def is_sent(self) -> bool:
-        """Whether applying the plan sends it."""
+        """Whether `apply` sends the change."""
         if self.action == "delete":
             return self.status == "will change"
         return any(cell.status == "will change" for cell in self.cells)
@@ -97,33 +98,33 @@ class Change:
         """Return the cells that are sent."""
         return [cell for cell in self.cells if cell.status == "will change"]
 
-    def after(self, column: str) -> Any:
-        """Return the value that a column of the record has once the change is made."""
+    def value_after(self, column: str) -> Any:
+        """Return the value that a column of the record will have after the change."""
         for cell in self.cells:
             if cell.column == column and cell.status == "will change":
                 return cell.after
-        return self.present.get(column)
+        return self.current.get(column)
 
     def changes(self, column: str) -> bool:
-        """Tell whether the change is of this column."""
+        """Tell whether the change sends this column."""
         return any(cell.column == column and cell.status == "will change" for cell in self.cells)
 
     def mark(self, status: str, reason: str = "") -> None:
-        """Give every cell that would be sent another status."""
+        """Give another status to every cell that would be sent."""
         for cell in self.sent_cells():
             cell.status, cell.reason = status, reason
 
-    def refuse(self, column: str, reason: str) -> None:
-        """Mark a cell as invalid; one that the change does not have is added, because it is what is missing."""
+    def mark_invalid(self, column: str, reason: str) -> None:
+        """Mark a column's cell as invalid; add the cell if there is none, as for a missing required value."""
         for cell in self.cells:
             if cell.column == column and cell.status in {"will change", "invalid"}:
                 cell.status, cell.reason = "invalid", cell.reason or reason
                 return
-        value = self.present.get(column)
+        value = self.current.get(column)
         self.cells.append(Cell(column, value, value, "invalid", reason))
 
     def hold_back(self) -> None:
-        """Send nothing of a record with an invalid cell."""
+        """Mark all cells of the record as invalid if one of them is."""
         wrong = list(dict.fromkeys(cell.column for cell in self.cells if cell.status == "invalid"))
         if wrong:
             self.mark(
@@ -132,8 +133,8 @@ class Change:
             )
 
 
-def body_for(change: Change, resource: Resource, columns: Mapping[str, EditColumn]) -> bytes:
-    """Return the body of the request that makes an update or a create, with nothing but the changed fields."""
+def request_body(change: Change, resource: Resource, columns: Mapping[str, EditColumn]) -> bytes:
+    """Return the body of the request that updates or creates the record, with the changed fields only."""
     creating = change.action == "create"
     request = resource.creates if creating else resource.updates
     assert request is not None  # noqa: S101 - only such resources have plans
@@ -148,30 +149,30 @@ def body_for(change: Change, resource: Resource, columns: Mapping[str, EditColum
         elif len(path) == 2:
             values.setdefault(path[0], {})[path[1]] = cell.after
         else:
-            values[path[0]] = cell.after if creating else column.sent(cell.after)
+            values[path[0]] = cell.after if creating else column.update_value(cell.after)
     if custom:
-        values["custom_fields"] = custom_updates(custom, _customs(columns.values()))
+        values["custom_fields"] = custom_updates(custom, _custom_columns(columns.values()))
     return body_of(request, {name: UNSET if creating and value is None else value for name, value in values.items()})
 
 
-def _customs(columns: Iterable[EditColumn]) -> list[Any]:
+def _custom_columns(columns: Iterable[EditColumn]) -> list[Any]:
     return [column.custom for column in columns if column.custom]
 
 
 def series_of(rows: Iterable[Sequence[Any]], types: Mapping[str, Sequence[str]]) -> dict[str, pd.Series[Any]]:
     """
-    Return the columns of a frame, whose dtypes do not depend on the rows.
+    Return the columns of a frame; their dtypes do not depend on the rows.
 
     Parameters
     ----------
     rows : iterable of sequence
     types : mapping
-        A column's type by name: `TEXT`, the categories, or a dtype.
+        The type of each column by name: `TEXT`, the categories, or a dtype.
     """
     parts: list[list[pd.Series[Any]]] = [[pd.Series([], dtype=_dtype(kind))] for kind in types.values()]
     rows = iter(rows)
-    # A Python object for each cell, of a few thousand rows at a time.
-    while part := list(islice(rows, _AT_ONCE)):
+    # Each cell is a Python object, so only a few thousand rows are converted at a time.
+    while part := list(islice(rows, _ROWS_AT_ONCE)):
         for known, cells, kind in zip(parts, zip(*part, strict=True), types.values(), strict=True):
             known.append(pd.Series(list(cells), dtype=_dtype(kind)))
     return {name: pd.concat(known, ignore_index=True) for name, known in zip(types, parts, strict=True)}
@@ -183,9 +184,9 @@ def _dtype(kind: Sequence[str]) -> Any:
     return pd.StringDtype(na_value=float("nan")) if kind == TEXT else kind
 
 
-_BLOCK = 1_000
-# What `apply` and people who read a plan need of the record as the server has it.
-_KEPT = frozenset({"modified_at", "date", "matter_name", "name"})
+_BLOCK_SIZE = 1_000
+# The columns of `current` that `apply` and the display of a plan need.
+_KEPT_COLUMNS = frozenset({"modified_at", "date", "matter_name", "name"})
 
 
 class Changes:
@@ -195,8 +196,8 @@ class Changes:
     Parameters
     ----------
     changes : iterable of Change
-    kept : collection of str
-        The columns of a change's `present` that are kept.
+    kept_columns : collection of str
+        The columns of a change's `current` that are kept.
 
     Examples
     --------
@@ -205,8 +206,8 @@ class Changes:
     (1, 2.0)
     """
 
-    def __init__(self, changes: Iterable[Change] = (), kept: Collection[str] = _KEPT) -> None:
-        self._kept = kept
+    def __init__(self, changes: Iterable[Change] = (), kept_columns: Collection[str] = _KEPT_COLUMNS) -> None:
+        self._kept = kept_columns
         self._blocks: list[bytes] = []
         self._rows: list[tuple[Any, ...]] = []
         self._number = 0
@@ -214,9 +215,9 @@ class Changes:
 
     def append(self, change: Change) -> None:
         """Add a change at the end."""
-        self._rows.append(_packed(change, self._kept))
+        self._rows.append(_pack(change, self._kept))
         self._number += 1
-        if len(self._rows) == _BLOCK:
+        if len(self._rows) == _BLOCK_SIZE:
             self._blocks.append(zlib.compress(pickle.dumps(self._rows, pickle.HIGHEST_PROTOCOL), 1))
             self._rows = []
 
@@ -239,9 +240,9 @@ class Changes:
 
     def __iter__(self) -> Iterator[Change]:
         for block in tuple(self._blocks):
-            # Nobody else made these bytes.
-            yield from map(_unpacked, pickle.loads(zlib.decompress(block)))  # noqa: S301
-        yield from map(_unpacked, tuple(self._rows))
+            # Safe to unpickle: `append` made these bytes.
+            yield from map(_unpack, pickle.loads(zlib.decompress(block)))  # noqa: S301
+        yield from map(_unpack, tuple(self._rows))
 
     def __len__(self) -> int:
         return self._number
@@ -253,12 +254,12 @@ def _statuses(change: Change) -> Iterable[str]:
     return (cell.status for cell in change.cells)
 
 
-def _packed(change: Change, kept: Collection[str]) -> tuple[Any, ...]:
+def _pack(change: Change, kept_columns: Collection[str]) -> tuple[Any, ...]:
     cells = [(each.column, each.before, each.after, each.status, each.reason) for each in change.cells]
-    present = {name: change.present[name] for name in kept if name in change.present}
-    return change.action, change.place, change.id, cells, present, change.status, change.reason, change.twins
+    current = {name: change.current[name] for name in kept_columns if name in change.current}
+    return change.action, change.place, change.id, cells, current, change.status, change.reason, change.existing_ids
 
 
-def _unpacked(row: tuple[Any, ...]) -> Change:
-    action, place, id_, cells, present, status, reason, twins = row
-    return Change(action, place, id_, [Cell(*each) for each in cells], present, status, reason, twins)
+def _unpack(row: tuple[Any, ...]) -> Change:
+    action, place, id_, cells, current, status, reason, existing_ids = row
+    return Change(action, place, id_, [Cell(*each) for each in cells], current, status, reason, existing_ids)

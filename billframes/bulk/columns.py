@@ -1,7 +1,7 @@
 """The columns of a bulk edit: where a record has their values, and which can be written.
 
-Everything is derived from the declarations: columns from the record, what can be written from `creates` and `updates`
-of the resource.
+They are made from the declarations: the columns from the record, and which can be written from the resource's `creates`
+and `updates`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from billframes.schema.sources import Source, fields_of, sources_of
 
 __all__ = ["EditColumn", "columns_of", "load_columns", "raw_value"]
 
-# Fields that null leaves as they are; the all-zero UUID takes their value away.
-_REMOVED_BY_ZERO = frozenset({"fixed_fee_id", "practice_area_id"})
+# The API leaves these fields unchanged if it gets null; the all-zero UUID clears them.
+_CLEARED_BY_ZERO_ID = frozenset({"fixed_fee_id", "practice_area_id"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +36,22 @@ class EditColumn:
     kind : str
         As for `billframes.schema.columns.Column`.
     required : bool
-        Whether every record has a value.
+        Whether every record has a value here.
     values : tuple of str
         The values of an enum.
     source : Source, optional
-        Where a record has the value; None if only a create takes it.
+        Where a record has the value; None if records don't show it and only a create takes it.
     select : str, optional
-        The `select` name that brings it in a list.
+        The `select` name that a list needs to return it.
     listed : bool
-        Whether lists bring it. Otherwise it needs the single record.
+        Whether lists return it; if not, the single record has to be requested.
     scope : str, optional
-        The scope without which it is hidden.
+        The scope without which the API hides it.
     update, create : tuple of str, optional
-        The argument that writes it, and the field within a nested object; None if it can't be written.
+        The field of the request body that writes it, and the field within a nested object; None if it can't be
+        written.
     custom : CustomColumn, optional
-        The definition of a custom field.
+        The definition, if it is a custom field.
     """
 
     name: str
@@ -66,13 +67,13 @@ class EditColumn:
     custom: CustomColumn | None = None
 
     @property
-    def may_hide(self) -> bool:
-        """Whether the value can be missing from a load although the record has one."""
+    def may_be_hidden(self) -> bool:
+        """Whether a load can lack the value although the record has one."""
         return self.select is not None or self.scope is not None
 
-    def sent(self, value: Any) -> Any:
-        """Return the value as an update sends it."""
-        return ALL_ZERO_ID if value is None and self.name in _REMOVED_BY_ZERO else value
+    def update_value(self, value: Any) -> Any:
+        """Return the value to send in an update."""
+        return ALL_ZERO_ID if value is None and self.name in _CLEARED_BY_ZERO_ID else value
 
 
 def columns_of(resource: Resource, custom: Iterable[CustomColumn] = ()) -> dict[str, EditColumn]:
@@ -91,17 +92,17 @@ def columns_of(resource: Resource, custom: Iterable[CustomColumn] = ()) -> dict[
     assert resource.updates is not None  # noqa: S101
     listed = {source.column.name: source.column for source in sources_of(resource.record)}
     columns = {
-        source.column.name: _of_column(source.column, source, listed.get(source.column.name))
+        source.column.name: _edit_column(source.column, source, listed.get(source.column.name))
         for source in sources_of(resource.detail)
     }
     for body, name in ((resource.updates, "update"), (resource.creates, "create")):
-        for column, path in _written(body, columns).items():
+        for column, path in _writable(body, columns).items():
             known = columns.get(column) or EditColumn(column, _kind_of(body, column))
             columns[column] = replace(known, update=path) if name == "update" else replace(known, create=path)
     for each in custom:
         path = ("custom_fields", each.definition.id)
-        made = _of_column(each.column, None, each.column)
-        columns[each.column.name] = replace(made, update=path, create=path, custom=each)
+        plain = _edit_column(each.column, None, each.column)
+        columns[each.column.name] = replace(plain, update=path, create=path, custom=each)
     return columns
 
 
@@ -112,8 +113,8 @@ def load_columns(connection: ApiConnection, resource: Resource, names: Iterable[
     return columns_of(resource)
 
 
-def _of_column(column: Column, source: Source | None, listed: Column | None) -> EditColumn:
-    # A list may leave out what a single record always has.
+def _edit_column(column: Column, source: Source | None, listed: Column | None) -> EditColumn:
+    # A field that is always there in a single record can be missing in a list.
     required = listed.required if listed is not None else column.required
     return EditColumn(
         column.name,
@@ -127,15 +128,15 @@ def _of_column(column: Column, source: Source | None, listed: Column | None) -> 
     )
 
 
-def _written(body: type[Struct], columns: Mapping[str, EditColumn]) -> dict[str, tuple[str, ...]]:
-    """Return the columns that a request body takes, each with its argument and the field within it."""
+def _writable(body: type[Struct], columns: Mapping[str, EditColumn]) -> dict[str, tuple[str, ...]]:
+    """Return the columns that a request body takes, each with its field and the field within a nested object."""
     paths: dict[str, tuple[str, ...]] = {}
     for field in fields_of(body):
         if field.is_list:
             continue
         if isinstance(field.type, type) and issubclass(field.type, Struct):
-            within = (each for each in columns.values() if each.source and each.source.parent == field.name)
-            paths |= {each.name: (field.name, each.source.attribute) for each in within if each.source}
+            nested = (each for each in columns.values() if each.source and each.source.parent == field.name)
+            paths |= {each.name: (field.name, each.source.attribute) for each in nested if each.source}
         else:
             paths[field.name] = (field.name,)
     return paths
@@ -146,7 +147,7 @@ def _kind_of(body: type[Struct], name: str) -> str:
 
 
 def raw_value(struct: Any, column: EditColumn) -> Any:
-    """Return a column's value as the server sent it; one with a source."""
+    """Return the value of a column that has a source, as the server sent it."""
     assert column.source is not None  # noqa: S101 - checked by the caller
     parent = struct if column.source.parent is None else getattr(struct, column.source.parent)
     if isinstance(parent, list):

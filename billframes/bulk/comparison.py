@@ -1,4 +1,4 @@
-"""Compare an edited frame with the server: each cell that differs, and whether it can be sent."""
+"""Compare an edited frame with the server: find each cell that differs, and whether it can be sent."""
 
 from __future__ import annotations
 
@@ -9,31 +9,33 @@ from typing import Any
 
 from billframes._export import is_cut
 from billframes._names import closest, snake_case
-from billframes.bulk.cells import Digits, same, text_of_cell
-from billframes.bulk.changes import Cell, Change, Changes, body_for
+from billframes.bulk.cells import NumberText, cells_equal, text_of_cell
+from billframes.bulk.changes import Cell, Change, Changes, request_body
 from billframes.bulk.columns import EditColumn
-from billframes.bulk.creations import find_same, identity_of
-from billframes.bulk.edited import EditedRow, EditedRows, Unreadable
+from billframes.bulk.edited_frame import EditedRow, EditedRows, UnreadableCell
 from billframes.bulk.journal import same_server
 from billframes.bulk.mistakes import Mistakes
-from billframes.bulk.present import ListHint, Server
+from billframes.bulk.new_records import find_by_values, identity_of
+from billframes.bulk.record_reader import ListHint, RecordReader
 from billframes.bulk.records import Record, Records
-from billframes.bulk.rules import Checks, check_deletions
+from billframes.bulk.rules import RuleChecks, check_deletions
 from billframes.errors import ParameterError
 from billframes.schema.resources import Resource
 
-__all__ = ["Comparison", "deletions"]
+__all__ = ["Comparison", "compare_deletions"]
 
-_ALWAYS = ("billed", "modified_at")
-# What the checks of codes and of a fixed fee read of the record itself, and what people know a record by.
-_CHECKED = ("matter_id", "fixed_fee_id", "billing_type", "activity_code", "task_code", "expense_code", "date", "name")
-# Nobody edits this column, so another record's time of creation shows that the ids stayed while the rows were sorted.
-_MOVED_ROW = (
-    "created_at is another record's, so this row was moved against its id, as by a sort without the id's column"
+# Columns that tell whether a record may be changed.
+_ALWAYS_READ = ("billed", "modified_at")
+# Columns that the rules of codes and fixed fees need, and columns by which people recognize a record.
+_READ_FOR_CHECKS = (
+    *("matter_id", "fixed_fee_id", "billing_type", "activity_code", "task_code", "expense_code"),
+    *("date", "name"),
 )
-# Lists that are narrowed to one of so many matters or periods; days further apart begin a new period.
-_STREAMS, _GAP = 3, dt.timedelta(days=45)
-# Loader arguments by which the same records can be listed again.
+# People don't edit `created_at`. If it is another record's, the rows were sorted without the column of ids.
+_WRONG_ID = "created_at is another record's, so this row was moved against its id, as by a sort without the id's column"
+# The most matters, or periods, to which a list is narrowed. A gap of more days between dates begins a new period.
+_MOST_STREAMS, _GAP = 3, dt.timedelta(days=45)
+# Loader arguments that can be used again to list the same records.
 _REPEATABLE = frozenset({"user_id", "matter_id", "client_id", "billing_type", "fixed_fee_id", "billed"})
 
 
@@ -43,62 +45,63 @@ class Comparison:
 
     Parameters
     ----------
-    server : Server
+    reader : RecordReader
     resource : Resource
     columns : mapping of str to EditColumn
     rows : EditedRows
     expected : mapping
-        The cells that records must have now, by id in lower case; a record with others was changed by somebody else.
+        The cells that records must have now, by id in lower case. A record with other cells was changed by somebody
+        else.
     """
 
     def __init__(
         self,
-        server: Server,
+        reader: RecordReader,
         resource: Resource,
         columns: Mapping[str, EditColumn],
         rows: EditedRows,
         expected: Mapping[str, Record],
     ) -> None:
-        self._server, self._resource, self._columns, self._rows = server, resource, columns, rows
+        self._reader, self._resource, self._columns, self._rows = reader, resource, columns, rows
         self._expected = expected
         self._notes: list[str] = []
-        self._skipped: set[str] = set()
-        # Columns of new rows that the server sets itself: a row copied to make a new one has them all.
-        self._not_new: set[str] = set()
+        self._not_loaded: set[str] = set()
+        # Columns of new rows that only the server sets. A new row copied from another has values in them.
+        self._set_by_server: set[str] = set()
 
-    def run(self, *, duplicates: bool) -> tuple[Changes, list[str]]:
+    def compare(self, *, duplicates: bool) -> tuple[Changes, list[str]]:
         """Return the changes and the notes."""
-        checks = Checks(self._resource, self._columns, self._server)
-        compared = self._compared(checks)
+        checks = RuleChecks(self._resource, self._columns, self._reader)
+        compared = self._compare_rows(checks)
         checks.read()
-        changes, new = self._checked(compared, checks)
+        changes, new = self._check_changes(compared, checks)
         if new and not duplicates:
-            changes = self._with_twins(changes, new)
+            changes = self._mark_existing(changes, new)
         mistakes = Mistakes(self._columns, self._resource)
         for change in changes:
-            mistakes.look(change)
+            mistakes.add(change)
         self._notes += mistakes.notes()
         return changes, self._notes
 
-    def _compared(self, checks: Checks) -> Changes:
-        """Compare the rows, some thousand at a time, and note what the checks need."""
-        present = self._present()
-        self._note_columns(present)
-        compared = Changes(kept={*_ALWAYS, *_CHECKED, "matter_name"})
-        for rows in self._rows.parts():
-            records = present.some(row.id for row in rows if row.id is not None)
+    def _compare_rows(self, checks: RuleChecks) -> Changes:
+        """Compare the rows, some thousand at a time, and pass each change to the checks."""
+        current = self._current_records()
+        self._note_frame(current)
+        changes = Changes(kept_columns={*_ALWAYS_READ, *_READ_FOR_CHECKS, "matter_name"})
+        for rows in self._rows.chunks():
+            records = current.find(row.id for row in rows if row.id is not None)
             for row in rows:
-                change = self._change(row, records)
+                change = self._compare_row(row, records)
                 if change is not None:
                     checks.add(change)
-                    compared.append(change)
-        if self._not_new:
-            named = ", ".join(sorted(self._not_new))
+                    changes.append(change)
+        if self._set_by_server:
+            named = ", ".join(sorted(self._set_by_server))
             self._notes.append(f"In new rows, these columns are not sent, because the server sets them: {named}.")
-        return compared
+        return changes
 
-    def _checked(self, compared: Changes, checks: Checks) -> tuple[Changes, list[dict[str, Any]]]:
-        """Check the changes; return them, and by what the new records among them can be found."""
+    def _check_changes(self, compared: Changes, checks: RuleChecks) -> tuple[Changes, list[dict[str, Any]]]:
+        """Check the changes. Return them, and the values by which each new record can be found."""
         changes, new = Changes(), []
         for change in compared:
             checks.check(change)
@@ -108,56 +111,60 @@ class Comparison:
                 new.append(identity_of(self._resource, {cell.column: cell.after for cell in change.sent_cells()}))
         return changes, new
 
-    def _present(self) -> Records:
-        ids = self._rows.ids.known
-        names = {*self._rows.known, *_ALWAYS, *(name for name in _CHECKED if self._columns.get(name, _NONE).listed)}
-        read = [each for name, each in self._columns.items() if name in names and (each.source or each.custom)]
-        return self._server.records(self._resource, ids, read, self._hint(len(ids)))
+    def _current_records(self) -> Records:
+        """Read the records of the edited rows as the server has them now."""
+        ids = self._rows.ids.drop_none()
+        needed = {*self._rows.known_columns, *_ALWAYS_READ}
+        columns = [
+            each
+            for name, each in self._columns.items()
+            if (name in needed or (name in _READ_FOR_CHECKS and each.listed)) and (each.source or each.custom)
+        ]
+        return self._reader.records(self._resource, ids, columns, self._list_hint(len(ids)))
 
-    def _hint(self, wanted: int) -> ListHint:
-        """Return how the list can be narrowed: as the frame was loaded, or by the rows' own dates and matters."""
+    def _list_hint(self, wanted: int) -> ListHint:
+        """Return filters for the list of records: those of the frame's load, or the rows' dates and matters."""
         info = self._rows.info
         if not self._resource.date:
             return ListHint()
         if info and info.rows is not None and wanted * 2 >= info.rows and set(info.arguments) <= _REPEATABLE:
             period = {name: day for name, day in (("start", info.start), ("end", info.end)) if day}
-            # Records may no longer be as they were listed: billed meanwhile, or of another matter.
-            wider = ListHint(period) if period else self._hint_by_rows()
+            # A record may no longer fit the filters: it may be billed by now, or belong to another matter.
+            wider = ListHint(period) if period else self._list_hint_by_rows()
             return ListHint({**info.arguments, **period}, info.rows, wider if info.arguments else None)
-        return self._hint_by_rows()
+        return self._list_hint_by_rows()
 
-    def _hint_by_rows(self) -> ListHint:
+    def _list_hint_by_rows(self) -> ListHint:
+        """Return filters for the dates and matters of the rows; each period is a list of its own."""
         days = Counter(day for day in self._rows.values("date") if isinstance(day, dt.date))
         matters = {each for each in self._rows.values("matter_id") if isinstance(each, str)}
-        arguments = {"matter_id": sorted(matters)} if 0 < len(matters) <= _STREAMS else {}
+        arguments = {"matter_id": sorted(matters)} if 0 < len(matters) <= _MOST_STREAMS else {}
         hint: ListHint | None = None
         for start, end, rows in _periods(days):
-            hint = ListHint({**arguments, "start": start, "end": end}, otherwise=hint, most=rows)
+            hint = ListHint({**arguments, "start": start, "end": end}, fallback=hint, at_most=rows)
         return hint or ListHint(arguments)
 
-    def _note_columns(self, present: Records) -> None:
-        """Note columns that are not compared."""
-        nouns = self._resource.name.replace("_", " ")
-        loaded, here = (
-            self._rows.info.server if self._rows.info else None,
-            getattr(self._server.connection, "base_url", ""),
-        )
+    def _note_frame(self, current: Records) -> None:
+        """Note what is special about the frame: another server, columns that are not compared, no time of loading."""
+        loaded, here = self._rows.info and self._rows.info.server, getattr(self._reader.connection, "base_url", "")
         if loaded and not same_server(loaded, here):
             self._notes.append(f"The frame was loaded from {loaded}, and this plan changes {here}.")
-        for name in self._rows.unknown:
+        nouns = self._resource.name.replace("_", " ")
+        for name in self._rows.unknown_columns:
             hint = closest(name, [each for each, column in self._columns.items() if column.update])
-            self._notes.append(f"{nouns} have no column {name!r}, so nothing of it is sent.{hint}")
-        for name in self._rows.known:
-            if not self._columns[name].may_hide or not self._rows.is_empty(name):
+            self._notes.append(f"{nouns} have no column {name!r}, so it is not sent.{hint}")
+        for name in self._rows.known_columns:
+            if not self._columns[name].may_be_hidden or not self._rows.is_empty(name):
                 continue
-            if present.has(name):
-                self._skipped.add(name)
+            if current.has_values(name):
+                self._not_loaded.add(name)
                 if self._columns[name].update:
                     self._notes.append(
                         f"{name} is empty in every row although the server has values, so it was not loaded with the "
                         "frame, and stays as it is."
                     )
-        if len(present) and "modified_at" not in self._rows.known and not self._loaded_at and not self._expected:
+        dated = "modified_at" in self._rows.known_columns or self._loaded_at
+        if len(current) and not dated and not self._expected:
             self._notes.append(
                 "The frame has no column modified_at and does not say when it was loaded, so changes that others made "
                 "since then can't be seen. The column `before` shows what the server has now."
@@ -167,44 +174,45 @@ class Comparison:
     def _loaded_at(self) -> dt.datetime | None:
         return self._rows.info.time if self._rows.info else None
 
-    def _change(self, row: EditedRow, present: Mapping[str, Record]) -> Change | None:
+    def _compare_row(self, row: EditedRow, current: Mapping[str, Record]) -> Change | None:
+        """Return the change of a row; None if the row is empty."""
         if row.id is None:
-            return self._create(row)
-        record = present.get(row.id.casefold())
+            return self._new_record(row)
+        record = current.get(row.id.casefold())
         if record is None:
             return Change("update", row.place, row.id, status="gone", reason="the server has no such record")
-        change = Change("update", row.place, str(record[snake_case(self._resource.id)]), present=record)
+        change = Change("update", row.place, str(record[snake_case(self._resource.id)]), current=record)
         for name, after in row.cells.items():
-            cell = self._cell(name, record.get(name), after, creating=False)
+            cell = self._compare_cell(name, record.get(name), after, creating=False)
             if cell is not None:
                 change.cells.append(cell)
         if not change.cells:
             change.status = "no change"
         elif any(cell.column == "created_at" for cell in change.cells):
-            change.mark("invalid", _MOVED_ROW)
+            change.mark("invalid", _WRONG_ID)
         elif record.get("billed") is True:
             change.mark("billed", "the record is on an invoice")
-        elif reason := self._moved(row, record):
+        elif reason := self._reason_changed(row, record):
             change.mark("changed since loaded", reason)
         return change
 
-    def _cell(self, name: str, before: Any, after: Any, *, creating: bool) -> Cell | None:
-        """Return a cell if it differs."""
+    def _compare_cell(self, name: str, before: Any, after: Any, *, creating: bool) -> Cell | None:
+        """Return a cell with its status; None if it does not differ or is not compared."""
         column = self._columns[name]
-        if name in self._skipped or name == "modified_at":
+        if name in self._not_loaded or name == "modified_at":
             return None
         path = column.create if creating else column.update
-        if isinstance(after, Unreadable):
+        if isinstance(after, UnreadableCell):
             if after.shown.strip() == text_of_cell(before) or (
-                is_cut(after.shown) and same(column, before, after.shown)
+                is_cut(after.shown) and cells_equal(column, before, after.shown)
             ):
                 return None
             if path is None:
                 return Cell(name, before, after.shown, "read-only column", "the API does not let callers write it")
             return Cell(name, before, after.shown, "invalid", after.expected)
-        if same(column, before, after):
+        if cells_equal(column, before, after):
             return None
-        if isinstance(after, Digits):
+        if isinstance(after, NumberText):
             after = str(after)
         if path is None:
             only_new = not creating and column.create is not None
@@ -212,51 +220,50 @@ class Comparison:
             return Cell(name, before, after, "read-only column", reason)
         return Cell(name, before, after)
 
-    def _moved(self, row: EditedRow, record: Record) -> str:
-        """Say why a record counts as changed since the frame was loaded; nothing if it does not."""
+    def _reason_changed(self, row: EditedRow, record: Record) -> str:
+        """Return why a record counts as changed since the frame was loaded; "" if it does not."""
         if self._expected:
-            return _differs(self._expected.get(str(row.id).casefold(), {}), record, self._columns)
+            return _first_unexpected(self._expected.get(str(row.id).casefold(), {}), record, self._columns)
         now, then = record.get("modified_at"), row.cells.get("modified_at")
         if now is None:
             return ""
         if isinstance(then, dt.datetime):
-            if not same(self._columns["modified_at"], now, then):
-                return f"the server changed it on {now:%Y-%m-%d at %H:%M:%S} UTC"
-        elif self._loaded_at is not None and now > self._loaded_at:
-            return f"the server changed it on {now:%Y-%m-%d at %H:%M:%S} UTC"
-        return ""
+            changed = not cells_equal(self._columns["modified_at"], now, then)
+        else:
+            changed = self._loaded_at is not None and now > self._loaded_at
+        return f"it was changed on {now:%Y-%m-%d at %H:%M:%S} UTC" if changed else ""
 
-    def _create(self, row: EditedRow) -> Change | None:
+    def _new_record(self, row: EditedRow) -> Change | None:
         change = Change("create", row.place, None)
         for name, after in row.cells.items():
-            cell = self._cell(name, None, after, creating=True)
+            cell = self._compare_cell(name, None, after, creating=True)
             if cell is not None and cell.status == "read-only column":
-                self._not_new.add(name)
+                self._set_by_server.add(name)
             elif cell is not None:
                 change.cells.append(cell)
         # An empty row at the end of a sheet is not a new record.
         return change if change.cells else None
 
     def _check_body(self, change: Change) -> None:
-        """Let the declaration of the request have the last word."""
+        """Mark the change as invalid if no valid request can be made of it."""
         if change.is_sent:
             try:
-                body_for(change, self._resource, self._columns)
+                request_body(change, self._resource, self._columns)
             except ParameterError as error:
                 change.mark("invalid", str(error))
 
-    def _with_twins(self, changes: Changes, new: Sequence[Mapping[str, Any]]) -> Changes:
-        """Mark new rows that the server has already: a frame with new rows may have been applied before."""
+    def _mark_existing(self, changes: Changes, new: Sequence[Mapping[str, Any]]) -> Changes:
+        """Mark new rows that the server has already, because a frame with new rows may have been applied before."""
         marked, id_ = Changes(), snake_case(self._resource.id)
-        twins = iter(find_same(self._server, self._resource, self._columns, new))
+        existing = iter(find_by_values(self._reader, self._resource, self._columns, new))
         for change in changes:
-            found = next(twins) if change.action == "create" and change.is_sent else []
+            found = next(existing) if change.action == "create" and change.is_sent else []
             if found:
-                change.twins = tuple(str(record[id_]) for record in found)
+                change.existing_ids = tuple(str(record[id_]) for record in found)
                 change.mark(
                     "invalid",
-                    f"the server has the same {self._resource.noun} already ({change.twins[0]}); duplicates=True "
-                    "creates another one",
+                    f"the server has the same {self._resource.noun} already ({change.existing_ids[0]}); "
+                    "duplicates=True creates another one",
                 )
             marked.append(change)
         return marked
@@ -264,7 +271,7 @@ class Comparison:
 
 def _periods(days: Mapping[dt.date, int]) -> list[tuple[dt.date, dt.date, int]]:
     """
-    Return the first day, the last day and the rows of each period without a long gap; one period if they are many.
+    Return the first day, last day and number of rows of each period without a long gap; one period if there are many.
 
     Examples
     --------
@@ -278,41 +285,38 @@ def _periods(days: Mapping[dt.date, int]) -> list[tuple[dt.date, dt.date, int]]:
             periods[-1] = (periods[-1][0], day, periods[-1][2] + days[day])
         else:
             periods.append((day, day, days[day]))
-    return periods if len(periods) <= _STREAMS else [(periods[0][0], periods[-1][1], sum(days.values()))]
+    return periods if len(periods) <= _MOST_STREAMS else [(periods[0][0], periods[-1][1], sum(days.values()))]
 
 
-_NONE = EditColumn("", "text", listed=False)
-
-
-def deletions(
-    server: Server,
+def compare_deletions(
+    reader: RecordReader,
     resource: Resource,
     columns: Mapping[str, EditColumn],
     delete: Sequence[str],
     expected: Mapping[str, Record],
 ) -> list[Change]:
     """Return the deletions, each with a status."""
-    # Who reads the plan knows a record by its date and matter, or its name.
-    names = {*_ALWAYS, "date", "matter_name", "name", *(name for cells in expected.values() for name in cells)}
+    # People recognize a record in the plan by its date and matter, or by its name.
+    names = {*_ALWAYS_READ, "date", "matter_name", "name", *(name for cells in expected.values() for name in cells)}
     read = [columns[name] for name in columns if name in names and columns[name].source]
-    present = server.records(resource, delete, read).some(delete) if delete else {}
-    changes = [Change("delete", None, id_, present=present.get(id_.casefold(), {})) for id_ in delete]
+    current = reader.records(resource, delete, read).find(delete) if delete else {}
+    changes = [Change("delete", None, id_, current=current.get(id_.casefold(), {})) for id_ in delete]
     for change in changes:
-        if not change.present:
+        if not change.current:
             change.status, change.reason = "gone", "the server has no such record"
-        elif change.present.get("billed") is True:
+        elif change.current.get("billed") is True:
             change.status, change.reason = "billed", "the record is on an invoice"
         else:
             change.status = "will change"
-        reason = _differs(expected.get(str(change.id).casefold(), {}), change.present, columns)
+        reason = _first_unexpected(expected.get(str(change.id).casefold(), {}), change.current, columns)
         if change.is_sent and reason:
             change.status, change.reason = "changed since loaded", reason
-    check_deletions(changes, resource, server)
+    check_deletions(changes, resource, reader)
     return changes
 
 
-def _differs(expected: Record, record: Record, columns: Mapping[str, EditColumn]) -> str:
-    """Say which cell is not as expected, if one is not."""
-    wrong = (name for name, value in expected.items() if not same(columns[name], record.get(name), value))
+def _first_unexpected(expected: Record, record: Record, columns: Mapping[str, EditColumn]) -> str:
+    """Return a sentence with the first cell that is not as expected; "" if there is none."""
+    wrong = (name for name, value in expected.items() if not cells_equal(columns[name], record.get(name), value))
     name = next(wrong, None)
     return f"{name} is no longer what was written" if name else ""

@@ -1,12 +1,11 @@
-"""The journal of an apply: a file that knows of each change whether it may have been sent, and what became of it.
+"""The journal of an apply: a file with each change, whether it may have been sent, and its outcome.
 
-It is an SQLite database with one row a change. A change is `planned`, then `sent` (written before the request leaves,
-so that a process killed in between leaves a trace), then it has an outcome. `bf.resume` takes up what is `planned` or
-`sent`; what has an outcome is never sent again.
+It is an SQLite database with one row per change. A change is first `planned`. It is `sent` before its request leaves,
+so that a process killed in between leaves a trace. Then it has an outcome. `bf.resume` sends or checks the changes that
+are `planned` or `sent`. A change with an outcome is never sent again.
 
-The file holds narratives and names of clients, so it is created readable by its owner alone. It has no credentials: it
-says which server it belongs to, and whoever resumes it brings their own client. While a process writes it, no other
-process can.
+The file holds narratives and names of clients, so only its owner can read it. It has the server's address and no
+credentials; a client for that address is needed to resume it. Only one process at a time can open it.
 """
 
 from __future__ import annotations
@@ -27,11 +26,12 @@ import platformdirs
 
 from billframes.errors import ParameterError
 
-__all__ = ["FINISHED", "Entry", "Journal", "folder", "same_server"]
+__all__ = ["OUTCOMES", "Entry", "Journal", "folder", "same_server"]
 
 VERSION = 1
-# A change that has one of these is never sent again.
-FINISHED = ("done", "changed since planned", "billed", "refused", "gone", "uncertain", "failed")
+# The final states: a change with an outcome is never sent again.
+OUTCOMES = ("done", "changed since planned", "billed", "refused", "gone", "uncertain", "failed")
+# `base` holds `Entry.modified_at`, `twins` holds `Entry.existing_ids`.
 _SCHEMA = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE change (
@@ -41,7 +41,7 @@ CREATE TABLE change (
 CREATE INDEX change_state ON change (state, number);
 CREATE INDEX change_planned ON change (lower(id)) WHERE state = 'planned';
 """
-# Without reading the values.
+# Decodes the names of columns, and leaves the values as JSON.
 _CELLS = msgspec.json.Decoder(list[tuple[str, msgspec.Raw, msgspec.Raw]])
 _COLUMNS = "number, action, place, id, body, cells, base, twins, state, reason, sent_at, tries"
 
@@ -49,30 +49,33 @@ _COLUMNS = "number, action, place, id, body, cells, base, twins, state, reason, 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """
-    A change as the journal has it.
+    A change in the journal.
 
     Parameters
     ----------
     number : int
+        The place in the order in which changes are sent, from 0.
     action : {"update", "create", "delete"}
     place : int, optional
-        The row in the edited frame.
+        The row in the edited frame, from 0; None for a deletion.
     id : str, optional
-        The record; of a create, once it is known.
+        The record's id; None for a create until its id is known.
     body : bytes, optional
-        What is sent, as JSON.
+        The body of the request, as JSON; None for a deletion.
     cells : list of (str, value, value)
         Column, value before and value after; dates as ISO text.
-    base : str, optional
-        When the record was last changed as the plan saw it, as ISO text.
-    twins : tuple of str
-        Records that are the same as a new one, and were there before.
-    state, reason : str
-        "planned", "sent", "unanswered" (a create whose answer never came) or one of `FINISHED`.
+    modified_at : str, optional
+        When the record was last changed before the plan was made, as ISO text.
+    existing_ids : tuple of str
+        Ids of records that are the same as a new one and existed before.
+    state : str
+        "planned", "sent", "unanswered" (a create that got no response) or one of `OUTCOMES`.
+    reason : str
+        Why it has this outcome; "" if it is done.
     sent_at : str, optional
-        When it was first sent, by this machine's clock.
+        When it was first sent, by this machine's clock, as ISO text.
     tries : int
-        How often it was sent.
+        How many times it was sent without a known outcome.
     """
 
     number: int
@@ -81,20 +84,20 @@ class Entry:
     id: str | None
     body: bytes | None
     cells: list[tuple[str, Any, Any]]
-    base: str | None = None
-    twins: tuple[str, ...] = ()
+    modified_at: str | None = None
+    existing_ids: tuple[str, ...] = ()
     state: str = "planned"
     reason: str = ""
     sent_at: str | None = None
     tries: int = 0
 
     def with_outcome(self, state: str, reason: str = "", id_: str | None = None) -> Entry:
-        """Return it with an outcome."""
+        """Return the change in another state; the id is kept unless one is given."""
         return replace(self, state=state, reason=reason, id=id_ or self.id)
 
 
 def folder() -> Path:
-    """Return the folder of journals that were given no name; it is readable by its owner alone."""
+    """Return the folder for journals without a given path; only its owner can read it."""
     path = platformdirs.user_state_path("billframes", appauthor=False) / "journals"
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     with suppress(OSError):
@@ -103,11 +106,11 @@ def folder() -> Path:
 
 
 def same_server(one: str, other: str) -> bool:
-    """Tell whether two addresses are of the same API: case, a default port and a slash at the end don't count."""
-    return _normal(one) == _normal(other)
+    """Tell whether two addresses are the same, except for upper case, a default port and a slash at the end."""
+    return _normalized(one) == _normalized(other)
 
 
-def _normal(address: str) -> tuple[str, str, int | None, str]:
+def _normalized(address: str) -> tuple[str, str, int | None, str]:
     parts = urlsplit(address)
     port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
     return parts.scheme, (parts.hostname or "").lower(), port, parts.path.rstrip("/")
@@ -130,7 +133,7 @@ class Journal:
     @classmethod
     def create(cls, path: Path, about: Mapping[str, str], entries: Iterable[Entry]) -> Journal:
         """
-        Write a new journal with changes that are all planned.
+        Write a new journal with planned changes.
 
         Raises
         ------
@@ -141,20 +144,20 @@ class Journal:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError:
             raise ParameterError(
-                f"The journal {path} exists. bf.resume({str(path)!r}) goes on with it; for another apply, give another "
-                "name."
+                f"The journal {path} exists already. bf.resume({str(path)!r}) finishes it; for another apply, give "
+                "another name."
             ) from None
         except OSError as error:
             raise ParameterError(f"The journal {path} can't be written: {error.strerror}.") from None
         try:
-            # What a journal of this name left when it was deleted is not of this one.
-            _beside(path).unlink(missing_ok=True)
-            journal = cls(path, _connected(path, "TRUNCATE"))
-            with _closed_on_failure(journal._database), journal._database as database:
+            # Left by a deleted journal of the same name.
+            _wal_file(path).unlink(missing_ok=True)
+            journal = cls(path, _open_database(path, "TRUNCATE"))
+            with _close_on_failure(journal._database), journal._database as database:
                 database.executescript("BEGIN;" + _SCHEMA)
                 database.executemany("INSERT INTO about VALUES (?, ?)", [*about.items(), ("version", str(VERSION))])
                 marks = ", ".join("?" * len(_COLUMNS.split(", ")))
-                database.executemany(f"INSERT INTO change VALUES ({marks})", map(_row, entries))  # noqa: S608
+                database.executemany(f"INSERT INTO change VALUES ({marks})", map(_row_of, entries))  # noqa: S608
             database.execute("PRAGMA journal_mode = WAL")
         except BaseException:
             path.unlink(missing_ok=True)
@@ -174,8 +177,8 @@ class Journal:
         if not path.is_file():
             raise ParameterError(f"There is no journal {path}.")
         try:
-            journal = cls(path, _connected(path, "WAL"))
-            with _closed_on_failure(journal._database):
+            journal = cls(path, _open_database(path, "WAL"))
+            with _close_on_failure(journal._database):
                 version = journal.about.get("version")
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
@@ -193,74 +196,82 @@ class Journal:
     @property
     def about(self) -> dict[str, str]:
         """
-        What the journal is of.
+        The journal's properties: `base_url`, `resource`, `version`, `read_at` and `finished`.
 
-        The server (`base_url`), the `resource`, whether it is `finished`, and up to when by the server's clock it is
-        known which records moved (`read_at`).
+        Until `read_at`, by the server's clock, it is known which records were changed. The last two can be missing.
         """
         return dict(self._database.execute("SELECT name, value FROM about"))
 
     def finish(self) -> None:
-        """Note that nothing is left to be done."""
+        """Mark the journal as finished."""
         with self._database as database:
             database.execute("INSERT OR REPLACE INTO about VALUES ('finished', 'yes')")
 
-    def waiting(self, state: str, actions: Sequence[str], most: int) -> list[Entry]:
-        """Return the first changes in a state."""
+    def first_in_state(self, state: str, actions: Sequence[str], most: int) -> list[Entry]:
+        """Return the first changes with one of the actions that are in a state, at most `most`."""
         marks = ", ".join("?" * len(actions))
         sql = f"SELECT {_COLUMNS} FROM change WHERE state = ? AND action IN ({marks}) ORDER BY number LIMIT ?"  # noqa: S608
-        return [_entry(row) for row in self._database.execute(sql, [state, *actions, most])]
+        return [_entry_of(row) for row in self._database.execute(sql, [state, *actions, most])]
 
     def entries(self, state: str | None = None) -> Iterator[Entry]:
         """Yield all changes, or those in a state."""
         where = "" if state is None else "WHERE state = ?"
         sql = f"SELECT {_COLUMNS} FROM change {where} ORDER BY number"  # noqa: S608
         for row in self._database.execute(sql, [] if state is None else [state]):
-            yield _entry(row)
+            yield _entry_of(row)
 
     def creates_without_id(self) -> list[Entry]:
-        """Return the creates that were made, and whose ids are not known."""
+        """Return the creates that are done and whose ids are unknown."""
         sql = f"SELECT {_COLUMNS} FROM change WHERE state = 'done' AND action = 'create' AND id IS NULL ORDER BY number"  # noqa: S608
-        return [_entry(row) for row in self._database.execute(sql)]
+        return [_entry_of(row) for row in self._database.execute(sql)]
 
     def outcomes(self) -> Iterator[tuple[str | None, str, str, str, str | None, int | None]]:
-        """Yield of each change its id, action, columns, state, reason and place."""
+        """Yield the id, action, columns, state, reason and place of each change."""
         for id_, action, cells, state, reason, place in self._database.execute(
             "SELECT id, action, cells, state, reason, place FROM change ORDER BY number"
         ):
             yield id_, action, ", ".join(name for name, *_ in _CELLS.decode(cells)), state, reason or None, place
 
     def count(self, state: str | None = None) -> int:
-        """Return how many changes there are, or how many in a state."""
+        """Return the number of all changes, or of those in a state."""
         where = "" if state is None else "WHERE state = ?"
         sql = f"SELECT count(*) FROM change {where}"  # noqa: S608
         return int(self._database.execute(sql, [] if state is None else [state]).fetchone()[0])
 
     def planned_updates(self, ids: Sequence[str]) -> list[Entry]:
         """Return the updates of these records that are not sent yet; ids in lower case."""
-        # SQLite would rather go through everything that is planned.
+        # Without the index's name, SQLite reads all planned changes.
         sql = (
             f"SELECT {_COLUMNS} FROM change INDEXED BY change_planned "  # noqa: S608
             "WHERE state = 'planned' AND action = 'update' AND lower(id) IN (SELECT value FROM json_each(?))"
         )
-        return [_entry(row) for row in self._database.execute(sql, [msgspec.json.encode(ids).decode()])]
+        return [_entry_of(row) for row in self._database.execute(sql, [msgspec.json.encode(ids).decode()])]
 
-    def note_sent(self, entries: Sequence[Entry], read_at: str | None = None) -> list[Entry]:
+    def mark_sent(self, entries: Sequence[Entry], read_at: str | None = None) -> list[Entry]:
         """
-        Note that changes are about to be sent, on disk when this returns; return them as they are now.
+        Mark changes as sent, before they are. They are on the disk when this returns.
 
-        `read_at` is up to when the records that moved are known and noted.
+        Parameters
+        ----------
+        entries : sequence of Entry
+        read_at : str, optional
+            The instant, by the server's clock, until which it is known which records were changed.
+
+        Returns
+        -------
+        list of Entry
+            The changes in their new state.
         """
         now = dt.datetime.now(dt.UTC).isoformat()
         noted = [replace(each, state="sent", sent_at=each.sent_at or now) for each in entries]
-        # On the disk before a request leaves. An outcome need not be: what is lost of it is asked again.
+        # A power failure must not lose that a change was sent. It may lose an outcome, which can be found out again.
         self._database.execute("PRAGMA synchronous = FULL")
         self._save(noted, read_at)
         self._database.execute("PRAGMA synchronous = NORMAL")
         return noted
 
-    def note(self, entries: Sequence[Entry]) -> None:
-        """Note what became of changes."""
+    def save(self, entries: Sequence[Entry]) -> None:
+        """Save the state of changes."""
         self._save(entries)
 
     def _save(self, entries: Sequence[Entry], read_at: str | None = None) -> None:
@@ -275,7 +286,7 @@ class Journal:
                 database.execute("INSERT OR REPLACE INTO about VALUES ('read_at', ?)", [read_at])
 
     def close(self) -> None:
-        """Close the file, with everything in it. Safe to call twice."""
+        """Close the journal, and merge the `-wal` file into it. Safe to call twice."""
         with suppress(sqlite3.Error):
             self._database.execute("PRAGMA journal_mode = DELETE")
         self._database.close()
@@ -289,15 +300,15 @@ class Journal:
         self.close()
 
 
-def _beside(path: Path) -> Path:
-    """Return the file with what SQLite noted last; it is there while a process writes, and after one was killed."""
+def _wal_file(path: Path) -> Path:
+    """Return the file of SQLite's last writes; it exists while a process writes, and after one was killed."""
     return path.with_name(path.name + "-wal")
 
 
-def _connected(path: Path, mode: str) -> sqlite3.Connection:
+def _open_database(path: Path, mode: str) -> sqlite3.Connection:
     database = sqlite3.connect(path, timeout=0.5, check_same_thread=False)
-    with _closed_on_failure(database):
-        # One writer at a time, for as long as it lives.
+    with _close_on_failure(database):
+        # Locked until the connection is closed.
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
         database.execute(f"PRAGMA journal_mode = {mode}")
         database.execute("PRAGMA synchronous = NORMAL")
@@ -307,7 +318,7 @@ def _connected(path: Path, mode: str) -> sqlite3.Connection:
 
 
 @contextmanager
-def _closed_on_failure(database: sqlite3.Connection) -> Iterator[None]:
+def _close_on_failure(database: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
@@ -315,7 +326,7 @@ def _closed_on_failure(database: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _row(entry: Entry) -> tuple[Any, ...]:
+def _row_of(entry: Entry) -> tuple[Any, ...]:
     return (
         entry.number,
         entry.action,
@@ -323,8 +334,8 @@ def _row(entry: Entry) -> tuple[Any, ...]:
         entry.id,
         entry.body,
         msgspec.json.encode(entry.cells),
-        entry.base,
-        msgspec.json.encode(entry.twins),
+        entry.modified_at,
+        msgspec.json.encode(entry.existing_ids),
         entry.state,
         entry.reason,
         entry.sent_at,
@@ -332,9 +343,20 @@ def _row(entry: Entry) -> tuple[Any, ...]:
     )
 
 
-def _entry(row: Sequence[Any]) -> Entry:
-    number, action, place, id_, body, cells, base, twins, state, reason, sent_at, tries = row
+def _entry_of(row: Sequence[Any]) -> Entry:
+    number, action, place, id_, body, cells, modified_at, existing_ids, state, reason, sent_at, tries = row
     known = [tuple(each) for each in msgspec.json.decode(cells)]
     return Entry(
-        number, action, place, id_, body, known, base, tuple(msgspec.json.decode(twins)), state, reason, sent_at, tries
+        number,
+        action,
+        place,
+        id_,
+        body,
+        known,
+        modified_at,
+        tuple(msgspec.json.decode(existing_ids)),
+        state,
+        reason,
+        sent_at,
+        tries,
     )

@@ -1,18 +1,18 @@
-"""`Plan`: every cell of an edited frame that differs from the server, with its status, before anything is sent.
+"""`Plan`, the changes that an edited frame would make, and `Outcomes`, the results of applying it.
 
-| status | meaning | sent |
+| status of a cell | meaning | sent |
 |---|---|---|
-| `will change` | the server's value becomes the edited one | yes |
+| `will change` | the edited value replaces the server's | yes |
 | `no change` | the record is on the server as it is in the frame | no |
 | `billed` | the record is on an invoice, and the API refuses changes | no |
 | `changed since loaded` | somebody changed the record after the frame was loaded | no |
 | `read-only column` | the API does not let callers write this column, or the resource has no such column | no |
-| `invalid` | a rule of the API or the matter's LEDES settings is against it; `reason` says which | no |
-| `gone` | the server has no such record any more | no |
+| `invalid` | a rule of the API or the matter's LEDES settings forbids it; `reason` names the rule | no |
+| `gone` | the record is no longer on the server | no |
 
-Only columns that are in the frame are compared, so what was never loaded stays untouched. A detail that is missing in
-every row of the frame, while the server has it, counts as never loaded: it was hidden from whoever loaded it (rates,
-contacts), and is not taken for an edit.
+Only columns that are in the frame are compared, so columns that were not loaded stay unchanged. If a detail such as a
+rate or a contact is missing in every row of the frame, and the server has values, it was not loaded either: the API hid
+it, or it was not selected. It does not count as an edit.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Change, series_of
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.display import as_html, as_text
-from billframes.bulk.journal import FINISHED, Journal
+from billframes.bulk.journal import OUTCOMES, Journal
 from billframes.bulk.planned_changes import PlannedChanges, plan_changes, plan_failed, plan_reverse
 from billframes.errors import ParameterError
 from billframes.loading.connection import WritingConnection
@@ -41,20 +41,20 @@ __all__ = ["Outcomes", "Plan", "apply_journal", "make_plan"]
 
 class Plan(SuggestsNames):
     """
-    What an edited frame would change; made by the loaders' `plan`. Nothing is written until `apply`.
+    The changes that an edited frame would make; created by a loader's `plan`. Nothing is written until `apply`.
 
     Attributes
     ----------
     frame : DataFrame
-        A row for each cell that differs: `id` (missing for a record to be created), `column`, `before` and `after` as
-        text, `status`, `reason`, `action` (update, create or delete) and `row`, the place in the edited frame from 0.
-        A record in which nothing differs has one row without a column, with the status "no change".
+        One row for each cell that differs: `id` (missing for a new record), `column`, `before` and `after` as text,
+        `status`, `reason`, `action` (update, create or delete) and `row`, the position in the edited frame from 0.
+        A record without a difference has one row without a column, with the status "no change".
     counts : dict of str to int
-        How many records will be updated, created and deleted, then how many cells have each other status.
+        The number of records to update, create and delete, then the number of cells with each other status.
     notes : tuple of str
-        What to know beside the cells: columns that are not compared, and why.
+        Remarks on the whole frame: columns that are not compared, and edits that look like a mistake.
     requests : int
-        Requests that it took to make the plan.
+        The number of requests that it took to make the plan.
     """
 
     def __init__(self, connection: WritingConnection, resource: Resource, planned: PlannedChanges) -> None:
@@ -63,7 +63,7 @@ class Plan(SuggestsNames):
         self.notes = tuple(planned.notes)
         self.requests = planned.requests
         self.time = planned.time
-        self._begun = False
+        self._is_applied = False
         self._outcomes: Outcomes | None = None
 
     @property
@@ -73,12 +73,12 @@ class Plan(SuggestsNames):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Records by what will be done, and cells by status."""
+        """The number of records to update, create and delete, and of cells with each other status."""
         return self.changes.counts
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Every cell that differs."""
+        """One row for each cell that differs."""
         types = {
             "id": TEXT,
             "column": TEXT,
@@ -89,37 +89,39 @@ class Plan(SuggestsNames):
             "action": ACTIONS,
             "row": "Int64",
         }
-        return pd.DataFrame(series_of((row for change in self.changes for row in _rows(change)), types))
+        return pd.DataFrame(series_of((row for change in self.changes for row in _rows_of(change)), types))
 
     def apply(self, journal: str | Path | None = None, *, progress: bool | Progress | None = None) -> Outcomes:
         """
-        Send what will change, and return what became of each change.
+        Send the changes with the status `will change`, and return the outcome of each.
 
         Changes are sent side by side at the client's concurrency. Just before a record is written, the server is asked
-        whether somebody changed it since the plan was made; if so, it is skipped. One refusal does not stop the rest.
-        Deletions are sent last.
+        whether somebody changed it after the plan was made; if so, it is skipped. A refused change does not stop the
+        others. Deletions are sent last.
 
         Parameters
         ----------
         journal : str or Path, optional
-            The file that remembers each change before it is sent and after it is answered; a new one in
-            `billframes.bulk.journal.folder()` if not given. It holds narratives, is readable by you alone, and has no
-            credentials. It must not exist yet.
+            The file in which each change is saved before it is sent and after its response. It must not exist yet. If
+            not given, a new one in `billframes.bulk.journal.folder()`. It holds narratives and no credentials, and
+            only you can read it.
         progress : bool or callable, optional
             As for the loaders.
 
         Returns
         -------
         Outcomes
-            A DataFrame with a row for each change: `id`, `action`, `columns`, `outcome` and `reason`.
-            `.failed` plans again what did not happen; `.journal` is the file.
+            A DataFrame with one row for each change: `id`, `action`, `columns`, `outcome`, `reason` and `row`.
+            `.failed` plans the changes that failed again; `.journal` is the file's path.
 
         Raises
         ------
         ParameterError
             The plan has been applied before, or the journal exists or can't be written.
         AuthenticationError
-            The credential is not accepted. `bf.resume` goes on from there.
+            The credential is not accepted. `bf.resume` sends the other changes later.
+        TransportError
+            The server does not respond. `bf.resume` sends the other changes later.
 
         Examples
         --------
@@ -130,27 +132,27 @@ class Plan(SuggestsNames):
         >>> plan.reverse().apply()["outcome"].tolist()
         ['done', 'done']
         """
-        if self._begun:
+        if self._is_applied:
             raise ParameterError(
-                "This plan has been applied. Plan again from the frame, or take .failed of its outcomes; if it did not "
-                "end, bf.resume goes on with its journal."
+                "This plan has been applied. Plan again from the frame, or take .failed of its outcomes. If the apply "
+                "was interrupted, finish its journal with bf.resume."
             )
         with write_journal(journal, self.connection, self.resource, self.columns, self.changes, self.time) as opened:
-            self._begun = True
+            self._is_applied = True
             self._outcomes = apply_journal(self.connection, opened, progress, self.columns)
         return self._outcomes
 
     def reverse(self) -> Plan:
         """
-        Plan the way back after `apply`: the values from before for what was updated, the deletion of what was created.
+        Plan to undo `apply`: give updated records their values from before, and delete created records.
 
-        What somebody changed since is marked `changed since loaded`, what was billed since `billed`. A deletion can't
-        be undone, because a new record has another id: these are listed as `gone`.
+        Records that somebody changed since are marked `changed since loaded`, and billed records `billed`. A deletion
+        can't be undone, because a new record has another id; deleted records are listed as `gone`.
 
         Returns
         -------
         Plan
-            To be applied like any other.
+            The plan to apply.
 
         Raises
         ------
@@ -168,7 +170,7 @@ class Plan(SuggestsNames):
         return as_html(self.resource, self.changes, self.notes)
 
 
-def _rows(change: Change) -> Iterable[tuple[Any, ...]]:
+def _rows_of(change: Change) -> Iterable[tuple[Any, ...]]:
     if change.action == "delete" or not change.cells:
         yield (change.id, None, None, None, change.status, change.reason or None, change.action, change.place)
         return
@@ -188,17 +190,17 @@ def make_plan(
 
 class Outcomes(pd.DataFrame):
     """
-    What became of each change of a plan; made by `Plan.apply` and `bf.resume`.
+    The outcome of each change of a plan; created by `Plan.apply` and `bf.resume`.
 
-    A DataFrame with a row for each change: `id` (str; of a created record if it is known), `action` (category),
+    A DataFrame with one row for each change: `id` (str; for a created record, if known), `action` (category),
     `columns` (str, the columns that were sent), `outcome` (category: done, changed since planned, billed, refused,
-    gone, uncertain, failed), `reason` (str) and `row` (Int64, the place in the edited frame from 0). Frames made
-    from it are plain ones.
+    gone, uncertain, failed), `reason` (str) and `row` (Int64, the position in the edited frame from 0). Frames derived
+    from it are plain DataFrames.
 
     Attributes
     ----------
     journal : Path
-        The journal's file.
+        The path of the journal.
     """
 
     # pandas keeps these as attributes instead of making them columns.
@@ -211,27 +213,27 @@ class Outcomes(pd.DataFrame):
 
     @property
     def journal(self) -> Path:
-        """The journal's file."""
+        """The path of the journal."""
         return self._applied.journal
 
     @property
     def failed(self) -> Plan:
         """
-        Plan again the changes that were refused, skipped or could not be sent, against the server's present state.
+        Plan the changes again that were refused, skipped or could not be sent, against the server's current state.
 
-        Uncertain ones are not in it: look at the record first, then plan it again yourself.
+        Uncertain changes are not in it: look at the record first, and plan them again yourself.
         """
         connection, resource, journal = self._applied
         return Plan(connection, resource, plan_failed(connection, resource, journal))
 
     def reverse(self) -> Plan:
-        """Plan the way back; as `Plan.reverse`."""
+        """Plan to undo the changes, as `Plan.reverse` does."""
         connection, resource, journal = self._applied
         return Plan(connection, resource, plan_reverse(connection, resource, journal))
 
 
 class _Applied(NamedTuple):
-    """The journal that was applied; it has the changes from which other plans are made."""
+    """The journal that was applied. Further plans are made from its changes."""
 
     connection: WritingConnection
     resource: Resource
@@ -246,7 +248,7 @@ def apply_journal(
 ) -> Outcomes:
     """Send the unfinished changes of a journal, as `send_journal` does, and return the outcomes of all its changes."""
     send_journal(connection, journal, progress, columns)
-    types = {"id": TEXT, "action": ACTIONS, "columns": TEXT, "outcome": FINISHED, "reason": TEXT, "row": "Int64"}
+    types = {"id": TEXT, "action": ACTIONS, "columns": TEXT, "outcome": OUTCOMES, "reason": TEXT, "row": "Int64"}
     outcomes = Outcomes(series_of(journal.outcomes(), types))
     outcomes._applied = _Applied(connection, resource_of(journal), journal.path)
     return outcomes

@@ -17,10 +17,10 @@ from billframes._names import snake_case
 from billframes.bulk.cells import read_cell
 from billframes.bulk.changes import Change, Changes
 from billframes.bulk.columns import EditColumn, columns_of, load_columns
-from billframes.bulk.comparison import Comparison, deletions
-from billframes.bulk.edited import EditedRows, ids_given, read_edited
+from billframes.bulk.comparison import Comparison, compare_deletions
+from billframes.bulk.edited_frame import EditedRows, checked_ids, read_edited
 from billframes.bulk.journal import Entry, Journal
-from billframes.bulk.present import Server
+from billframes.bulk.record_reader import RecordReader
 from billframes.bulk.records import Record
 from billframes.errors import MirrorError, ParameterError
 from billframes.loading.connection import WritingConnection
@@ -102,21 +102,21 @@ def plan_changes(
     """
     if connection.tables is not None:
         raise MirrorError("A mirror can't be written to. Connect to the server, and plan there.")
-    delete, expected = ids_given(delete, resource), expected or {}
-    server = Server(connection)
+    delete, expected = checked_ids(delete, resource), expected or {}
+    reader = RecordReader(connection)
     columns = columns_of(resource)
     changes, notes = Changes(), list[str]()
     if edited is not None:
         # Before any request: a frame that can't be planned costs none.
         rows = read_edited(edited, resource, columns)
-        if resource.entity and any(str(name).startswith("cf_") for name in rows.unknown):
+        if resource.entity and any(str(name).startswith("cf_") for name in rows.unknown_columns):
             columns = columns_of(resource, definitions_of(connection, resource.entity))
-            server.requests += 1
+            reader.requests += 1
             rows = read_edited(edited, resource, columns)
         _check_apart(rows, delete)
-        changes, notes = Comparison(server, resource, columns, rows, expected).run(duplicates=duplicates)
-    changes += deletions(server, resource, columns, delete, expected)
-    return PlannedChanges(columns, changes, notes, server.requests, server.time)
+        changes, notes = Comparison(reader, resource, columns, rows, expected).compare(duplicates=duplicates)
+    changes += compare_deletions(reader, resource, columns, delete, expected)
+    return PlannedChanges(columns, changes, notes, reader.requests, reader.time)
 
 
 def _check_apart(rows: EditedRows, delete: Sequence[str]) -> None:

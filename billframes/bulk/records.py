@@ -1,6 +1,6 @@
-"""Records as the server has them, in little memory: an Arrow table, of which a few thousand rows are read at a time.
+"""Hold records of the server in little memory: in an Arrow table, of which a few thousand rows are read at a time.
 
-A Python object for each cell would take ten times as much.
+A Python object for each cell would take ten times as much memory.
 """
 
 from __future__ import annotations
@@ -14,48 +14,47 @@ import pyarrow as pa
 from billframes.bulk.cells import read_cell
 from billframes.bulk.columns import EditColumn
 
-__all__ = ["Hashes", "Record", "Records", "Texts", "hashes_of"]
+__all__ = ["Hashes", "PackedTexts", "Record", "Records", "hashes_of"]
 
-# Its cells by column.
+# The cells of one record by column.
 Record: TypeAlias = Mapping[str, Any]
 Hashes: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
-_BLOCK = 5_000
+_BLOCK_SIZE = 5_000
 
 
 def hashes_of(ids: Iterable[str]) -> Hashes:
-    """Return a number for each id, in whichever case it is written."""
+    """Return a hash for each id, the same for upper and lower case."""
     return np.fromiter((hash(each.casefold()) for each in ids), np.int64)
 
 
-class Texts:
-    """Texts that are iterated many times, without a Python object for each; None is kept."""
+class PackedTexts:
+    """Texts, or None, held without a Python object for each. They can be iterated many times."""
 
     def __init__(self, parts: Iterable[Sequence[str | None]] = ()) -> None:
         self._texts = pa.chunked_array([pa.array(part, pa.string()) for part in parts], pa.string())
 
-    @property
-    def known(self) -> Texts:
-        """Those that are not None."""
-        texts = Texts()
+    def drop_none(self) -> PackedTexts:
+        """Return the texts without None."""
+        texts = PackedTexts()
         texts._texts = self._texts.drop_null()
         return texts
 
-    def part(self, start: int, stop: int) -> list[str | None]:
-        """Return some of them."""
-        part: list[str | None] = self._texts.slice(start, stop - start).to_pylist()
-        return part
+    def chunk(self, start: int, stop: int) -> list[str | None]:
+        """Return the texts from `start` to before `stop`."""
+        chunk: list[str | None] = self._texts.slice(start, stop - start).to_pylist()
+        return chunk
 
     def __len__(self) -> int:
         return len(self._texts)
 
     def __iter__(self) -> Iterator[Any]:
-        for start in range(0, len(self), _BLOCK):
-            yield from self.part(start, start + _BLOCK)
+        for start in range(0, len(self), _BLOCK_SIZE):
+            yield from self.chunk(start, start + _BLOCK_SIZE)
 
 
 class _Row(Mapping[str, Any]):
-    """A record of a list."""
+    """A row of a table's columns, as a record."""
 
     __slots__ = ("_lists", "_place")
 
@@ -85,7 +84,7 @@ class Records:
     id_ : str
         The column with ids.
     columns : sequence of EditColumn
-        Columns to read; those that a table lacks are left out.
+        The columns to read; columns that a table lacks are left out.
     """
 
     def __init__(self, id_: str, columns: Sequence[EditColumn]) -> None:
@@ -108,23 +107,25 @@ class Records:
         """Add one record."""
         self._singles[id_.casefold()] = record
 
-    def lacks(self, wanted: Hashes) -> Any:
-        """Return which of these hashes no record of a list has."""
+    def are_missing(self, wanted: Hashes) -> Any:
+        """Return which of these hashes are in no list, as an array of bool."""
         found = [hashes for _, hashes, _ in self._tables]
         return ~np.isin(wanted, np.concatenate(found)) if found else np.ones(len(wanted), bool)
 
-    def some(self, ids: Iterable[str]) -> dict[str, Record]:
-        """Return the records that exist of these, by id in lower case."""
+    def find(self, ids: Iterable[str]) -> dict[str, Record]:
+        """Return the records with these ids that exist, by id in lower case."""
         keys = {each.casefold() for each in ids}
         found = {key: self._singles[key] for key in keys if key in self._singles}
         wanted = hashes_of(keys)
         for table, hashes, order in self._tables:
-            inside = order[np.isin(hashes[order], wanted)] if len(wanted) > _BLOCK else _places(hashes, order, wanted)
-            found |= {key: row for key, row in self._rows(table.take(pa.array(inside))) if key in keys}
+            many = len(wanted) > _BLOCK_SIZE
+            rows = order[np.isin(hashes[order], wanted)] if many else _rows_with(hashes, order, wanted)
+            # Two ids can have the same hash.
+            found |= {key: row for key, row in self._rows(table.take(pa.array(rows))) if key in keys}
         return found
 
-    def has(self, name: str) -> bool:
-        """Tell whether a record has a value in a column."""
+    def has_values(self, name: str) -> bool:
+        """Tell whether any record has a value in a column."""
         for table, _, _ in self._tables:
             if name in table.column_names and table.column(name).null_count < len(table):
                 return True
@@ -133,8 +134,8 @@ class Records:
     def items(self) -> Iterator[tuple[str, Record]]:
         """Yield each id in lower case, with its record."""
         for table, _, _ in self._tables:
-            for start in range(0, len(table), _BLOCK):
-                yield from self._rows(table.slice(start, _BLOCK))
+            for start in range(0, len(table), _BLOCK_SIZE):
+                yield from self._rows(table.slice(start, _BLOCK_SIZE))
         yield from self._singles.items()
 
     def __len__(self) -> int:
@@ -144,12 +145,12 @@ class Records:
         lists = {self._id: table.column(self._id).to_pylist()}
         for each in self._columns:
             if each.name in table.column_names:
-                lists[each.name] = _cells(table.column(each.name), each)
+                lists[each.name] = _read_column(table.column(each.name), each)
         return [(id_.casefold(), _Row(lists, place)) for place, id_ in enumerate(lists[self._id])]
 
 
-def _places(hashes: Hashes, order: Any, wanted: Hashes) -> Any:
-    """Return the rows whose hashes are wanted."""
+def _rows_with(hashes: Hashes, order: Any, wanted: Hashes) -> Any:
+    """Return the rows whose hashes are wanted, by binary search: faster than `np.isin` for few."""
     first = np.searchsorted(hashes, wanted, "left", sorter=order)
     last = np.searchsorted(hashes, wanted, "right", sorter=order)
     return order[np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)] or [first])]
@@ -160,13 +161,13 @@ def _texts(cells: pa.ChunkedArray) -> Iterator[str]:
         yield from chunk.to_pylist()
 
 
-def _cells(cells: pa.ChunkedArray, column: EditColumn) -> list[Any]:
+def _read_column(cells: pa.ChunkedArray, column: EditColumn) -> list[Any]:
     read: list[Any] = []
     for chunk in cells.chunks:
         if not pa.types.is_dictionary(chunk.type) or len(chunk.dictionary) > len(chunk):
             read += [read_cell(column, value) for value in chunk.to_pylist()]
             continue
-        # Each text once, however many records have it.
+        # Each distinct text is converted once.
         values = [read_cell(column, value) for value in chunk.dictionary.to_pylist()]
         read += [None if index is None else values[index] for index in chunk.indices.to_pylist()]
     return read

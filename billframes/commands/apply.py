@@ -11,8 +11,8 @@ from pathlib import Path
 
 from billframes._messages import say
 from billframes._session import resume
-from billframes.bulk.changes import HELD
-from billframes.bulk.display import as_text, headline, not_done, summed_up
+from billframes.bulk.changes import NOT_SENT
+from billframes.bulk.display import as_text, changes_not_made, headline, outcome_counts
 from billframes.bulk.journal import Journal, folder
 from billframes.bulk.plan import Outcomes, Plan, make_plan
 from billframes.bulk.workbook import read_workbook
@@ -118,13 +118,13 @@ def _free(stem: str) -> str:
 
 
 def _not_sent(plan: Plan) -> int:
-    return sum(plan.counts[status] for status in HELD)
+    return sum(plan.counts[status] for status in NOT_SENT)
 
 
 def _print_outcomes(outcomes: Outcomes, plan: Plan | None) -> int:
     """Print what became of the changes, and return the exit code."""
-    say(f"{summed_up(outcomes)}.")
-    wrong = not_done(outcomes)
+    say(f"{outcome_counts(outcomes)}.")
+    wrong = changes_not_made(outcomes)
     for id_, columns, outcome, reason in wrong.head(_MOST).to_numpy():
         say(f"  {id_}  {columns}  [{outcome}{f': {reason}' if reason else ''}]")
     if len(wrong) > _MOST:

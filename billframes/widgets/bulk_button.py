@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipywidgets as w
 
-from billframes.bulk.display import headline, not_done, summed_up
+from billframes.bulk.display import changes_not_made, headline, outcome_counts
 from billframes.bulk.plan import Outcomes, Plan
 from billframes.errors import BillframesError, ParameterError
 from billframes.widgets._html import button, note, shown, text_of
@@ -74,10 +74,10 @@ def _became(outcomes: Outcomes) -> str:
     """Return what became of the changes as HTML."""
     rows = "".join(
         f"<tr>{''.join(f'<td>{text_of(cell)}</td>' for cell in row)}</tr>"
-        for row in not_done(outcomes).head(_MOST).to_numpy()
+        for row in changes_not_made(outcomes).head(_MOST).to_numpy()
     )
     table = f'<div class="bf-plan"><table><tbody>{rows}</tbody></table></div>' if rows else ""
-    return f'<p role="status">{text_of(summed_up(outcomes))}. Journal: {text_of(outcomes.journal)}</p>{table}'
+    return f'<p role="status">{text_of(outcome_counts(outcomes))}. Journal: {text_of(outcomes.journal)}</p>{table}'
 
 
 def apply_button(plan: Plan) -> ApplyButton:

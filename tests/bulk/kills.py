@@ -37,7 +37,7 @@ import billframes as bf
 from billframes.bulk import apply, plan
 bf.resume  # imports it before a job does
 from billframes.transport import http
-apply.SETTLED = apply.ABANDONED = 0.6
+apply.SETTLE_SECONDS = apply.ABANDONED_SECONDS = 0.6
 http.backoff = lambda _attempt: 0.02
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for line in sys.stdin:
@@ -100,7 +100,7 @@ class Jobs:
 def kills(number: int, seed: int = 0) -> int:
     """Kill so many applies; raise unless every change was made once and whole. Return how many were really cut off."""
     chosen, cut = random.Random(seed), 0
-    applying.SETTLED = applying.ABANDONED = 0.6
+    applying.SETTLE_SECONDS = applying.ABANDONED_SECONDS = 0.6
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         calm = stack.enter_context(Sandbox(audit=True))

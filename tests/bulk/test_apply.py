@@ -22,7 +22,7 @@ from billframes.sandbox import Sandbox, throttle as throttling
 from billframes.sandbox.fault_injection import BackgroundWriter, Trouble
 from billframes.sandbox.throttle import Throttle
 from billframes.transport import http
-from tests.bulk.colleague import edited_beside
+from tests.bulk.concurrent_edits import apply_beside_colleague
 from tests.bulk.conftest import Firm
 from tests.frames import assert_frame_equal
 
@@ -30,8 +30,8 @@ from tests.frames import assert_frame_equal
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.01)
-    monkeypatch.setattr(applying, "SETTLED", 0.0)
-    monkeypatch.setattr(applying, "ABANDONED", 0.0)
+    monkeypatch.setattr(applying, "SETTLE_SECONDS", 0.0)
+    monkeypatch.setattr(applying, "ABANDONED_SECONDS", 0.0)
 
 
 def new_rows(entries: pd.DataFrame, number: int, text: str = "New work") -> pd.DataFrame:
@@ -215,12 +215,12 @@ def test_a_colleague_who_writes_throughout_loses_nothing(firm, journal):
         assert (edited[id_] >= 1) == (outcome == "done")
 
 
-def test_in_waves_no_edit_that_a_colleague_made_before_the_look_is_lost(firm, journal):
-    seen = edited_beside(firm.sandbox, firm.client, 120, 60, journal)
-    assert seen.unseen == []
-    assert seen.waves > 50
-    assert seen.outcomes["changed since planned"] > 0
-    assert set(seen.outcomes) == {"done", "changed since planned"}
+def test_in_waves_no_edit_is_lost_that_a_colleague_made_before_the_record_was_read(firm, journal):
+    result = apply_beside_colleague(firm.sandbox, firm.client, 120, 60, journal)
+    assert result.lost_before_read == []
+    assert result.waves > 50
+    assert result.outcomes["changed since planned"] > 0
+    assert set(result.outcomes) == {"done", "changed since planned"}
 
 
 @pytest.mark.parametrize("throttle", [Throttle(at_once=3), Throttle(per_minute=35)], ids=["at once", "a minute"])
@@ -240,7 +240,7 @@ def test_a_days_quota_that_is_used_up_stops_the_apply_and_it_can_be_resumed_the_
         client = bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False)
         loaded = client.time_entries("2026-10", billed=False).head(180)
         plan = client.time_entries.plan(loaded.assign(description="Over two days"))
-        with pytest.raises(bf.TransportError, match=r"calls a day.*Go on with bf\.resume"):
+        with pytest.raises(bf.TransportError, match=r"calls a day.*Finish them later with bf\.resume"):
             plan.apply(journal)
         firm = Firm(sandbox=sandbox)
         assert 0 < len(firm.changes(0)) < 60
@@ -263,7 +263,7 @@ def interrupted(client: bf.Client, plan: bf.Plan, journal, after: int, monkeypat
 
     with monkeypatch.context() as patch:
         patch.setattr(type(client), "send", counted)
-        patch.setattr(Journal, "note", lambda *_: None)
+        patch.setattr(Journal, "save", lambda *_: None)
         with pytest.raises(SystemExit):
             plan.apply(journal)
 
@@ -291,10 +291,10 @@ def test_a_create_that_the_server_commits_after_its_process_was_killed_is_not_cr
     send, sent = type(firm.client).send, []
     with monkeypatch.context() as patch:
         patch.setattr(type(firm.client), "send", lambda *a, **k: (sent.append((a, k)), sys.exit())[1])
-        patch.setattr(Journal, "note", lambda *_: None)
+        patch.setattr(Journal, "save", lambda *_: None)
         with pytest.raises(SystemExit):
             plan.apply(journal)
-    monkeypatch.setattr(applying, "ABANDONED", 3.0)
+    monkeypatch.setattr(applying, "ABANDONED_SECONDS", 3.0)
     late = threading.Timer(0.3, lambda: send(*sent[0][0], **sent[0][1]))
     at = firm.position()
     late.start()
@@ -317,7 +317,7 @@ def test_a_create_that_cannot_be_told_from_a_colleagues_is_uncertain(firm, journ
         patch.setattr(type(firm.client), "send", lost)
         outcomes = plan.apply(journal)
     assert outcomes["outcome"].tolist() == ["uncertain"]
-    assert "look which is which" in outcomes["reason"].item()
+    assert "more records with these values than were sent" in outcomes["reason"].item()
     assert outcomes.failed.sent == []
 
 
@@ -372,7 +372,7 @@ def test_a_journal_is_not_written_by_two_at_once_and_not_overwritten(firm, journ
     with Journal.open(journal), pytest.raises(bf.ParameterError, match="is being written by another process"):
         bf.resume(journal, client=firm.client)
     plan = firm.client.time_entries.plan(firm.client.time_entries("2026-10", limit=1).assign(hours=1.01))
-    with pytest.raises(bf.ParameterError, match=re.escape("exists. bf.resume(")):
+    with pytest.raises(bf.ParameterError, match=re.escape("exists already. bf.resume(")):
         plan.apply(journal)
 
 

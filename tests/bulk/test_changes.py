@@ -11,9 +11,9 @@ AT = dt.datetime(2026, 10, 31, 20, tzinfo=dt.UTC)
 
 
 def change(number: int) -> Change:
-    present = {"modified_at": AT, "date": AT.date(), "description": f"Before {number}"}
+    current = {"modified_at": AT, "date": AT.date(), "description": f"Before {number}"}
     cells = [Cell("description", f"Before {number}", f"After {number}"), Cell("hours", 1.25, "two", "invalid", "no")]
-    return Change("update", number, f"{number:08}-1b5c-4f7a-9c1d-2f6f0c3e8a11", cells, present, twins=("a",))
+    return Change("update", number, f"{number:08}-1b5c-4f7a-9c1d-2f6f0c3e8a11", cells, current, existing_ids=("a",))
 
 
 def test_changes_come_back_in_their_order_with_what_is_kept_of_the_record():
@@ -22,8 +22,8 @@ def test_changes_come_back_in_their_order_with_what_is_kept_of_the_record():
     assert len(changes) == 2_501
     for number, each in zip(range(2_500), changes, strict=False):
         expected = change(number)
-        assert each.present == {"modified_at": AT, "date": AT.date()}
-        each.present = expected.present
+        assert each.current == {"modified_at": AT, "date": AT.date()}
+        each.current = expected.current
         assert each == expected
     assert list(changes)[-1] == Change("delete", None, "x", status="gone")
 

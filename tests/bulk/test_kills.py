@@ -10,6 +10,6 @@ from tests.bulk.kills import kills
 
 @pytest.mark.slow
 def test_a_dozen_kills_double_lose_and_tear_nothing(monkeypatch):
-    for name in ("SETTLED", "ABANDONED"):
+    for name in ("SETTLE_SECONDS", "ABANDONED_SECONDS"):
         monkeypatch.setattr(applying, name, getattr(applying, name))
     assert kills(12) >= 3

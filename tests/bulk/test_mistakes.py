@@ -55,7 +55,7 @@ def test_rows_that_were_moved_against_their_ids_are_not_sent(firm, entries):
 def test_texts_of_other_rows_are_noted_where_nothing_else_shows_that_rows_moved(firm, entries):
     edited = moved(entries.head(12))[["time_entry_id", "description"]]
     plan = firm.client.time_entries.plan(edited)
-    assert [note for note in plan.notes if note.startswith("12 of the new values in description are those of other")]
+    assert any(note.startswith("12 of the new values in description are the old values of") for note in plan.notes)
     # One text for all, and texts of their own, are what they look like.
     for texts in ("Call", [f"Call {row}" for row in range(12)]):
         assert firm.client.time_entries.plan(edited.assign(description=texts)).notes == ()
@@ -113,9 +113,9 @@ def test_a_date_of_another_year_and_a_day_of_90_hours_are_noted(firm, entries):
 def test_two_columns_in_each_others_place_are_noted(firm):
     matters = firm.client.matters().iloc[:5][["matter_id", "name", "reference"]]
     swapped = matters.rename(columns={"name": "reference", "reference": "name"})
-    (note,) = [each for each in firm.client.matters.plan(swapped).notes if "they have in" in each]
+    (note,) = [each for each in firm.client.matters.plan(swapped).notes if "swapped" in each]
     assert re.match(
-        r"5 rows get in (name|reference) what they have in (reference|name), .* in each other's place", note
+        r"In 5 rows, (name|reference) gets the old value of (reference|name), .* the two headings swapped", note
     )
     renamed = matters.assign(name="New " + matters["name"], reference="R-" + matters["reference"])
     assert firm.client.matters.plan(renamed).notes == ()
@@ -127,9 +127,9 @@ def test_dates_whose_day_and_month_changed_places_are_noted(firm, entries):
     rows = rows[(rows["day"] <= 12) & (rows["day"] != rows["month"])].iloc[1:5]
     turned = [dt.date(each.date.year, each.day, each.month) for each in rows.itertuples()]
     plan = firm.client.time_entries.plan(rows[["time_entry_id"]].assign(date=turned))
-    assert any(each.startswith("Dates whose day and month change places: 4.") for each in plan.notes)
+    assert any(each.startswith("Dates whose day and month are swapped: 4.") for each in plan.notes)
     moved_on = firm.client.time_entries.plan(rows[["time_entry_id"]].assign(date=rows["date"] + pd.Timedelta(days=1)))
-    assert not any("change places" in each for each in moved_on.notes)
+    assert not any("month are swapped" in each for each in moved_on.notes)
 
 
 def test_amounts_in_cents_are_noted(firm):

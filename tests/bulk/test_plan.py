@@ -198,9 +198,9 @@ def test_taking_a_fixed_fee_away_sends_the_zero_id(firm):
     covered = firm.client.time_entries(billing_type="fixedFee", billed=False, limit=500)
     covered = covered[covered["fixed_fee_id"].notna()].head(1)
     plan = firm.client.time_entries.plan(covered.assign(fixed_fee_id=None))
-    from billframes.bulk.changes import body_for
+    from billframes.bulk.changes import request_body
 
-    assert b"00000000-0000-0000-0000-000000000000" in body_for(plan.sent[0], plan.resource, plan.columns)
+    assert b"00000000-0000-0000-0000-000000000000" in request_body(plan.sent[0], plan.resource, plan.columns)
 
 
 def test_custom_fields_and_parts_of_nested_objects_can_be_edited(firm):
@@ -248,7 +248,7 @@ def test_a_plan_shows_itself_with_counts_on_top_and_escapes_what_it_shows(firm, 
     [
         (lambda entries: entries.drop(columns="time_entry_id"), "which time entries to change. Add it"),
         (lambda entries: entries.set_index("time_entry_id"), "time_entry_id is the frame's index"),
-        (lambda entries: pd.concat([entries, entries]), "stands in more than one row"),
+        (lambda entries: pd.concat([entries, entries]), "is in more than one row"),
         (lambda entries: entries.assign(time_entry_id="../users"), "is not an id"),
         (lambda entries: entries.assign(invoice_line_id=1).rename(columns={"time_entry_id": "id"}), "has no column"),
         (lambda _: "time_entries", "takes a frame of pandas, Polars or Arrow, not str"),

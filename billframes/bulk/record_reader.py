@@ -1,9 +1,9 @@
-"""Read the server's present state of some records, in as few requests as possible.
+"""Read the current state of some records from the server, in as few requests as possible.
 
-A list takes one request for a thousand records and can be narrowed by date, matter and user, but not by id; a single
-record takes one request each, and only it has the codes of expenses and fixed fees and the notes of matters and
-clients. The cheaper way is taken. Records that a list does not bring (their date was changed, or they are gone) are
-read one by one, so the result never depends on how well the list was narrowed.
+A list takes one request per thousand records. It can be filtered by date, matter and user, but not by id. A single
+record takes a request of its own, and only it has the codes of expenses and fixed fees and the notes of matters and
+clients. The way that takes fewer requests is used. Records that are not in the list are read one by one, as if their
+date was changed or they were deleted. So the result does not depend on the filters of the list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from billframes._names import snake_case
-from billframes.bulk.cells import values_of
+from billframes.bulk.cells import record_cells
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.records import Record, Records, hashes_of
 from billframes.errors import DecodeError, NotFoundError
@@ -30,40 +30,40 @@ from billframes.loading.query_args import build_request
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.resources import Resource
 
-__all__ = ["ListHint", "Server", "cells_of"]
+__all__ = ["ListHint", "RecordReader", "response_cells"]
 
-# Up to this many records are read one by one without looking for a cheaper way.
-FEW = 6
-# A list takes this many requests more than its pages, to be proved whole.
-_PROOF = 2
+# Up to this many records are read one by one without counting the list first.
+_FEW_RECORDS = 6
+# Requests that a list takes besides its pages, to prove that it is complete.
+_PROOF_REQUESTS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class ListHint:
     """
-    How a list can be narrowed to the records that are wanted.
+    Filters for a list that probably has the wanted records.
 
     Parameters
     ----------
     arguments : mapping
         Arguments of the loader: `start`, `end`, and filters.
     rows : int, optional
-        How many records it has, if known; otherwise they are counted first.
-    otherwise : ListHint, optional
-        For the records that this list does not bring, if reading them one by one takes more requests.
-    most : int, optional
-        How many of the wanted records it has at most, if known.
+        The number of records in the list; counted first if unknown.
+    fallback : ListHint, optional
+        Another list for records that are not in this one, if reading them one by one would take more requests.
+    at_most : int, optional
+        The highest possible number of wanted records in this list, if known.
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     rows: int | None = None
-    otherwise: ListHint | None = None
-    most: int | None = None
+    fallback: ListHint | None = None
+    at_most: int | None = None
 
 
-class Server:
+class RecordReader:
     """
-    Reads records, and counts the requests.
+    Reads records from the server, and counts the requests.
 
     Parameters
     ----------
@@ -86,25 +86,25 @@ class Server:
         ----------
         resource : Resource
         ids : iterable of str
-            Iterated twice.
+            Ids of the records; iterated twice.
         columns : sequence of EditColumn
             The columns to read.
         hint : ListHint, optional
-            How to narrow the list; the whole list if not given.
+            Filters for the list; the whole list if not given.
         """
         wanted = hashes_of(ids)
         found = Records(snake_case(resource.id), columns)
-        narrowed = (hint or ListHint()) if all(each.listed for each in columns) else None
-        while narrowed is not None:
-            missing = wanted[found.lacks(wanted)]
-            most = len(missing) if narrowed.most is None else min(len(missing), narrowed.most)
-            if self._list_is_cheaper(resource, most, narrowed):
-                found.add_list(self._list(resource, columns, narrowed.arguments), missing)
-            narrowed = narrowed.otherwise
-        lacking = found.lacks(wanted)
-        if lacking.any():
-            singles = [id_ for id_, lacks in zip(ids, lacking, strict=True) if lacks]
-            for id_, record in self._singles(resource, singles, columns):
+        hint = (hint or ListHint()) if all(each.listed for each in columns) else None
+        while hint is not None:
+            missing = wanted[found.are_missing(wanted)]
+            at_most = len(missing) if hint.at_most is None else min(len(missing), hint.at_most)
+            if self._list_is_cheaper(resource, at_most, hint):
+                found.add_list(self._list(resource, columns, hint.arguments), missing)
+            hint = hint.fallback
+        are_missing = found.are_missing(wanted)
+        if are_missing.any():
+            singles = [id_ for id_, is_missing in zip(ids, are_missing, strict=True) if is_missing]
+            for id_, record in self._read_singly(resource, singles, columns):
                 found.add_single(id_, record)
         return found
 
@@ -123,62 +123,62 @@ class Server:
             select=sorted({each.select for each in columns if each.select}),
         )
         table = load(self.connection, request, to="arrow", progress=False)
-        told = told_of(table) or {}
-        self.requests += told.get("requests") or 0
-        self._read_at(dt.datetime.fromisoformat(str(told["time"])) if told.get("time") else None)
+        info = told_of(table) or {}
+        self.requests += info.get("requests") or 0
+        self._note_time(dt.datetime.fromisoformat(str(info["time"])) if info.get("time") else None)
         return table
 
     def count(self, resource: Resource, arguments: Mapping[str, Any]) -> int:
-        """Return how many records a list has."""
+        """Return the number of records in a list."""
         filters = {name: value for name, value in arguments.items() if name not in {"start", "end"}}
         period = {name: arguments[name] for name in ("start", "end") if name in arguments}
         self.requests += 1
         return count_records(self.connection, build_request(resource, filters, **period, select=()))
 
     def _list_is_cheaper(self, resource: Resource, wanted: int, hint: ListHint) -> bool:
-        if wanted <= FEW:
+        if wanted <= _FEW_RECORDS:
             return False
         rows = self.count(resource, hint.arguments) if hint.rows is None else hint.rows
-        return math.ceil(rows / self.connection.page_size) + _PROOF < wanted
+        return math.ceil(rows / self.connection.page_size) + _PROOF_REQUESTS < wanted
 
-    def _singles(
+    def _read_singly(
         self, resource: Resource, ids: Sequence[str], columns: Sequence[EditColumn]
     ) -> list[tuple[str, Record]]:
         self.requests += len(ids)
         with ThreadPoolExecutor(self.connection.concurrency) as pool:
-            records = pool.map(lambda id_: self.single(resource, id_, columns), ids)
+            records = pool.map(lambda id_: self.record(resource, id_, columns), ids)
             try:
                 return [(id_, each) for id_, each in zip(ids, records, strict=True) if each is not None]
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
-    def single(self, resource: Resource, id_: str, columns: Sequence[EditColumn]) -> Record | None:
+    def record(self, resource: Resource, id_: str, columns: Sequence[EditColumn]) -> Record | None:
         """Return the cells of one record; None if it does not exist."""
         path = f"{resource.path}/{segment(id_, 'id')}"
         try:
             answer = self.connection.fetch(path, resource=resource.name)
         except NotFoundError:
             return None
-        self._read_at(answer.date)
-        return cells_of(answer.body, resource, id_, columns)
+        self._note_time(answer.date)
+        return response_cells(answer.body, resource, id_, columns)
 
-    def _read_at(self, date: dt.datetime | None) -> None:
+    def _note_time(self, date: dt.datetime | None) -> None:
         self.time = date if self.time is None else self.time
 
 
-def cells_of(body: bytes, resource: Resource, id_: str, columns: Sequence[EditColumn]) -> Record:
+def response_cells(body: bytes, resource: Resource, id_: str, columns: Sequence[EditColumn]) -> Record:
     """
-    Return the cells of a single record's answer.
+    Return the cells of a single record from the body of its response.
 
     Raises
     ------
     DecodeError
-        The answer breaks the API's description, or is of another record.
+        The response does not fit the API's description, or has another record.
     """
     struct = decode_single(body, resource.detail, resource.name, id_name=resource.id, id=id_)
     name = snake_case(resource.id)
-    came = getattr(struct, name)
-    if not same_id(str(came), id_):
-        raise DecodeError(f"{resource.name}: asked for record {id_}, the server answered with another one.")
-    return {name: came, **values_of(struct, columns, resource)}
+    returned = getattr(struct, name)
+    if not same_id(str(returned), id_):
+        raise DecodeError(f"{resource.name}: record {id_} was requested, and the server returned another one.")
+    return {name: returned, **record_cells(struct, columns, resource)}

@@ -1,7 +1,7 @@
-"""Read an edited frame of any engine: which column is which, which rows are new, and what says when it was loaded.
+"""Read an edited frame of any engine: its columns, its rows, which rows are new, and how it was loaded.
 
-Everything that makes a frame unusable as a whole is refused here, before any request: no id column, an id twice, a
-frame of another resource.
+A frame that can't be planned at all is refused here, before any request: one without the column of ids, with an id
+twice, or of another resource.
 """
 
 from __future__ import annotations
@@ -20,33 +20,34 @@ from billframes._export import is_cut
 from billframes._names import closest, snake_case
 from billframes.bulk.cells import UnreadableError, read_cell
 from billframes.bulk.columns import EditColumn
-from billframes.bulk.records import Texts, hashes_of
+from billframes.bulk.records import PackedTexts, hashes_of
 from billframes.errors import ParameterError
 from billframes.loading.ids import identifier, segment
 from billframes.loading.load_info import LoadInfo, load_info, told_of
 from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, INVOICES, MATTERS, TIME_ENTRIES, Resource
 
-__all__ = ["EditedRow", "EditedRows", "Percentage", "Unreadable", "ids_given", "read_edited"]
+__all__ = ["EditedRow", "EditedRows", "Percentage", "UnreadableCell", "checked_ids", "read_edited"]
 
-# What `astype(str)` makes of missing values.
+# The texts that `astype(str)` makes of missing values.
 _MISSING_AS_TEXT = frozenset({"nan", "NaN", "NaT", "<NA>", "None"})
-# A point before three digits groups thousands in some countries.
+# In some countries, a point before three digits separates thousands.
 _AMBIGUOUS = re.compile(r"[+-]?[1-9][0-9]{0,2}[.][0-9]{3}")
-# Rows converted to Python values at once.
+# Rows that are converted to Python values at once.
 _CHUNK = 2_000
-_NAMED = 3
+# Ids named in a message.
+_MOST_NAMED = 3
 
 
 class Percentage(float):
-    """A number that its sheet shows as a percentage."""
+    """A number that the workbook shows as a percentage."""
 
     def __str__(self) -> str:
         return f"{float(self):.10g} (shown as a percentage)"
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A cell that can't be read: what it shows, and what is expected."""
+class UnreadableCell:
+    """A cell that can't be read: the text that it shows, and the problem with the expected value."""
 
     shown: str
     expected: str
@@ -54,7 +55,7 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class EditedRow:
-    """A row of the edited frame: its place from 0, its id (None for a new record), and its cells by column."""
+    """A row of the edited frame: its position from 0, its id (None for a new record), and its cells by column."""
 
     place: int
     id: str | None
@@ -70,7 +71,7 @@ class EditedRows:
     frame : narwhals DataFrame
     resource : Resource
     columns : mapping of str to EditColumn
-        Every column the resource has.
+        All columns of the resource.
     info : LoadInfo, optional
         How the frame was loaded.
     """
@@ -85,37 +86,37 @@ class EditedRows:
         self._frame = frame
         self._id = snake_case(resource.id)
         self.info = info
-        self.known = [name for name in frame.columns if name in columns]
-        self.unknown = [name for name in frame.columns if name not in columns]
+        self.known_columns = [name for name in frame.columns if name in columns]
+        self.unknown_columns = [name for name in frame.columns if name not in columns]
         self._columns = columns
         # None for new rows.
-        self.ids = Texts([_id_of(value, resource) for value in part] for part in _parts(frame[self._id]))
-        known = self.ids.known
+        self.ids = PackedTexts([_id_of(value, resource) for value in chunk] for chunk in _chunks(frame[self._id]))
+        known = self.ids.drop_none()
         if len(np.unique(hashes_of(known))) < len(known):
-            _check_twice(known, resource)
+            _check_unique(known, resource)
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def values(self, column: str) -> Iterator[Any]:
-        """Yield a column's cells; none if the frame lacks it."""
+        """Yield a column's cells; nothing if the frame lacks the column."""
         if column in self._frame.columns:
-            for part in _parts(self._frame[column]):
-                yield from (_cell(self._columns[column], value) for value in part)
+            for chunk in _chunks(self._frame[column]):
+                yield from (_cell(self._columns[column], value) for value in chunk)
 
     def is_empty(self, column: str) -> bool:
-        """Tell whether a column has no value in any row that is not new."""
+        """Tell whether a column has no value in the rows of existing records."""
         rows = zip(self.ids, self.values(column), strict=True)
         return all(value is None for id_, value in rows if id_ is not None)
 
-    def parts(self) -> Iterator[list[EditedRow]]:
+    def chunks(self) -> Iterator[list[EditedRow]]:
         """Yield the rows, some thousand at a time."""
-        names = [name for name in self.known if name != self._id]
+        names = [name for name in self.known_columns if name != self._id]
         for start in range(0, len(self.ids), _CHUNK):
-            part = self._frame[start : start + _CHUNK]
-            lists = [part[name].to_list() for name in names]
+            chunk = self._frame[start : start + _CHUNK]
+            lists = [chunk[name].to_list() for name in names]
             rows = []
-            for place, id_ in enumerate(self.ids.part(start, start + _CHUNK)):
+            for place, id_ in enumerate(self.ids.chunk(start, start + _CHUNK)):
                 cells = {name: _cell(self._columns[name], each[place]) for name, each in zip(names, lists, strict=True)}
                 rows.append(EditedRow(start + place, id_, cells))
             yield rows
@@ -128,7 +129,7 @@ def read_edited(edited: Any, resource: Resource, columns: Mapping[str, EditColum
     Raises
     ------
     ParameterError
-        It is not a frame, has no id column, an id twice, an id that can't be one, or is a frame of another resource.
+        It is not a frame, has no column of ids, an id twice or an invalid id, or is a frame of another resource.
     """
     try:
         frame = nw.from_native(edited, eager_only=True)
@@ -142,27 +143,27 @@ def read_edited(edited: Any, resource: Resource, columns: Mapping[str, EditColum
     return EditedRows(frame, resource, columns, load_info(edited))
 
 
-def ids_given(ids: Any, resource: Resource) -> list[str]:
-    """Return the ids given as `delete=`, each once."""
-    several = [ids] if isinstance(ids, str) or not hasattr(ids, "__iter__") else list(ids)
-    given = [identifier(each, "delete", snake_case(resource.id)) for each in several]
+def checked_ids(ids: Any, resource: Resource) -> list[str]:
+    """Return the ids passed as `delete=`; raise `ParameterError` if one is invalid or there twice."""
+    ids_list = [ids] if isinstance(ids, str) or not hasattr(ids, "__iter__") else list(ids)
+    given = [identifier(each, "delete", snake_case(resource.id)) for each in ids_list]
     for each in given:
         segment(each, "delete")
-    _check_twice(given, resource)
+    _check_unique(given, resource)
     return given
 
 
 def _check_resource(names: Sequence[str], edited: Any, resource: Resource) -> None:
-    told = told_of(edited)
-    loaded = told.get("resource") if isinstance(told, Mapping) else None
+    """Raise `ParameterError` if the frame is of another resource, or lacks the column of ids."""
+    load = told_of(edited)
+    loaded = load.get("resource") if isinstance(load, Mapping) else None
     if loaded is not None and loaded != resource.name:
         raise ParameterError(
             f"This frame was loaded as {loaded}, so {resource.name}.plan can't take it; use {loaded}.plan."
         )
     id_ = snake_case(resource.id)
-    own = [name for name, each in _IDS.items() if name in names and each not in _NAMED_BY[resource.name]]
-    if own:
-        other = own[0]
+    other = next((name for name, each in _IDS.items() if name in names and each not in _MAY_NAME[resource.name]), None)
+    if other is not None:
         raise ParameterError(
             f"The frame has the column {other!r}, so its rows are {_IDS[other].replace('_', ' ')}, not "
             f"{resource.name.replace('_', ' ')}. Use bf.{_IDS[other]}, or drop the column if it is your own."
@@ -170,7 +171,7 @@ def _check_resource(names: Sequence[str], edited: Any, resource: Resource) -> No
     if id_ not in names:
         if id_ in getattr(getattr(edited, "index", None), "names", ()):
             raise ParameterError(f"{id_} is the frame's index, and has to be a column: use edited.reset_index().")
-        # Other records' ids look alike, and are something else.
+        # The names of other records' ids look similar, but must not be suggested.
         hint = closest(id_, [name for name in names if name not in _IDS])
         raise ParameterError(
             f"The frame has no column {id_!r}, so it does not say which {resource.name.replace('_', ' ')} to change."
@@ -179,8 +180,8 @@ def _check_resource(names: Sequence[str], edited: Any, resource: Resource) -> No
 
 
 _IDS = {snake_case(each.id): each.name for each in (TIME_ENTRIES, EXPENSES, FIXED_FEES, INVOICES, MATTERS, CLIENTS)}
-# Records that a record of each resource names by id, and itself.
-_NAMED_BY = {
+# The resources whose ids a record of each resource has.
+_MAY_NAME = {
     "time_entries": {"time_entries", "fixed_fees", "invoices", "matters", "clients"},
     "expenses": {"expenses", "invoices", "matters", "clients"},
     "fixed_fees": {"fixed_fees", "invoices", "matters", "clients"},
@@ -189,7 +190,7 @@ _NAMED_BY = {
 }
 
 
-def _parts(values: nw.Series[Any]) -> Iterator[list[Any]]:
+def _chunks(values: nw.Series[Any]) -> Iterator[list[Any]]:
     """Yield a column's values, some thousand at a time."""
     for start in range(0, len(values), _CHUNK):
         yield values[start : start + _CHUNK].to_list()
@@ -197,25 +198,22 @@ def _parts(values: nw.Series[Any]) -> Iterator[list[Any]]:
 
 def _cell(column: EditColumn, value: Any) -> Any:
     try:
-        _check_typed(column, value)
+        _check_unambiguous(column, value)
         return read_cell(column, value)
     except UnreadableError as error:
-        return Unreadable(str(value), str(error))
+        return UnreadableCell(str(value), str(error))
 
 
-def _check_typed(column: EditColumn, value: Any) -> None:
+def _check_unambiguous(column: EditColumn, value: Any) -> None:
     """
-    Refuse what a person or a program means otherwise than it would be read.
+    Raise `UnreadableError` if a cell probably means something else than it would be read as.
 
-    Raises
-    ------
-    UnreadableError
-        It is a percentage of hours or money, a text such as "1.250" that is another number elsewhere, "nan", or a text
-        that Excel holds in part.
+    These are a percentage as hours or money, a text such as "1.250" that is another number in other countries, a text
+    such as "nan", and a text that was cut to fit an Excel cell.
 
     Examples
     --------
-    >>> _check_typed(EditColumn("amount", "money"), "1.250")
+    >>> _check_unambiguous(EditColumn("amount", "money"), "1.250")
     Traceback (most recent call last):
     billframes.bulk.cells.UnreadableError: is 1250 in some countries and 1.25 in others; give a number
     """
@@ -240,12 +238,14 @@ def _id_of(value: Any, resource: Resource) -> str | None:
     return str(text)
 
 
-def _check_twice(ids: Iterable[str], resource: Resource) -> None:
+def _check_unique(ids: Iterable[str], resource: Resource) -> None:
     uses = Counter(each.casefold() for each in ids)
     twice = [each for each, number in uses.items() if number > 1]
     if twice:
-        named = ", ".join(twice[:_NAMED]) + (f" and {len(twice) - _NAMED:,} more" if len(twice) > _NAMED else "")
+        named = ", ".join(twice[:_MOST_NAMED]) + (
+            f" and {len(twice) - _MOST_NAMED:,} more" if len(twice) > _MOST_NAMED else ""
+        )
         raise ParameterError(
-            f"{snake_case(resource.id)} {named} stands in more than one row, so it is not clear what the record is to "
+            f"{snake_case(resource.id)} {named} is in more than one row, so it is not clear what the record is to "
             "become. Keep one row for each id."
         )

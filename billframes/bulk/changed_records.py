@@ -1,0 +1,195 @@
+"""Find the records that were changed by one list request, instead of reading each record.
+
+Lists take `modifiedSince`. A record that the list shows with another `modified_at` than the plan has was changed by
+somebody else. All other records were unchanged at the moment of the response. The next list begins at the newest
+`modified_at` of the records in the list, so only the server's clock counts. It begins a little earlier, because a
+server can show a change later than another change with a later date. Every ten seconds, a whole minute is requested
+again.
+
+A list is used only if it is proved right. It must contain the records that were just written, have a `modified_at` for
+each record, and have no record that was last changed long before. Otherwise `next_list` returns None, and each record
+has to be read.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from billframes._names import snake_case
+from billframes.bulk.cells import read_cell
+from billframes.bulk.columns import EditColumn, raw_value
+from billframes.errors import BillframesError
+from billframes.loading.connection import WritingConnection
+from billframes.paging.strategy import OVERLAP
+from billframes.schema.decode import decode_page, earlier
+from billframes.schema.resources import Resource
+
+__all__ = ["ChangeList", "ChangedRecord", "ChangedRecords"]
+
+# How far before the newest change of one list the next one begins. A fast server shows its writes within milliseconds,
+# and to list a record again takes it about a hundredth of the time of a write.
+_OVERLAP = dt.timedelta(seconds=0.25)
+# Servers state the time in whole seconds, and some compare whole seconds.
+_SECOND = dt.timedelta(seconds=1)
+# Pages overlap by this many records, in case earlier records are deleted between two pages.
+_PAGES_OVERLAP = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedRecord:
+    """
+    A record in a list of changes.
+
+    Parameters
+    ----------
+    id : str
+        The id in lower case.
+    values : tuple
+        The values from which `modified_at` and `billed` were read, as the server sent them.
+    modified_at : datetime
+    billed : bool
+        Whether the record is on an invoice.
+    """
+
+    id: str
+    values: tuple[Any, ...]
+    modified_at: dt.datetime
+    billed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeList:
+    """
+    A list of changes.
+
+    Parameters
+    ----------
+    records : list of ChangedRecord
+    requested_at : float
+        When the list was requested, by `time.monotonic`.
+    next_start : datetime
+        The `modifiedSince` of the next list.
+    """
+
+    records: list[ChangedRecord]
+    requested_at: float
+    next_start: dt.datetime
+
+
+class ChangedRecords:
+    """
+    The records of one resource that were changed, read by list requests.
+
+    Parameters
+    ----------
+    connection : WritingConnection
+    resource : Resource
+    columns : mapping of str to EditColumn
+    since : datetime
+        When the first record of the plan was read, by the server's clock.
+    """
+
+    def __init__(
+        self, connection: WritingConnection, resource: Resource, columns: Mapping[str, EditColumn], since: dt.datetime
+    ) -> None:
+        self._connection, self._resource = connection, resource
+        self._id = snake_case(resource.id)
+        self._columns = [columns[name] for name in ("modified_at", "billed") if name in columns]
+        # A change can become visible late, so that the plan did not see it.
+        self._first = self._since = earlier(since, OVERLAP)
+        # The records of the last list by id.
+        self._last: dict[str, ChangedRecord] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def since(self) -> dt.datetime:
+        """The `modifiedSince` of the next list: changes before it are known."""
+        return self._since
+
+    def next_list(self, written: Collection[str], pages: int) -> ChangeList | None:
+        """
+        Return the records that were changed since the last call; None if the list is not proved right.
+
+        Parameters
+        ----------
+        written : collection of str
+            Ids of records that were written since the last call. The list must contain them.
+        pages : int
+            The largest number of requests.
+        """
+        changes = self._read(self._since, pages)
+        if changes is None:
+            return None
+        before, now = self._last, {each.id: each for each in changes.records}
+        if not {id_.casefold() for id_ in written} <= now.keys() | before.keys():
+            return None
+        self._last = now
+        with self._lock:
+            self._since = max(self._since, changes.next_start)
+        return replace(changes, records=[each for each in changes.records if before.get(each.id) is not each])
+
+    def last_minute(self, pages: int) -> ChangeList | None:
+        """Return the records that were changed in the last minute; None if the list is not proved right."""
+        with self._lock:
+            since = max(self._first, earlier(self._since, OVERLAP))
+        return self._read(since, pages)
+
+    def _read(self, since: dt.datetime, pages: int) -> ChangeList | None:
+        records: dict[str, ChangedRecord] = {}
+        requested_at, offset, now = time.monotonic(), 0, None
+        try:
+            for _ in range(pages):
+                size, total, date = self._add_page(since, offset, records)
+                now = now or date
+                if now is None or total is None or not size:
+                    break
+                if offset + size >= total:
+                    # The next list must not begin in the future, even if a record has such a date.
+                    dates = [each.modified_at for each in records.values() if each.modified_at <= now + _SECOND]
+                    next_start = earlier(max(dates), _OVERLAP) if dates else since
+                    return ChangeList(list(records.values()), requested_at, next_start)
+                offset += max(1, size - _PAGES_OVERLAP)
+            empty = now is not None and not records and total == 0
+            return ChangeList([], requested_at, since) if empty else None
+        except (BillframesError, _UnreliableError):
+            return None
+
+    def _add_page(
+        self, since: dt.datetime, offset: int, records: dict[str, ChangedRecord]
+    ) -> tuple[int, int | None, dt.datetime | None]:
+        """Request a page and add its records; return its size, the list's total, and the server's time."""
+        query = (
+            ("limit", str(self._connection.page_size)),
+            ("offset", str(offset)),
+            ("select", "meta"),
+            ("modifiedSince", since.replace(tzinfo=None).isoformat() + "Z"),
+        )
+        answer = self._connection.fetch(self._resource.path, query, resource=self._resource.name)
+        page = decode_page(answer.body, self._resource)
+        for record in page.data or ():
+            changed = self._changed_record(record)
+            if changed.modified_at < since - _SECOND:
+                raise _UnreliableError
+            records[changed.id] = changed
+        return len(page.data or ()), page.pagination.total if page.pagination else None, answer.date
+
+    def _changed_record(self, record: Any) -> ChangedRecord:
+        """Return a record of the list; the same object as in the last list if its values are the same."""
+        id_ = str(getattr(record, self._id)).casefold()
+        values = tuple(raw_value(record, each) for each in self._columns)
+        before = self._last.get(id_)
+        if before is not None and before.values == values:
+            return before
+        modified_at, *billed = (read_cell(each, value) for each, value in zip(self._columns, values, strict=True))
+        if modified_at is None:
+            raise _UnreliableError
+        return ChangedRecord(id_, values, modified_at, billed == [True])
+
+
+class _UnreliableError(Exception):
+    """The list is not what was requested."""
