@@ -74,10 +74,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _made(rows: pd.DataFrame, title: str, book: Book) -> dict[str, bytes]:
+    from billframes.report.distinct_names import DistinctNames
     from billframes.report.prebill_sheets import prebill_page, prebill_workbook
-    from billframes.report.tables import NamesApart
 
-    rows = NamesApart(book.clients, book.matters, book.users)(rows)
+    rows = DistinctNames(book.clients, book.matters, book.users)(rows)
     page = prebill_page(rows, title=title, data=book.loaded_on("invoices"))
     return {PAGE: page.encode(), WORKBOOK: prebill_workbook(rows)}
 

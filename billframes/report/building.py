@@ -1,11 +1,12 @@
-"""Run the report notebook and write the pages: papermill with a separate kernel, nbconvert, and Chromium for PDF.
+"""Run the report's notebook in a separate kernel, and write the page as HTML or print it to PDF.
 
-Reports for several lawyers are one run: the cells after the load are repeated for each, so the data are loaded once.
+Reports for several lawyers are made in one run. The data are loaded once, and the cells after the load are repeated for
+each lawyer.
 
-The address and credential reach the kernel through its environment, so neither the notebook's parameters nor its
+The address and credential are passed to the kernel by its environment, so neither the notebook's parameters nor its
 outputs contain them. An error in the kernel is raised again here with its own type.
 
-Chromium is offline and receives the page as text; it also sets the page numbers. The time of printing in the PDF is
+Chromium is offline and receives the page as text. It also adds the page numbers. The time of printing in the PDF is
 replaced by a fixed one, so that the same page gives the same bytes.
 """
 
@@ -22,16 +23,22 @@ from typing import Any, Literal
 from billframes import errors
 from billframes._export import check_out, write
 from billframes.errors import BillframesError, ConfigError
-from billframes.report.kernel import OPEN_KERNEL, check_private_kernels, kernel_with, private_folder, transport_in
+from billframes.report.kernel import (
+    NO_PRIVATE_SOCKETS,
+    check_private_kernels,
+    kernel_with,
+    private_folder,
+    transport_in,
+)
 
 __all__ = ["Format", "build", "build_each", "check_extras", "chromium", "print_pages"]
 
 Format = Literal["html", "pdf"]
 Step = Callable[[str], None]
-# Marks the cells after which the report of the next scope begins.
-_TURN = "billframes_turn"
-# Seconds after which a cell without a result counts as stuck. Loading a big firm takes minutes, not hours.
-PATIENCE = 3600
+# The metadata of cells with which the report of the next scope begins.
+_NEXT_SCOPE = "billframes_next_scope"
+# Seconds after which a cell is stopped. Loading a big firm takes minutes, not hours.
+CELL_TIMEOUT = 3600
 _HEADING = re.compile(r'<section[^>]* id="([^"]+)"[^>]*>\s*<h2[^>]*>(.*?)</h2>', re.DOTALL)
 _KEY_POINTS = "key-points"
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -54,12 +61,12 @@ def build(
         The notebook's parameters: `month` and, optionally, `title`, `settings`, `as_of`, `generated`, `remark`, `only`
         and `narratives`.
     out : Path
-        Where to write. An existing file is replaced at the end, and left unchanged if the report fails.
+        The file to write. An existing file is replaced only when the report is complete.
     environment : mapping of str to (str or None), optional
         Environment variables for the kernel only; None removes a variable. By default the kernel connects as this
         machine is configured.
     step : callable, optional
-        Called with a short text at each step.
+        Called with a short text when each step begins.
     format : {"html", "pdf"}
         The PDF is the HTML page, printed by Chromium.
 
@@ -72,7 +79,7 @@ def build(
     ------
     ConfigError
         The extra `billframes[report]` or Chromium is not installed, no API is configured, or narratives are requested
-        on a machine whose other users could read them from the kernel.
+        on a machine where other users could read them from the kernel.
     ParameterError
         The month is invalid, or `out` can't be written.
     BillframesError
@@ -105,19 +112,19 @@ def build_each(
         check_private_kernels()
     for out in outs.values():
         check_out(out)
-    say = step or _silent
-    say("Starting a kernel")
-    notebook = _run({**parameters, "only": next(iter(outs))}, list(outs)[1:], environment or {}, say)
-    say("Writing the page" if len(outs) == 1 else f"Writing {len(outs)} pages")
+    announce = step or (lambda _text: None)
+    announce("Starting a kernel")
+    notebook = _run({**parameters, "only": next(iter(outs))}, list(outs)[1:], environment or {}, announce)
+    announce("Writing the page" if len(outs) == 1 else f"Writing {len(outs)} pages")
     title = f"Billing report {parameters['month']}"
-    pages = [_page(each, title) for each in _split(notebook)]
-    printed = print_pages(pages) if format == "pdf" else [each.encode() for each in pages]
-    for out, content in zip(outs.values(), printed, strict=True):
+    pages = [_render(each, title) for each in _split(notebook)]
+    contents = print_pages(pages) if format == "pdf" else [each.encode() for each in pages]
+    for out, content in zip(outs.values(), contents, strict=True):
         write(out, content)
 
 
 def check_extras(format: str = "html", *, extra: str = "report") -> None:  # noqa: A002
-    """Raise `ConfigError` if a package that the format needs is not installed; it names the extra that brings it."""
+    """Raise `ConfigError` if a package that the format needs is not installed. The message names the extra."""
     if format == "pdf":
         chromium()
     try:
@@ -131,70 +138,68 @@ def check_extras(format: str = "html", *, extra: str = "report") -> None:  # noq
         ) from error
 
 
-def _silent(_what: str) -> None:
-    """Say nothing."""
-
-
-def _run(parameters: Mapping[str, Any], more: Sequence[str], environment: Mapping[str, str | None], say: Step) -> Any:
+def _run(
+    parameters: Mapping[str, Any], more_scopes: Sequence[str], environment: Mapping[str, str | None], announce: Step
+) -> Any:
     import nbformat
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
-    def announce(cell: Any, cell_index: int) -> None:
+    def announce_cell(cell: Any, cell_index: int) -> None:
         if "step" in cell.metadata:
-            say(cell.metadata["step"])
+            announce(cell.metadata["step"])
 
     source = resources.files("billframes.report").joinpath("monthly.ipynb").read_text(encoding="utf-8")
     with private_folder() as folder:
         if transport_in(folder) == "tcp":
-            say(OPEN_KERNEL)
+            announce(NO_PRIVATE_SOCKETS)
         try:
             return papermill.execute_notebook(
-                _repeated(nbformat.reads(source, as_version=4), more),  # type: ignore[no-untyped-call]
+                _repeat_cells(nbformat.reads(source, as_version=4), more_scopes),  # type: ignore[no-untyped-call]
                 None,
                 parameters=dict(parameters),
                 kernel_name="python3",
                 progress_bar=False,
                 kernel_manager_class=kernel_with(environment, folder),
-                on_cell_start=announce,
-                # ipykernel logs about its sockets and its shutdown; errors in cells are raised anyway.
+                on_cell_start=announce_cell,
+                # Without ipykernel's log of its sockets and shutdown. Errors in cells are raised anyway.
                 extra_arguments=["--IPKernelApp.log_level=50"],
-                timeout=PATIENCE,
+                timeout=CELL_TIMEOUT,
             )
         except PapermillExecutionError as error:
-            raise _as_raised(error) from error
+            raise _original_error(error) from error
 
 
-def _repeated(notebook: Any, more: Sequence[str]) -> Any:
-    """Repeat the cells after the load for each further scope, each time after a cell that selects the scope."""
+def _repeat_cells(notebook: Any, more_scopes: Sequence[str]) -> Any:
+    """Repeat the cells after the load for each further scope, after a cell that selects the scope."""
     from nbformat.v4 import new_code_cell
 
     load = next(place for place, cell in enumerate(notebook.cells) if "report.load(" in cell.source)
-    shown = notebook.cells[load + 1 :]
-    for scope in more:
-        turn = new_code_cell(f"firm = firm.only({scope!r})", metadata={_TURN: True})  # type: ignore[no-untyped-call]
-        notebook.cells += [turn, *(new_code_cell(each.source, metadata=dict(each.metadata)) for each in shown)]  # type: ignore[no-untyped-call]
+    sections = notebook.cells[load + 1 :]
+    for scope in more_scopes:
+        selection = new_code_cell(f"firm = firm.only({scope!r})", metadata={_NEXT_SCOPE: True})  # type: ignore[no-untyped-call]
+        notebook.cells += [selection, *(new_code_cell(each.source, metadata=dict(each.metadata)) for each in sections)]  # type: ignore[no-untyped-call]
     return notebook
 
 
 def _split(notebook: Any) -> list[Any]:
     """Split the notebook into one for each scope."""
-    turns = [place for place, cell in enumerate(notebook.cells) if _TURN in cell.metadata]
-    ends = zip([0, *turns], [*turns, len(notebook.cells)], strict=True)
-    return [type(notebook)({**notebook, "cells": notebook.cells[first:last]}) for first, last in ends]
+    starts = [place for place, cell in enumerate(notebook.cells) if _NEXT_SCOPE in cell.metadata]
+    spans = zip([0, *starts], [*starts, len(notebook.cells)], strict=True)
+    return [type(notebook)({**notebook, "cells": notebook.cells[start:end]}) for start, end in spans]
 
 
-def _as_raised(error: Any) -> BillframesError:
+def _original_error(error: Any) -> BillframesError:
     """Return the error that stopped the kernel, with its own type if it is a billframes error."""
     kind = getattr(errors, error.ename, None)
-    words = _ANSI.sub("", str(error.evalue)).strip()
+    message = _ANSI.sub("", str(error.evalue)).strip()
     if isinstance(kind, type) and issubclass(kind, BillframesError):
-        return kind(words)
-    # Its message may contain data from the frames. The cause has it, which --debug shows.
+        return kind(message)
+    # The original message may contain data of the frames. It is in the cause, which --debug shows.
     return BillframesError(f"The report's notebook stopped with {error.ename}; --debug shows where and why.")
 
 
-def _page(notebook: Any, title: str) -> str:
+def _render(notebook: Any, title: str) -> str:
     from nbconvert.exporters.templateexporter import TemplateExporter
 
     with resources.as_file(resources.files("billframes.report")) as folder:
@@ -206,7 +211,7 @@ def _page(notebook: Any, title: str) -> str:
 
 
 def _with_contents(html: str) -> str:
-    """Insert a list of the page's sections after the key points, or the cover if there are none."""
+    """Insert a list of the page's sections after the key points, or after the cover if there are none."""
     found = [(id_, title) for id_, title in _HEADING.findall(html) if id_ != _KEY_POINTS]
     links = "".join(f'<li><a href="#{id_}">{title}</a></li>' for id_, title in found)
     contents = f'<nav class="contents" aria-label="Contents"><ol>{links}</ol></nav>'
@@ -216,8 +221,8 @@ def _with_contents(html: str) -> str:
     return html[:place] + contents + html[place:] if found and place >= len(end) else html
 
 
-# The first has no window to show and starts in a third of the time.
-_NAMES = (
+# The first one has no window and starts in a third of the time.
+_CHROMIUM_NAMES = (
     "chromium-headless-shell",
     "chromium",
     "chromium-browser",
@@ -226,13 +231,13 @@ _NAMES = (
     "chrome",
     "msedge",
 )
-_STAMP = re.compile(rb"(/(?:CreationDate|ModDate) \(D:)\d{14}([^)]*\))")
-_EPOCH = b"20000101000000"
+_PDF_DATE = re.compile(rb"(/(?:CreationDate|ModDate) \(D:)\d{14}([^)]*\))")
+_FIXED_DATE = b"20000101000000"
 
 
 def chromium() -> str:
     """
-    Return the path of Chromium: `BILLFRAMES_CHROMIUM`, or the first one on the PATH.
+    Return the path of Chromium: the value of `BILLFRAMES_CHROMIUM`, or the first one on the PATH.
 
     Raises
     ------
@@ -248,11 +253,11 @@ def chromium() -> str:
     named = os.environ.get("BILLFRAMES_CHROMIUM")
     if named and not Path(named).is_file():
         raise ConfigError(f"BILLFRAMES_CHROMIUM is {named!r}, but there is no such file.")
-    found = named or next(filter(None, map(shutil.which, _NAMES)), None)
+    found = named or next(filter(None, map(shutil.which, _CHROMIUM_NAMES)), None)
     if found is None:
         raise ConfigError(
-            "PDF reports are printed by Chromium, and none is on the PATH; install it, say where it is by "
-            "BILLFRAMES_CHROMIUM, or make the report with --format html and print that."
+            "PDF reports are printed by Chromium, which is not on the PATH. Install it, set BILLFRAMES_CHROMIUM to its "
+            "path, or make the report with --format html and print that."
         )
     return found
 
@@ -266,7 +271,7 @@ def print_pages(pages: Sequence[str], *, paper: str = "A4") -> list[bytes]:
     pages : sequence of str
         HTML without references to other files.
     paper : str
-        A size that Chromium knows, such as "A4" or "Letter".
+        A paper size that Chromium knows, such as "A4" or "Letter".
     """
     executable = chromium()
     from playwright.sync_api import Error, sync_playwright
@@ -276,16 +281,16 @@ def print_pages(pages: Sequence[str], *, paper: str = "A4") -> list[bytes]:
             browser = driver.chromium.launch(executable_path=executable, args=["--disable-gpu"])
             try:
                 context = browser.new_context(offline=True, java_script_enabled=False)
-                return [_printed(context.new_page(), each, paper) for each in pages]
+                return [_print(context.new_page(), each, paper) for each in pages]
             finally:
                 browser.close()
     except Error as error:
-        raise BillframesError("Chromium could not print the report; --debug shows what it said.") from error
+        raise BillframesError("Chromium could not print the report; --debug shows its message.") from error
 
 
-def _printed(page: Any, text: str, paper: str) -> bytes:
+def _print(page: Any, text: str, paper: str) -> bytes:
     # The page's own CSS sets margins and page numbers.
     page.set_content(text)
     pdf: bytes = page.pdf(format=paper, print_background=True, outline=True, tagged=True)
     page.close()
-    return _STAMP.sub(rb"\g<1>" + _EPOCH + rb"\g<2>", pdf)
+    return _PDF_DATE.sub(rb"\g<1>" + _FIXED_DATE + rb"\g<2>", pdf)

@@ -31,7 +31,7 @@ from billframes.report.kernel import (
     skip_unused_grammar,
 )
 from billframes.report.loading import load, read_month
-from billframes.report.scope import Scope, choose, every, file_names
+from billframes.report.scope import Scope, all_scopes, file_names, find_scope
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]
 
@@ -53,7 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("month", nargs="?", metavar="MONTH", help="such as 2026-10 (default: last month)")
     add_connection(parser, more=", in 2026-10 by default")
     parser.add_argument(
-        "--out", metavar="FILE", help="where to write (default: billframes-MONTH.html, here); of several, a folder"
+        "--out",
+        metavar="FILE",
+        help="the file to write (default: billframes-MONTH.html in this folder); with --all-responsible, a folder",
     )
     parser.add_argument(
         "--settings",
@@ -61,22 +63,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the firm's settings: holidays, leave, targets (default: the profile's)",
     )
     parser.add_argument(
-        "--format", metavar="|".join(FORMATS), help="html, xlsx or pdf (default: as --out ends, else html)"
+        "--format", metavar="|".join(FORMATS), help="html, xlsx or pdf (default: from the ending of --out, else html)"
     )
     parser.add_argument("--narratives", action="store_true", help="list time entries with their descriptions")
-    whose = parser.add_mutually_exclusive_group()
-    whose.add_argument("--client", metavar="WHICH", help="of one client, by name, reference or id")
-    whose.add_argument("--practice-area", metavar="WHICH", help="of one practice area, by name or id")
-    whose.add_argument("--responsible", metavar="WHO", help="of one lawyer's matters, by name, e-mail address or id")
-    whose.add_argument("--all-responsible", action="store_true", help="a report for each responsible lawyer")
+    scope = parser.add_mutually_exclusive_group()
+    scope.add_argument("--client", metavar="WHICH", help="report on one client, by name, reference or id")
+    scope.add_argument("--practice-area", metavar="WHICH", help="report on one practice area, by name or id")
+    scope.add_argument(
+        "--responsible", metavar="WHO", help="report on one lawyer's matters, by name, e-mail address or id"
+    )
+    scope.add_argument("--all-responsible", action="store_true", help="write a report for each responsible lawyer")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the report, say where it is, and return the exit code."""
+    """Write the report, print its path, and return the exit code."""
     args.format = _format(args)
     first = read_month(args.month or (DEMO_MONTH if args.demo else "last month"))
     out = Path(args.out).absolute() if args.out else None
-    _check(args, out)
+    _check_options(args, out)
     now = dt.datetime.now().astimezone()
     parameters: dict[str, Any] = {"month": f"{first:%Y-%m}", "generated": f"{long_date(now.date())}, {now:%H:%M}"}
     if args.narratives:
@@ -85,17 +89,17 @@ def run(args: argparse.Namespace) -> int:
         FirmSettings.load(args.settings)
         parameters["settings"] = str(Path(args.settings).absolute())
     steps = _Steps()
-    with _demo(steps) if args.demo else _own(first, now.date(), args) as (environment, more):
+    with _demo(steps) if args.demo else _configured(first, now.date(), args) as (environment, more):
         outs = _outs(args, first, out, environment)
         _make(args.format, {**more, **parameters}, outs, environment, steps)
-    steps.done()
+    steps("Done")
     for path in outs.values():
         say(path)
     return 0
 
 
 def _format(args: argparse.Namespace) -> str:
-    """Return the format, from the option or the ending of the file."""
+    """Return the format from the option, or from the ending of the file."""
     if args.format and args.format not in FORMATS:
         raise ParameterError(f"--format {args.format} is not known; it takes {', '.join(FORMATS)}.")
     if not args.out or args.all_responsible or Path(args.out).is_dir():
@@ -103,34 +107,34 @@ def _format(args: argparse.Namespace) -> str:
     ending = re.sub(r"^htm$", "html", Path(args.out).suffix.lower().removeprefix("."))
     if ending and ending not in FORMATS and not args.format:
         endings = ", ".join(f".{each}" for each in FORMATS)
-        raise ParameterError(f"--out {Path(args.out).name} ends with none of {endings}; rename it, or give --format.")
+        raise ParameterError(f"--out {Path(args.out).name} must end with one of {endings}; rename it, or add --format.")
     if args.format and ending in FORMATS and ending != args.format:
-        raise ParameterError(f"--out {Path(args.out).name} contradicts --format {args.format}; leave one of them out.")
+        raise ParameterError(f"--out {Path(args.out).name} contradicts --format {args.format}; remove one of them.")
     return args.format or ending or FORMATS[0]
 
 
-def _check(args: argparse.Namespace, out: Path | None) -> None:
-    """Refuse invalid options before any work starts."""
+def _check_options(args: argparse.Namespace, out: Path | None) -> None:
+    """Raise an error for invalid options before any work starts."""
     if args.format == "xlsx":
-        # Workbooks need matplotlib, which takes a third of a second to load.
+        # This imports matplotlib, which takes a third of a second.
         from billframes.report.workbook import check_writer
 
         check_writer()
     else:
         skip_unused_grammar()
-        # The demonstration's page needs a sandbox, too, and nothing of what prints and writes workbooks.
+        # The extra "demo" has what an HTML page of the sandbox's firm needs, and nothing for PDF and workbooks.
         check_extras(args.format, extra="demo" if args.demo and args.format == "html" else "report")
         if args.narratives:
             check_private_kernels()
     if args.all_responsible:
         if out and out.exists() and not out.is_dir():
-            raise ParameterError(f"--out {out} is a file; with --all-responsible, name the folder to write to.")
+            raise ParameterError(f"--out {out} is a file; with --all-responsible, give the folder to write to.")
     elif out:
         check_out(out)
 
 
 def _outs(args: argparse.Namespace, first: dt.date, out: Path | None, environment: Environment) -> dict[str, Path]:
-    """Return the file of each report by the code of its scope; the firm's code is empty."""
+    """Return the file of each report by the code of its scope. The code of the whole firm is empty."""
     month, folder = f"{first:%Y-%m}", Path.cwd()
     scopes = _scopes(args, first, environment)
     if not scopes:
@@ -145,44 +149,50 @@ def _outs(args: argparse.Namespace, first: dt.date, out: Path | None, environmen
 
 
 def _scopes(args: argparse.Namespace, first: dt.date, environment: Environment) -> list[Scope]:
-    wanted = {key: getattr(args, key) for key in SLICE_KEYS if getattr(args, key) is not None}
-    if not (wanted or args.all_responsible):
+    texts = {key: getattr(args, key) for key in SLICE_KEYS if getattr(args, key) is not None}
+    if not (texts or args.all_responsible):
         return []
     with _client(environment) as client:
         firm = book(first, month_end(first), client=client)
         if args.all_responsible:
-            return every(firm, "responsible")
-        return [choose(firm, key, text) for key, text in wanted.items()]
+            return all_scopes(firm, "responsible")
+        return [find_scope(firm, key, text) for key, text in texts.items()]
 
 
 def _make(
-    kind: str, parameters: dict[str, Any], outs: Mapping[str, Path], environment: Environment, steps: _Steps
+    format: str,  # noqa: A002
+    parameters: dict[str, Any],
+    outs: Mapping[str, Path],
+    environment: Environment,
+    steps: _Steps,
 ) -> None:
-    if kind == "xlsx":
-        _workbooks(parameters, outs, environment, steps)
+    if format == "xlsx":
+        _write_workbooks(parameters, outs, environment, steps)
         return
-    how: dict[str, Any] = {"environment": environment, "step": steps, **({"format": kind} if kind == "pdf" else {})}
+    options: dict[str, Any] = {"environment": environment, "step": steps}
+    if format == "pdf":
+        options["format"] = format
     (code, out), *more = outs.items()
     if more:
-        build_each(parameters, outs, **how)
+        build_each(parameters, outs, **options)
     else:
-        build({**parameters, **({"only": code} if code else {})}, out, **how)
+        build({**parameters, **({"only": code} if code else {})}, out, **options)
 
 
-def _workbooks(
+def _write_workbooks(
     parameters: Mapping[str, Any], outs: Mapping[str, Path], environment: Environment, steps: _Steps
 ) -> None:
     """Write Excel workbooks without a kernel. Files are written only when all workbooks are complete."""
     from billframes.report.workbook import workbook
 
     steps("Loading time, invoices and matters")
-    loads = {name: parameters[name] for name in ("month", "settings", "as_of") if name in parameters}
-    says = {name: parameters[name] for name in ("title", "remark", "generated", "narratives") if name in parameters}
+    of_load = {name: parameters[name] for name in ("month", "settings", "as_of") if name in parameters}
+    texts = {name: parameters[name] for name in ("title", "remark", "generated", "narratives") if name in parameters}
     with _client(environment) as client:
-        month = load(**loads, client=client)
+        month = load(**of_load, client=client)
         steps("Computing the figures")
-        made = [workbook(month.only(code), **says) for code in outs]
-    for out, content in zip(outs.values(), made, strict=True):
+        contents = [workbook(month.only(code), **texts) for code in outs]
+    for out, content in zip(outs.values(), contents, strict=True):
         write(out, content)
 
 
@@ -190,7 +200,7 @@ def _client(environment: Environment) -> Client:
     """Connect in the same way as the kernel."""
     if path := environment.get(MIRROR_VARIABLE):
         return cast("Client", mirror(path))
-    away = {name: os.environ.pop(name) for name, value in environment.items() if value is None and name in os.environ}
+    unset = {name: os.environ.pop(name) for name, value in environment.items() if value is None and name in os.environ}
     try:
         return Client(
             environment.get("BILLFRAMES_BASE_URL"),
@@ -199,41 +209,34 @@ def _client(environment: Environment) -> Client:
             progress=False,
         )
     finally:
-        os.environ.update(away)
+        os.environ.update(unset)
 
 
 class _Steps:
     """Prints each step to stderr with the seconds since the start."""
 
     def __init__(self) -> None:
-        self._begun = time.monotonic()
+        self._start = time.monotonic()
 
-    def __call__(self, what: str) -> None:
-        say(f"{time.monotonic() - self._begun:5.1f} s  {what}", error=True)
-
-    def done(self) -> None:
-        self("Done")
+    def __call__(self, step: str) -> None:
+        say(f"{time.monotonic() - self._start:5.1f} s  {step}", error=True)
 
 
-Kernel = tuple[Environment, dict[str, str]]
-
-
-def _checked(path: str) -> str:
-    """Return where a mirror is, or say that it can't be read."""
-    opened = mirror(path)
-    _ = opened.version
-    return opened.path
+# The kernel's environment, and parameters of the notebook.
+Source = tuple[Environment, dict[str, str]]
 
 
 @contextmanager
-def _own(first: dt.date, today: dt.date, args: argparse.Namespace) -> Iterator[Kernel]:
-    """Connect to the profile's or the configured API, or read a mirror. The current month is counted up to today."""
+def _configured(first: dt.date, today: dt.date, args: argparse.Namespace) -> Iterator[Source]:
+    """Read the configured API or a mirror. The current month is counted up to today."""
     if first > today:
         raise ParameterError(f"{first:%Y-%m} has not begun yet; give a month up to {today:%Y-%m}.")
-    # Fails now if nothing is configured or a setting or the mirror is invalid, and not after a kernel has started.
+    # Opening it here raises errors of the configuration before a kernel is started.
     environment: Environment = {}
     if args.mirror:
-        environment = {MIRROR_VARIABLE: _checked(args.mirror)}
+        opened = mirror(args.mirror)
+        _ = opened.version
+        environment = {MIRROR_VARIABLE: opened.path}
     else:
         with Client(profile=args.connection) as client:
             _ = client.settings
@@ -242,8 +245,8 @@ def _own(first: dt.date, today: dt.date, args: argparse.Namespace) -> Iterator[K
 
 
 @contextmanager
-def _demo(step: _Steps) -> Iterator[Kernel]:
-    """Start the sandbox in this process. The kernel reaches it over HTTP."""
-    step("Starting the sandbox with its made-up firm")
+def _demo(steps: _Steps) -> Iterator[Source]:
+    """Start the sandbox in this process."""
+    steps("Starting the sandbox with its made-up firm")
     with demonstration() as (environment, settings):
         yield environment, {"title": DEMO_FIRM, "remark": DEMO_REMARK, "settings": settings}

@@ -1,4 +1,4 @@
-"""E-billing: the items of the month that clients’ portals would reject, by responsible lawyer."""
+"""E-billing: the items of the month that clients' portals would reject."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from billframes.book import Book
 from billframes.ebilling import ledes_check
-from billframes.report.tables import NamesApart
+from billframes.report.distinct_names import DistinctNames
 
 __all__ = ["EBilling", "check_e_billing"]
 
@@ -20,20 +20,20 @@ _UNKNOWN = "its code is not known"
 @dataclass(frozen=True)
 class EBilling:
     """
-    Findings on the month's work that is not billed yet.
+    Findings on the month's work that is on no final invoice.
 
     Parameters
     ----------
     findings : DataFrame
-        The result of `ledes_check` for what would be rejected, a row a finding.
-    unread : frozenset of (str, str)
+        The rows of `ledes_check` for items that would be rejected, one row per finding.
+    unknown_codes : frozenset of (str, str)
         Items whose codes are not known, with their matters.
     needed : bool
         Whether matters need LEDES.
     """
 
     findings: pd.DataFrame = field(default_factory=pd.DataFrame)
-    unread: frozenset[tuple[str, str]] = frozenset()
+    unknown_codes: frozenset[tuple[str, str]] = frozenset()
     needed: bool = False
 
     @property
@@ -42,51 +42,52 @@ class EBilling:
         return int(self.findings["item_id"].nunique()) if len(self.findings) else 0
 
     @property
-    def line(self) -> str:
-        """The findings in one line; empty if no matter needs LEDES."""
+    def summary(self) -> str:
+        """The findings in a few sentences; empty if no matter needs LEDES."""
         if not self.needed:
             return ""
-        more = f" The codes of {len(self.unread)} expenses and fixed fees are not known." if self.unread else ""
+        unknown = len(self.unknown_codes)
+        more = f" The codes of {unknown} expenses and fixed fees are not known." if unknown else ""
         if not self.rejected:
-            return f"E-billing: no item of the month’s work on matters with LEDES billing would be rejected.{more}"
+            return f"E-billing: clients’ portals would reject nothing of the month’s work on no final invoice.{more}"
         items = self.findings.dropna(subset=["item_id"]).drop_duplicates("item_id")
-        counts = Counter(items["responsible_name"].fillna("nobody responsible"))
+        counts = Counter(items["responsible_name"].fillna("Unassigned"))
         names = ", ".join(
             f"{name} {count}" for name, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
         )
         noun = "item" if self.rejected == 1 else "items"
         return (
-            f"E-billing: {self.rejected} {noun} of the month’s work that is not billed yet would be rejected, by "
-            f"responsible lawyer: {names}.{more}"
+            f"E-billing: clients’ portals would reject {self.rejected} {noun} of the month’s work on no final invoice. "
+            f"By responsible lawyer: {names}.{more}"
         )
 
-    def of(self, matter_ids: set[str]) -> EBilling:
+    def for_matters(self, matter_ids: set[str]) -> EBilling:
         """Return the findings on some of the matters with LEDES billing."""
         if not (self.needed and matter_ids):
             return EBilling()
         found = self.findings
         found = found[found["matter_id"].isin(matter_ids)].reset_index(drop=True) if len(found) else found
-        return EBilling(found, frozenset(each for each in self.unread if each[1] in matter_ids), needed=True)
+        return EBilling(found, frozenset(each for each in self.unknown_codes if each[1] in matter_ids), needed=True)
 
 
 def check_e_billing(book: Book, first: dt.date, last: dt.date) -> EBilling:
     """
     Check the month's work on matters with LEDES billing that is on no final invoice.
 
-    Codes of expenses and fixed fees are read one by one, only for matters that require them; from a mirror, only those
-    that it remembers are known.
+    Codes of expenses and fixed fees are loaded one by one, only for matters that require them. A mirror knows only the
+    codes that it has stored.
 
     Parameters
     ----------
     book : Book
-        The firm's.
+        The firm's book.
     first, last : date
     """
     if not book.matters["ledes_enabled"].fillna(False).any():
         return EBilling()
     found = ledes_check(book, start=first, end=last, progress=False)
-    found = NamesApart(book.clients, book.matters, book.users)(found[found["severity"] == "rejected"])
-    unread = found["problem"].str.startswith(_UNKNOWN)
-    items = found.loc[unread, ["item_id", "matter_id"]]
-    known = found[~unread].reset_index(drop=True)
+    found = DistinctNames(book.clients, book.matters, book.users)(found[found["severity"] == "rejected"])
+    unknown = found["problem"].str.startswith(_UNKNOWN)
+    items = found.loc[unknown, ["item_id", "matter_id"]]
+    known = found[~unknown].reset_index(drop=True)
     return EBilling(known, frozenset(items.itertuples(index=False, name=None)), needed=True)

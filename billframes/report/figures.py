@@ -1,7 +1,7 @@
-"""The figures of a month: headlines beside earlier periods, and what people reached of their targets.
+"""The headline figures of a month beside those of earlier periods, and people's targets with what they reached.
 
-Headlines are compared with the month before, the same month a year ago, and the year to date; targets of client hours
-and billed fees are shown for the month and the year to date.
+Headlines are compared with the month before and the same month a year ago, and years to date with each other. Targets
+of client hours and billed fees are for the month and for the year to date.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from billframes.analysis.capacity import prorated
 from billframes.analysis.checked_frames import collect_warnings
 from billframes.analysis.metrics import Measure, divided, summed
 from billframes.analysis.spec import measure, measures
-from billframes.report.html import Cell, is_outside, outside, unit_of
-from billframes.report.month import LEAST_HOURS, LOOK_BACK, Month
+from billframes.report.html import Cell, is_outside, outside_notes, unit_of
+from billframes.report.month import LEAST_HOURS, YEAR, Month
 
-__all__ = ["Figure", "Targets", "Tile", "figures", "month_targets", "tiles"]
+__all__ = ["Headline", "Targets", "Tile", "figures", "month_targets", "tiles"]
 
 NAN = math.nan
 _PERIODS = ("now", "before", "year_ago", "to_date", "year_ago_to_date")
 
 
 @dataclass(frozen=True)
-class Figure:
+class Headline:
     """
     One headline figure.
 
@@ -38,13 +38,13 @@ class Figure:
     unit : str
         As `billframes._show.format_number` takes it.
     now, before, year_ago, to_date, year_ago_to_date : float
-        The figure of this month, last month, the same month a year ago, and of the years to date. NaN if there is none.
+        The figure of this month, last month, the same month a year ago, and both years to date. NaN if it is unknown.
     mark : str
-        "*" if earlier months are shown as they stand today, "†" if no earlier figure is known.
+        "*" if earlier months are shown as of today, "†" if no earlier figure is known.
     group : str
         The heading above it.
     column : str
-        The column of an analysis that it is; empty if there is none.
+        The analysis column of the figure; empty if there is none.
     currency : str
         Empty if the figure is not money.
     """
@@ -64,31 +64,31 @@ class Figure:
     @property
     def measure(self) -> Measure | None:
         """The declaration of its column."""
-        return _OWN.get(self.column) or measure(self.column)
+        return _NOT_IN_ANALYSES.get(self.column) or measure(self.column)
 
     @property
     def by_period(self) -> tuple[float, ...]:
-        """Figures of this month, last month, a year ago, the year to date, and last year to the same month."""
+        """The figures of this month, last month, a year ago, the year to date, and last year to the same month."""
         return (self.now, self.before, self.year_ago, self.to_date, self.year_ago_to_date)
 
     @property
     def cells(self) -> list[Cell]:
         """The texts: this month, last month and change, a year ago and change, both years to date and change."""
-        made = [self._cell(self.now)]
+        texts = [self._cell(self.now)]
         for then in (self.before, self.year_ago):
-            made += [self._cell(then), self._change(self.now, then)]
-        return [*made, *map(self._cell, self.by_period[3:]), self._change(self.to_date, self.year_ago_to_date)]
+            texts += [self._cell(then), self._change(self.now, then)]
+        return [*texts, *map(self._cell, self.by_period[3:]), self._change(self.to_date, self.year_ago_to_date)]
 
     @property
     def is_part(self) -> bool:
         """Whether the figure is a part of the one above it."""
-        return self.name.startswith("of these")
+        return self.name.startswith("of which")
 
     def why_outside(self) -> list[str]:
         """Say what a ratio below 0% or above 100% means."""
         if not self.measure:
             return []
-        return outside([""] * len(self.by_period), self.by_period, self.measure)
+        return outside_notes([""] * len(self.by_period), self.by_period, self.measure)
 
     def _cell(self, value: float) -> Cell:
         return Cell(format_number(value, self.unit), self.measure is not None and is_outside(value, self.measure))
@@ -99,7 +99,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Tile:
-    """A figure on top of the page, with what stands below it."""
+    """A figure at the top of the page, with the lines below it."""
 
     name: str
     value: str
@@ -114,23 +114,23 @@ _OVERDUE_SHARE = Measure(
     "ratio",
     "Overdue ÷ receivables.",
     below="credits exceed what is overdue",
-    above="credits that are not due are taken off the whole",
+    above="credits that are not due reduce the whole",
 )
 _NOT_FINAL = summed(
     "not_final_amount",
-    "of these on no final invoice yet",
+    "of which on no final invoice yet",
     "money",
     "Worth of the month’s billable time on no invoice, or on one that is not final.",
 )
-_OWN = {each.name: each for each in (_OVERDUE_SHARE, _NOT_FINAL)}
-# Columns; their titles are the figures' names.
+_NOT_IN_ANALYSES = {each.name: each for each in (_OVERDUE_SHARE, _NOT_FINAL)}
+# Columns, whose titles are the figures' names.
 _WORK = ("client_hours", "utilization", "cohort_amount", _NOT_FINAL.name)
 _BILLING = ("billed_amount", "worked_amount", "write_down_amount", "billing_realization", "settlement_ratio")
-# They change after the month, so earlier months had more time to change.
-_CHANGING = frozenset({_NOT_FINAL.name, "settlement_ratio"})
+# These change after the month ends, so earlier months had more time to change.
+_STILL_CHANGING = frozenset({_NOT_FINAL.name, "settlement_ratio"})
 
 
-def figures(month: Month) -> list[Figure]:
+def figures(month: Month) -> list[Headline]:
     """Compute the headline figures in the order of the report."""
     rows = [
         *_compared(month, _WORK, "Work done in the month"),
@@ -140,25 +140,25 @@ def figures(month: Month) -> list[Figure]:
     return [each for each in rows if not (month.scope and each.name == "Utilization")]
 
 
-def tiles(month: Month, rows: list[Figure]) -> list[Tile]:
-    """Choose the figures on top of the page, and what stands below each."""
+def tiles(month: Month, rows: list[Headline]) -> list[Tile]:
+    """Return the tiles at the top of the page."""
     found = {each.name: each for each in rows}
     compared = ("Client hours", "Utilization", "Fees billed", "Billing realization")
     made = [_tile(month, found[name]) for name in compared if name in found]
-    owed, overdue, share = (found[name] for name in ("Receivables", "of these overdue", "Overdue share"))
+    owed, overdue, share = (found[name] for name in ("Receivables", "of which overdue", "Overdue share"))
     lines = (f"{overdue.cells[0].text} overdue ({share.cells[0].text})",)
-    of = month.balances_of and f"balances of {long_date(month.balances_of)}"
-    made.append(Tile(owed.name, owed.cells[0].text, owed.currency, lines, of or ""))
-    locked, of_work, of_owed = (
-        found[name] for name in ("Lock-up", "of these work in progress", "of these receivables")
+    warning = f"balances of {long_date(month.balances_day)}" if month.balances_day else ""
+    made.append(Tile(owed.name, owed.cells[0].text, owed.currency, lines, warning))
+    lockup, work_days, owed_days = (
+        found[name] for name in ("Lock-up", "of which work in progress", "of which receivables")
     )
-    days = (f"{of_work.cells[0].text} in work, {of_owed.cells[0].text} in receivables",)
-    text = locked.cells[0].text
-    return [*made, Tile(locked.name, text if text == MISSING else f"{text} days", "", days, of or "")]
+    days = (f"{work_days.cells[0].text} in work, {owed_days.cells[0].text} in receivables",)
+    text = lockup.cells[0].text
+    return [*made, Tile(lockup.name, text if text == MISSING else f"{text} days", "", days, warning)]
 
 
-def _tile(month: Month, each: Figure) -> Tile:
-    earlier = [month_name(month.earlier(back), short=True) for back in (1, LOOK_BACK)]
+def _tile(month: Month, each: Headline) -> Tile:
+    earlier = [month_name(month.earlier(back), short=True) for back in (1, YEAR)]
     against = zip((each.cells[2].text, each.cells[4].text), earlier, strict=True)
     lines = [f"{text} on {name}" for text, name in against if text != "–"]
     floor = month.settings.realization_floor
@@ -167,40 +167,40 @@ def _tile(month: Month, each: Figure) -> Tile:
     return Tile(each.name, each.cells[0].text, each.currency, tuple(lines))
 
 
-def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Figure]:
-    places = [month.earlier(back).strftime("%Y-%m") for back in (0, 1, LOOK_BACK)]
-    columns = [month.by_month.loc[place].to_dict() for place in places] + [month.to_date(), month.to_date(1)]
+def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Headline]:
+    months = [month.earlier(back).strftime("%Y-%m") for back in (0, 1, YEAR)]
+    columns = [month.by_month.loc[each].to_dict() for each in months] + [month.to_date(), month.to_date(1)]
     for each in columns:
         each[_NOT_FINAL.name] = each["unbilled_amount"] + each["prebill_amount"]
     return [
-        Figure(
+        Headline(
             found.title,
             found.unit,
             **dict(zip(_PERIODS, (float(each[name]) for each in columns), strict=True)),
-            mark="*" if name in _CHANGING else "",
+            mark="*" if name in _STILL_CHANGING else "",
             group=group,
             column=name,
             currency=unit_of(found.unit, month.currency),
         )
-        for name, found in ((name, _OWN.get(name) or measures()[name]) for name in names)
+        for name, found in ((name, _NOT_IN_ANALYSES.get(name) or measures()[name]) for name in names)
     ]
 
 
-def _open(month: Month) -> list[Figure]:
-    """Return receivables, work in progress and lock-up, and the earlier ones that a mirror has."""
-    of, day = month.balances_of, long_date(month.as_of)
-    with_balances = f", with the balances of {long_date(of)}" if of else ""
+def _open(month: Month) -> list[Headline]:
+    """Return receivables, work in progress and lock-up, with the earlier ones that a mirror has."""
+    day = long_date(month.as_of)
+    with_balances = f", with the balances of {long_date(month.balances_day)}" if month.balances_day else ""
     groups = {
         "receivables": f"Receivables aged to {day}{with_balances}",
         "work": f"Work in progress on {day}",
         "lockup": f"Lock-up on {day}{with_balances}",
     }
-    earlier = [each.by_name if each else {} for each in month.open_earlier]
+    earlier = [each.by_name if each else {} for each in month.earlier_balances]
     return [
-        Figure(
+        Headline(
             name,
             unit,
-            month.open_now[name],
+            month.balances[name],
             earlier[0].get(name, NAN),
             earlier[1].get(name, NAN),
             mark="" if any(earlier) else "†",
@@ -215,19 +215,19 @@ def _open(month: Month) -> list[Figure]:
 # Name, unit, group, column.
 _BALANCES = (
     ("Receivables", "money", "receivables", "total"),
-    ("of these overdue", "money", "receivables", "overdue"),
+    ("of which overdue", "money", "receivables", "overdue"),
     ("Overdue share", "ratio", "receivables", "overdue_share"),
     ("Work in progress", "money", "work", "total"),
-    ("of these older than 90 days", "money", "work", "91+"),
+    ("of which older than 90 days", "money", "work", "91+"),
     ("Lock-up", "days", "lockup", "lockup_days"),
-    ("of these work in progress", "days", "lockup", "wip_days"),
-    ("of these receivables", "days", "lockup", "receivable_days"),
+    ("of which work in progress", "days", "lockup", "wip_days"),
+    ("of which receivables", "days", "lockup", "receivable_days"),
 )
 
 
 @dataclass(frozen=True)
 class Targets:
-    """People with a target: a row each, with the columns that are shown, and a note of people who are left out."""
+    """A table with one row for each person who has a target, and a note on people who are left out."""
 
     title: str
     columns: tuple[Measure, ...]
@@ -244,7 +244,7 @@ def month_targets(month: Month, what: Literal["hours", "fees"]) -> Targets:
     month : Month
     what : {"hours", "fees"}
     """
-    users = month.whole.users
+    users = month.firm_book.users
     settings = month.settings_by_id
     unit: Literal["hours", "money"] = "hours" if what == "hours" else "money"
     title = {"hours": "Client hours and targets", "fees": "Fees billed and targets"}[what]
@@ -253,12 +253,14 @@ def month_targets(month: Month, what: Literal["hours", "fees"]) -> Targets:
     columns: list[Measure] = []
     ids = list(settings.targets_of(what))
     people = users.set_index("user_id")["name"].reindex(ids)
-    rows = month.named(pd.DataFrame({"user_id": ids, "user_name": people.fillna("Unknown").to_list()}, dtype="str"))
+    rows = month.with_distinct_names(
+        pd.DataFrame({"user_id": ids, "user_name": people.fillna("Unknown").to_list()}, dtype="str")
+    )
     for end, first, words in names:
-        done = _reached(month, what, first)
-        rows[f"reached{end}"] = [float(done.get(each, 0.0)) for each in ids]
-        aims = prorated(settings, what, first, month.last)
-        rows[f"target{end}"] = [aims[each] for each in ids]
+        amounts = _reached(month, what, first)
+        rows[f"reached{end}"] = [float(amounts.get(each, 0.0)) for each in ids]
+        goals = prorated(settings, what, first, month.last)
+        rows[f"target{end}"] = [goals[each] for each in ids]
         rows[f"pace{end}"] = rows[f"reached{end}"] / rows[f"target{end}"].where(rows[f"target{end}"] > 0)
         later = ", year to date" if end else ""
         columns += [
@@ -274,7 +276,7 @@ def month_targets(month: Month, what: Literal["hours", "fees"]) -> Targets:
 
 
 def _without_hours(idle: pd.DataFrame, month: Month) -> str:
-    """Name the people who have a target and no client hours in the month, with the year to date."""
+    """Name the people who have a target but no client hours in the month, with their year to date."""
     year = ("reached_to_date", "target_to_date")
     people = [
         f"{row['user_name']} (year to date: {' of '.join(format_number(row[name], 'hours') for name in year)})"
@@ -286,7 +288,9 @@ def _without_hours(idle: pd.DataFrame, month: Month) -> str:
 def _reached(month: Month, what: str, first: dt.date) -> dict[str, float]:
     with collect_warnings(month.notes):
         if what == "hours":
-            found = month.whole.utilization(start=first, end=month.last).set_index("user_id")["client_hours"]
+            found = month.firm_book.utilization(start=first, end=month.last).set_index("user_id")["client_hours"]
         else:
-            found = month.whole.realization("user", start=first, end=month.last).set_index("user_id")["billed_amount"]
+            found = month.firm_book.realization("user", start=first, end=month.last).set_index("user_id")[
+                "billed_amount"
+            ]
     return {str(name): float(value) for name, value in found.dropna().items()}

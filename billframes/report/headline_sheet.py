@@ -1,4 +1,4 @@
-"""The first sheet of the workbook: the headline figures beside earlier ones, and charts of the other sheets."""
+"""The first sheet of the workbook: headline figures beside those of earlier periods, and charts of the other sheets."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Any
 from billframes._show import month_name
 from billframes.plots.drawing import axis_title
 from billframes.report import footnotes
-from billframes.report.figures import Figure, figures
-from billframes.report.month import LOOK_BACK, Month
+from billframes.report.figures import Headline, figures
+from billframes.report.month import YEAR, Month
 from billframes.report.sheets import Sheet
 
 __all__ = ["headline_sheet"]
 
-_FORMS = {"money": "#,##0", "hours": "#,##0.0", "ratio": "0.0%", "days": "#,##0.0"}
-_PERCENT, _POINTS = "+0.0%;−0.0%;0.0%", '+0.0" pts";−0.0" pts";0.0" pts"'
+_FORMATS = {"money": "#,##0", "hours": "#,##0.0", "ratio": "0.0%", "days": "#,##0.0"}
+_PERCENT_FORMAT, _POINTS_FORMAT = "+0.0%;−0.0%;0.0%", '+0.0" pts";−0.0" pts";0.0" pts"'
 _DARK, _PALE = "#1F4E79", "#C9D7E4"
-# Columns and rows that a chart covers, and its size in pixels.
-_ROWS, _WIDTH, _HEIGHT = 15, 560, 280
+# The rows that a chart covers, and its size in pixels.
+_CHART_ROWS, _CHART_WIDTH, _CHART_HEIGHT = 15, 560, 280
 
 
 def headline_sheet(
-    book: Any, page: Any, month: Month, made: Mapping[str, Sheet], *, title: str = "", remark: str = ""
+    book: Any, page: Any, month: Month, others: Mapping[str, Sheet], *, title: str = "", remark: str = ""
 ) -> None:
     """
-    Write the headline figures, and draw charts of the sheets.
+    Write the headline figures, and add charts of the other sheets.
 
     Parameters
     ----------
     book, page
-        The workbook and the sheet to write on.
+        The workbook and the worksheet to write to.
     month : Month
-    made : mapping of str to Sheet
+    others : mapping of str to Sheet
         The other sheets, by name.
     title, remark : str
         The firm's name, and a line under the heading.
@@ -45,8 +45,8 @@ def headline_sheet(
     for text in filter(None, lines):
         page.write_string(row, 0, text)
         row += 1
-    row = _figures(book, page, month, row + 1)
-    _charts(book, page, month, made, row + 1)
+    row = _write_figures(book, page, month, row + 1)
+    _add_charts(book, page, month, others, row + 1)
     page.set_column(0, 0, 36)
     page.set_column(1, 8, 14)
     page.hide_gridlines(2)
@@ -55,9 +55,9 @@ def headline_sheet(
     page.fit_to_pages(1, 1)
 
 
-def _figures(book: Any, page: Any, month: Month, row: int) -> int:
-    """Write the table, and return the row below it."""
-    names = [month_name(month.earlier(back), short=True) for back in (0, 1, LOOK_BACK)]
+def _write_figures(book: Any, page: Any, month: Month, row: int) -> int:
+    """Write the table of headline figures, and return the row below it."""
+    names = [month_name(month.earlier(back), short=True) for back in (0, 1, YEAR)]
     names = [names[0], names[1], "Change", names[2], "Change", month.to_date_name(), month.to_date_name(1), "Change"]
     head = book.add_format({"bold": True, "bottom": 1, "align": "right"})
     page.write_string(row, 0, "Figure", book.add_format({"bold": True, "bottom": 1}))
@@ -70,27 +70,27 @@ def _figures(book: Any, page: Any, month: Month, row: int) -> int:
             page.write_string(row, 0, group, book.add_format({"bold": True, "font_color": _DARK, "top": 4}))
         row += 1
         page.write_string(row, 0, f"{'   ' if each.is_part else ''}{each.name}")
-        _row(book, page, row, each)
+        _write_row(book, page, row, each)
     return row + 1
 
 
-def _row(book: Any, page: Any, row: int, each: Figure) -> None:
-    form = _FORMS[each.unit] + (f" [${each.currency}]" if each.currency else "")
-    cell = book.add_format({"num_format": form})
+def _write_row(book: Any, page: Any, row: int, each: Headline) -> None:
+    number_format = _FORMATS[each.unit] + (f" [${each.currency}]" if each.currency else "")
+    cell = book.add_format({"num_format": number_format})
     now, before, year_ago, to_date, year_ago_to_date = each.by_period
     pairs = ((now, before, 3), (now, year_ago, 5), (to_date, year_ago_to_date, 8))
     for place, value in zip((1, 2, 4, 6, 7), each.by_period, strict=True):
         if math.isfinite(value):
             page.write_number(row, place, round(value, 8), cell)
     for value, then, place in pairs:
-        changed = _change(each, value, then)
-        if changed is not None:
-            changes = book.add_format({"num_format": _POINTS if each.unit == "ratio" else _PERCENT})
-            page.write_number(row, place, changed, changes)
+        change = _change(each, value, then)
+        if change is not None:
+            change_format = _POINTS_FORMAT if each.unit == "ratio" else _PERCENT_FORMAT
+            page.write_number(row, place, change, book.add_format({"num_format": change_format}))
 
 
-def _change(each: Figure, now: float, then: float) -> float | None:
-    """Return the change as on the page: points of a ratio, else a share of what was before."""
+def _change(each: Headline, now: float, then: float) -> float | None:
+    """Return the change as on the page: in points for a ratio, else as a share of the earlier figure."""
     if each.mark or not (math.isfinite(now) and math.isfinite(then)):
         return None
     if each.unit == "ratio":
@@ -98,33 +98,36 @@ def _change(each: Figure, now: float, then: float) -> float | None:
     return round((now - then) / then, 8) if then > 0 else None
 
 
-def _charts(book: Any, page: Any, month: Month, made: Mapping[str, Sheet], row: int) -> None:
-    trend = made.get("Twelve months")
+def _add_charts(book: Any, page: Any, month: Month, others: Mapping[str, Sheet], row: int) -> None:
+    trend = others.get("Twelve months")
     charts = []
     if trend is not None and len(trend.rows):
         for names, title in _BY_MONTH.items():
-            charts.append(_columns(book, month, trend, names, title))
-    for name, title in (("Receivables by", "Receivables by days past due"), ("Work in progress by", _WAITING)):
-        aged = next((each for each in made.values() if each.name.startswith(name)), None)
+            charts.append(_month_chart(book, month, trend, names, title))
+    for name, title in _BY_AGE.items():
+        aged = next((each for each in others.values() if each.name.startswith(name)), None)
         if aged is not None and len(aged.rows) and len(aged.total):
-            charts.append(_ages(book, month, aged, title))
+            charts.append(_age_chart(book, month, aged, title))
     for place, chart in enumerate(filter(None, charts)):
-        chart.set_size({"width": _WIDTH, "height": _HEIGHT})
-        offset = {"x_offset": 0 if place % 2 == 0 else _WIDTH + 10, "object_position": 1}
-        page.insert_chart(row + place // 2 * _ROWS, 0, chart, offset)
+        chart.set_size({"width": _CHART_WIDTH, "height": _CHART_HEIGHT})
+        offset = {"x_offset": 0 if place % 2 == 0 else _CHART_WIDTH + 10, "object_position": 1}
+        page.insert_chart(row + place // 2 * _CHART_ROWS, 0, chart, offset)
 
 
 _BY_MONTH = {
     ("worked_amount", "billed_amount"): "Worth and fees billed by month",
     ("capacity_hours", "client_hours"): "Hours by month",
 }
-_WAITING = "Work in progress by days since the work"
+_BY_AGE = {
+    "Receivables by": "Receivables by days past due",
+    "Work in progress by": "Work in progress by days since the work",
+}
 
 
-def _columns(book: Any, month: Month, sheet: Sheet, names: Sequence[str], title: str) -> Any:
-    """Draw columns by month; a whole is pale, and what is part of it dark on it."""
-    there = {each.name: place for place, each in enumerate(sheet.measures, start=len(sheet.labels))}
-    names = [name for name in names if name in there]
+def _month_chart(book: Any, month: Month, sheet: Sheet, names: Sequence[str], title: str) -> Any:
+    """Return a chart of columns by month: a pale one for the first figure, and a dark one over it for the second."""
+    places = {each.name: place for place, each in enumerate(sheet.measures, start=len(sheet.labels))}
+    names = [name for name in names if name in places]
     if not names:
         return None
     top = 1 if sheet.note else 0
@@ -134,22 +137,22 @@ def _columns(book: Any, month: Month, sheet: Sheet, names: Sequence[str], title:
         colour = _PALE if name == names[0] and len(names) > 1 else _DARK
         chart.add_series(
             {
-                "name": [sheet.name, top, there[name]],
+                "name": [sheet.name, top, places[name]],
                 "categories": [sheet.name, first, 0, last, 0],
-                "values": [sheet.name, first, there[name], last, there[name]],
+                "values": [sheet.name, first, places[name], last, places[name]],
                 "fill": {"color": colour},
                 "overlap": 60,
                 "gap": 60,
             }
         )
     unit = next(each.unit for each in sheet.measures if each.name == names[0])
-    _finish(chart, title, axis_title(unit, month.currency))
+    _set_titles(chart, title, axis_title(unit, month.currency))
     chart.set_x_axis({"text_axis": True, "num_format": "[$-409]mmm yyyy", "num_font": {"size": 8, "rotation": -45}})
     return chart
 
 
-def _ages(book: Any, month: Month, sheet: Sheet, title: str) -> Any:
-    """Draw the total of each bucket of days."""
+def _age_chart(book: Any, month: Month, sheet: Sheet, title: str) -> Any:
+    """Return a chart of the total of each bucket of days."""
     buckets = [
         place
         for place, each in enumerate(sheet.measures, start=len(sheet.labels))
@@ -168,14 +171,14 @@ def _ages(book: Any, month: Month, sheet: Sheet, title: str) -> Any:
             "data_labels": {"value": True, "num_format": "#,##0", "font": {"size": 8}},
         }
     )
-    _finish(chart, title, axis_title("money", month.currency))
+    _set_titles(chart, title, axis_title("money", month.currency))
     chart.set_legend({"none": True})
     return chart
 
 
-def _finish(chart: Any, title: str, axis: str) -> None:
+def _set_titles(chart: Any, title: str, axis: str) -> None:
     chart.set_title({"name": title, "name_font": {"size": 11}, "overlay": False})
-    quiet = {"visible": True, "line": {"color": "#E4E4E4"}}
+    grid = {"visible": True, "line": {"color": "#E4E4E4"}}
     font = {"size": 8}
     chart.set_y_axis(
         {
@@ -183,7 +186,7 @@ def _finish(chart: Any, title: str, axis: str) -> None:
             "name_font": {"size": 8, "bold": False},
             "num_font": font,
             "num_format": "#,##0",
-            "major_gridlines": quiet,
+            "major_gridlines": grid,
         }
     )
     chart.set_legend({"position": "top", "font": {"size": 8}})

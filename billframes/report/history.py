@@ -1,4 +1,4 @@
-"""Receivables, work in progress and lock-up as they stood: in the mirror's version of an earlier month's end."""
+"""Receivables, work in progress and lock-up at the end of an earlier month, from the mirror's version of that day."""
 
 from __future__ import annotations
 
@@ -13,59 +13,59 @@ from billframes.mirror import Mirror
 from billframes.periods import local_day
 from billframes.report.scope import Scope
 
-__all__ = ["Balances", "balances_then", "open_figures"]
+__all__ = ["Balances", "balance_figures", "earlier_balances"]
 
-# Days after a month's end in which a refresh still stands for it; payments of these days are taken off.
-_LATE = 7
+# A refresh up to this many days after a month's end is used for it. Payments of these days are already deducted.
+_DAYS_AFTER = 7
 
 
 @dataclass(frozen=True)
 class Balances:
     """
-    What was open on the last day of a month.
+    The balance figures of the last day of a month.
 
     Parameters
     ----------
     day : date
         The day of the refresh, in the firm's time zone.
     by_name : dict of str to float
-        The headline figures.
+        The figures by the names of the report.
     """
 
     day: dt.date
     by_name: dict[str, float]
 
 
-def open_figures(book: Book | BookSlice, day: dt.date) -> dict[str, float]:
+def balance_figures(book: Book | BookSlice, day: dt.date) -> dict[str, float]:
     """Return receivables, work in progress and lock-up of a book on a day, by the names of the report."""
-    owed, work, locked = book.aging(as_of=day).iloc[0], book.wip(as_of=day).iloc[0], book.lockup(as_of=day).iloc[0]
+    owed, work, lockup = book.aging(as_of=day).iloc[0], book.wip(as_of=day).iloc[0], book.lockup(as_of=day).iloc[0]
     oldest = work.index[list(work.index).index("total") - 1]
     total, overdue = float(owed["total"]), float(owed["overdue"])
     return {
         "Receivables": total,
-        "of these overdue": overdue,
+        "of which overdue": overdue,
         "Overdue share": overdue / total if total > 0 else math.nan,
         "Work in progress": float(work["total"]),
-        "of these older than 90 days": float(work[oldest]),
-        "Lock-up": float(locked["lockup_days"]),
-        "of these work in progress": float(locked["wip_days"]),
-        "of these receivables": float(locked["receivable_days"]),
+        "of which older than 90 days": float(work[oldest]),
+        "Lock-up": float(lockup["lockup_days"]),
+        "of which work in progress": float(lockup["wip_days"]),
+        "of which receivables": float(lockup["receivable_days"]),
     }
 
 
-def balances_then(book: Book, scope: Scope | None, last: dt.date) -> Balances | None:
+def earlier_balances(book: Book, scope: Scope | None, last: dt.date) -> Balances | None:
     """
-    Return the figures of the end of an earlier month; None without a mirror that has them.
+    Return the balances at the end of an earlier month; None without a mirror that has them.
 
-    The version is one whose tag has the month in its name ("2026-09 close"), else the last refresh of the month's last
-    day, else the first of the week after it. An older one would lack the month's last invoices.
+    The version is one whose tag contains the month ("2026-09 close"), else the last refresh on the month's last day,
+    else the first refresh in the week after it. An older version would lack the month's last invoices.
 
     Parameters
     ----------
     book : Book
         The firm's book now.
     scope : Scope, optional
-        The part of the firm; None is all of it.
+        The part of the firm; None is the whole firm.
     last : date
         The last day of the earlier month.
     """
@@ -79,7 +79,7 @@ def balances_then(book: Book, scope: Scope | None, last: dt.date) -> Balances | 
     with mirror.as_of(number) as then:
         book = Book(book.period, settings=book.settings, client=then)
         part = SlicedBook(book, scope.key).slice(scope.id) if scope else book
-        return Balances(day, open_figures(part, last))
+        return Balances(day, balance_figures(part, last))
 
 
 def _version(mirror: Mirror, last: dt.date, settings: FirmSettings) -> tuple[int, dt.date] | None:
@@ -90,6 +90,6 @@ def _version(mirror: Mirror, last: dt.date, settings: FirmSettings) -> tuple[int
     ]
     tagged = [(number, day) for number, day, tags in rows if f"{last:%Y-%m}" in tags and day >= last]
     on_the_day = [(number, day) for number, day, _ in rows if day == last]
-    after = [(number, day) for number, day, _ in rows if last < day <= last + dt.timedelta(days=_LATE)]
+    after = [(number, day) for number, day, _ in rows if last < day <= last + dt.timedelta(days=_DAYS_AFTER)]
     found = [*tagged[-1:], *on_the_day[-1:], *after[:1]]
     return found[0] if found else None

@@ -1,4 +1,4 @@
-"""Sections and tables as HTML. The page needs nothing from elsewhere."""
+"""Sections and tables as HTML. The page needs no other files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,19 @@ from billframes._show import format_number, short_date
 from billframes.analysis.metrics import PRICED, Measure
 
 if TYPE_CHECKING:
-    import jinja2  # workbooks and the explorer need this module, and not jinja2
+    import jinja2  # Workbooks and the explorer need this module, but not jinja2.
 
-__all__ = ["Cell", "Section", "Table", "anchor", "is_outside", "outside", "table", "templates", "unit_of"]
+__all__ = [
+    "Cell",
+    "PageTable",
+    "Section",
+    "anchor",
+    "is_outside",
+    "outside_notes",
+    "page_table",
+    "templates",
+    "unit_of",
+]
 
 
 class Section:
@@ -32,21 +42,21 @@ class Section:
 
 
 class Cell(NamedTuple):
-    """A cell's text, and whether a note says why it is outside 0% to 100%."""
+    """A cell's text, and whether it is a ratio outside 0% to 100%, which a note explains."""
 
     text: str
-    outside: bool = False
+    is_outside: bool = False
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """
-    A table's texts, ready for the page.
+    The texts of a table of the page.
 
     Parameters
     ----------
     caption : str
-        Empty if the section's heading says it all.
+        Empty if the section's heading is enough.
     headings : sequence of (str, str)
         Titles and currencies.
     rows : sequence of (str, sequence of Cell)
@@ -61,7 +71,7 @@ class Table:
     total: Sequence[Cell] = ()
 
 
-def table(
+def page_table(
     heading: str,
     label: str,
     columns: Sequence[Measure],
@@ -70,25 +80,25 @@ def table(
     *,
     caption: str = "",
     currency: str = "",
-) -> Table:
+) -> PageTable:
     """
-    Format a result as a table.
+    Format a result as a table of the page.
 
     Parameters
     ----------
     heading : str
         Heading of the first column.
     label : str
-        The column of `rows` shown there.
+        The column of `rows` that is shown there.
     columns : sequence of Measure
     rows : DataFrame
     total : DataFrame
-        The same analysis of everything, in one row; empty for a table without a total. One row needs none.
+        One row; empty for a table without a total. It is shown only below two rows or more.
     caption : str
     currency : str
     """
     below = total.to_dict("records") if len(rows) > 1 else []
-    return Table(
+    return PageTable(
         caption,
         [(heading[:1].upper() + heading[1:], ""), *((each.title, unit_of(each.unit, currency)) for each in columns)],
         [(str(row[label]), [_cell(row, each) for each in columns]) for row in rows.to_dict("records")],
@@ -97,20 +107,20 @@ def table(
 
 
 def unit_of(unit: str, currency: str) -> str:
-    """Return the currency if it belongs to the unit."""
+    """Return the currency for a unit of money, else an empty text."""
     return currency if unit in PRICED else ""
 
 
-def outside(names: Iterable[str], values: Iterable[float], column: Measure) -> list[str]:
+def outside_notes(names: Iterable[str], values: Iterable[float], column: Measure) -> list[str]:
     """
-    Say whose ratio is below 0% or above 100%, and what that means.
+    Name the rows whose ratio is below 0% or above 100%, and say what that means.
 
     Examples
     --------
     >>> pace = Measure("pace", "Pace", "ratio", "", above="more than the target")
-    >>> outside(["Ada", "Ben", "Cleo"], [1.1, 0.4, 1.2], pace)
+    >>> outside_notes(["Ada", "Ben", "Cleo"], [1.1, 0.4, 1.2], pace)
     ['Pace above 100%: Ada, Cleo (more than the target).']
-    >>> outside([""], [1.1], pace)
+    >>> outside_notes([""], [1.1], pace)
     ['Pace above 100%: more than the target.']
     """
     if not (column.above or column.below):
@@ -118,17 +128,17 @@ def outside(names: Iterable[str], values: Iterable[float], column: Measure) -> l
     rows = [(name, value) for name, value in zip(names, values, strict=True) if pd.notna(value)]
     above = [name for name, value in rows if _is_above(value)]
     below = [name for name, value in rows if _is_below(value)]
-    told = (("above 100%", column.above, above), ("below 0%", column.below, below))
+    groups = (("above 100%", column.above, above), ("below 0%", column.below, below))
     return [
-        f"{column.title} {where}: {', '.join(found)} ({why})." if any(found) else f"{column.title} {where}: {why}."
-        for where, why, found in told
+        f"{column.title} {side}: {', '.join(found)} ({why})." if any(found) else f"{column.title} {side}: {why}."
+        for side, why, found in groups
         if found and why
     ]
 
 
 def anchor(title: str) -> str:
     """
-    Return the id of a section with that title.
+    Return the id of the section with this title.
 
     Examples
     --------
@@ -148,7 +158,7 @@ def _cell(row: Mapping[Any, Any], column: Measure) -> Cell:
 
 
 def is_outside(value: float, column: Measure) -> bool:
-    """Tell whether a ratio is below 0% or above 100% and its declaration says why it can be."""
+    """Tell whether a ratio is below 0% or above 100% and its column declares what that means."""
     return bool((column.above and _is_above(value)) or (column.below and _is_below(value)))
 
 

@@ -1,4 +1,4 @@
-"""Start kernels whose output other users of the machine can't read, and the sandbox as their demonstration.
+"""Start kernels whose output other users of the machine can't read, and the sandbox for demonstrations.
 
 Jupyter kernels usually communicate over TCP on loopback, where every user of the machine can read their output
 without a key. The kernels of the report and the dashboard use Unix sockets in a folder that only their user can open.
@@ -25,7 +25,7 @@ from billframes.errors import ConfigError
 __all__ = [
     "DEMO_FIRM",
     "DEMO_REMARK",
-    "OPEN_KERNEL",
+    "NO_PRIVATE_SOCKETS",
     "check_private_kernels",
     "demonstration",
     "kernel_with",
@@ -34,21 +34,21 @@ __all__ = [
     "transport_in",
 ]
 
-OPEN_KERNEL = (
+NO_PRIVATE_SOCKETS = (
     "This system has no private sockets for kernels: while this runs, other users of this machine can read what it "
     "shows."
 )
-# A Unix socket path has room for 104 bytes on macOS and 108 on Linux, including the final zero byte.
-LONGEST_SOCKET = 103
-# The longest name that Jupyter gives a socket: Voila's own folder, the kernel's id and the channel's number.
+# The path of a Unix socket can have 104 bytes on macOS and 108 on Linux, including the final zero byte.
+LONGEST_SOCKET_PATH = 103
+# The longest name that Jupyter gives to a socket: Voila's folder, the kernel's id and the channel's number.
 _LONGEST_NAME = "voila_xxxxxxxx/kernel-00000000-0000-0000-0000-000000000000-ipc-5"
 
 
 def skip_unused_grammar() -> None:
     """
-    Keep jsonschema from compiling a grammar when Jupyter's packages import it: a second of each start.
+    Keep jsonschema from compiling a grammar when Jupyter's packages import it. This saves a second at each start.
 
-    It is the grammar of one rare text format, which no notebook uses. For processes of our own only.
+    It is the grammar of a rare text format, which no notebook uses. Call it only in processes of billframes.
     """
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
@@ -58,8 +58,8 @@ def check_private_kernels() -> None:
     with private_folder() as folder:
         if transport_in(folder) == "tcp":
             raise ConfigError(
-                f"{OPEN_KERNEL} So --narratives is refused here; make the report without it, or with --format xlsx, "
-                "which needs no kernel."
+                f"{NO_PRIVATE_SOCKETS} So --narratives is refused here. Make the report without it, or with --format "
+                "xlsx, which needs no kernel."
             )
 
 
@@ -83,14 +83,14 @@ def private_folder() -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
             if not folder.exists():
                 break
-            # A kernel that is just ending may still write there.
+            # A kernel that is about to end may still write there.
             time.sleep(0.1)
 
 
 def transport_in(folder: Path) -> Literal["ipc", "tcp"]:
     """Return the transport for a kernel in this folder: "ipc", or "tcp" if sockets can't be private there."""
     path = folder / _LONGEST_NAME
-    if sys.platform == "win32" or len(os.fsencode(path)) > LONGEST_SOCKET:
+    if sys.platform == "win32" or len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
         return "tcp"
     # Some file systems ignore file modes, and some don't support sockets, so try one.
     if stat.S_IMODE(folder.stat().st_mode) & 0o077 or not _takes_sockets(folder):
@@ -101,8 +101,8 @@ def transport_in(folder: Path) -> Literal["ipc", "tcp"]:
 def _takes_sockets(folder: Path) -> bool:
     path = folder / "try"
     try:
-        with socket.socket(socket.AF_UNIX) as made:
-            made.bind(str(path))
+        with socket.socket(socket.AF_UNIX) as trial:
+            trial.bind(str(path))
     except OSError:
         return False
     finally:
@@ -114,13 +114,13 @@ def kernel_with(environment: Mapping[str, str | None], folder: Path) -> type[Any
     """
     Return a kernel manager class that starts this Python with its own environment.
 
-    It does not use the user's IPython start-up files and history, nor a registered kernel called python3, which may
-    be another Python without billframes.
+    It does not use the user's IPython start-up files and history, nor a registered kernel named python3, which may be
+    another Python without billframes.
 
     Parameters
     ----------
     environment : mapping of str to (str or None)
-        Added to this process's variables, for the kernel only; None removes a variable.
+        Added to the variables of this process, for the kernel only; None removes a variable.
     folder : Path
         The kernel's working folder and settings folder, so that no file of the user shadows a module. Its sockets
         are also there if the folder supports private sockets.
@@ -129,9 +129,8 @@ def kernel_with(environment: Mapping[str, str | None], folder: Path) -> type[Any
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
 
-    own = {"IPYTHONDIR": str(folder), "MPLBACKEND": "agg", **environment}
-    kept = {name: value for name, value in os.environ.items() if name not in own}
-    variables = {**kept, **{name: value for name, value in own.items() if value is not None}}
+    changes = {"IPYTHONDIR": str(folder), "MPLBACKEND": "agg", **environment}
+    variables = {name: value for name, value in {**os.environ, **changes}.items() if value is not None}
 
     class OwnKernel(AsyncKernelManager):
         """A kernel of this Python."""
@@ -154,22 +153,20 @@ def kernel_with(environment: Mapping[str, str | None], folder: Path) -> type[Any
 
 DEMO_FIRM = "Harrow & Lindqvist LLP"
 DEMO_REMARK = "Demonstration: the firm, its people, clients and figures are made up."
-# The user's own configuration is not used in the demonstration.
-_NOT_USED = ("BILLFRAMES_PROFILE",)
 _NO_PROXY = ("NO_PROXY", "no_proxy")
 
 
 @contextmanager
 def demonstration() -> Iterator[tuple[dict[str, str | None], str]]:
     """
-    Start the sandbox in this process; kernels reach it over HTTP.
+    Start the sandbox in this process. Kernels connect to it over HTTP.
 
     Yields
     ------
     environment : dict of str to (str or None)
-        Variables for the kernels; None removes one.
+        Variables for the kernels; None removes a variable.
     settings : str
-        The file with the firm's settings.
+        The path of the file with the firm's settings.
     """
     from billframes.sandbox import Sandbox
 
@@ -178,7 +175,8 @@ def demonstration() -> Iterator[tuple[dict[str, str | None], str]]:
         exempt = next((os.environ[name] for name in _NO_PROXY if os.environ.get(name)), "")
         yield (
             {
-                **dict.fromkeys(_NOT_USED),
+                # The user's own profile is not used.
+                "BILLFRAMES_PROFILE": None,
                 "BILLFRAMES_BASE_URL": sandbox.base_url,
                 "BILLFRAMES_TOKEN": sandbox.tokens["full"],
                 **dict.fromkeys(_NO_PROXY, ",".join(filter(None, [exempt, "127.0.0.1"]))),

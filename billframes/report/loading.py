@@ -35,7 +35,7 @@ def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", cli
         The day to which receivables are aged, such as "2026-10-31"; by default the month's last day. If it is within
         the month, work and invoices are also counted only up to that day.
     only : str
-        The part of the firm that `Month.only` returns; by default the whole firm.
+        The part of the firm, as `Month.only` takes it; by default the whole firm.
     client : Client, optional
         By default, the default client.
 
@@ -71,9 +71,9 @@ def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", cli
         list(pool.map(functools.partial(getattr, loaded.book), _FRAMES))
     if loaded.loaded_on and first > loaded.loaded_on:
         raise ParameterError(f"{month_name(first)} has not begun yet: the data are of {long_date(loaded.loaded_on)}.")
-    # Codes of expenses and fixed fees are read here, so that figures need no connection.
+    # Codes of expenses and fixed fees are loaded here, so that computing figures sends no requests.
     with collect_warnings(loaded.notes):
-        loaded.e_billing = check_e_billing(loaded.whole, loaded.first, loaded.last)
+        loaded.e_billing = check_e_billing(loaded.firm_book, loaded.first, loaded.last)
     return loaded.only(only) if only else loaded
 
 

@@ -1,7 +1,7 @@
-"""A month's figures, with the earlier months they are compared with.
+"""A month's figures, and those of earlier months.
 
-The month before and the same month a year ago come from the same frames, because a book holds all work and invoices.
-Balances are never compared: the API has only today's.
+Earlier months are computed from the same frames, because a book has all work and invoices. Balances of earlier months
+are known only from a mirror, because the API has only today's balances.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from billframes.book_slice import BookSlice, SlicedBook, SliceKey, kept
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesWarning
 from billframes.periods import month_end
+from billframes.report.distinct_names import DistinctNames
 from billframes.report.e_billing import EBilling
-from billframes.report.history import Balances, balances_then, open_figures
+from billframes.report.history import Balances, balance_figures, earlier_balances
 from billframes.report.scope import Scope, read_scope
-from billframes.report.tables import NamesApart
 
-__all__ = ["LEAST_HOURS", "LOOK_BACK", "Month"]
+__all__ = ["LEAST_HOURS", "YEAR", "Month"]
 
-# The same month a year ago.
-LOOK_BACK = 12
+# In months.
+YEAR = 12
 # Fewer hours are shown as 0.0.
 LEAST_HOURS = 0.05
 
@@ -47,8 +47,8 @@ class Month:
 
     Created by `load`. `first` and `last` are the first and last day counted. `as_of` is the day to which receivables
     are aged; while the month is not over, it is also the last day counted. `notes` collects the warnings of the
-    analyses. `scope` is the client, practice area or responsible lawyer; None is the whole firm. `e_billing` is what of
-    the month's work e-billing portals would reject.
+    analyses. `scope` is the client, practice area or responsible lawyer; None is the whole firm. `e_billing` has the
+    items of the month's work that clients' portals would reject.
     """
 
     first: dt.date
@@ -76,17 +76,17 @@ class Month:
         firm = self._firm or self
         if not code:
             return firm
-        scope = read_scope(firm.whole, code)
-        scope = replace(scope, name=firm._names.name(scope.key, scope.id, scope.name))
-        part = firm._sliced.setdefault(scope.key, SlicedBook(firm.whole, scope.key)).slice(scope.id)
-        matters = kept(firm.whole.matters, {f"{scope.key}_id": scope.id})
-        findings = firm.e_billing.of(set(matters.loc[matters["ledes_enabled"].fillna(False), "matter_id"]))
+        scope = read_scope(firm.firm_book, code)
+        scope = replace(scope, name=firm._distinct_names.name(scope.key, scope.id, scope.name))
+        part = firm._sliced.setdefault(scope.key, SlicedBook(firm.firm_book, scope.key)).slice(scope.id)
+        matters = kept(firm.firm_book.matters, {f"{scope.key}_id": scope.id})
+        findings = firm.e_billing.for_matters(set(matters.loc[matters["ledes_enabled"].fillna(False), "matter_id"]))
         month = Month(self.first, self.last, self.as_of, part, [*firm.notes], scope, findings, firm)
         month._checked = firm._checked
         return month
 
     @property
-    def whole(self) -> Book:
+    def firm_book(self) -> Book:
         """The firm's book."""
         return self.book.sliced.book if isinstance(self.book, BookSlice) else self.book
 
@@ -108,7 +108,7 @@ class Month:
     @functools.cached_property
     def settings_by_id(self) -> FirmSettings:
         """The settings with people named by id."""
-        users = self.whole.users
+        users = self.firm_book.users
         return self.settings.by_id(dict(zip(users["email"].str.lower(), users["user_id"], strict=True)))
 
     @property
@@ -128,14 +128,14 @@ class Month:
         return self.loaded_at and self.loaded_at.astimezone(zoneinfo.ZoneInfo(self.settings.time_zone)).date()
 
     @property
-    def balances_of(self) -> dt.date | None:
-        """The day the balances are of if it is after `as_of`, so that later payments are already taken off."""
+    def balances_day(self) -> dt.date | None:
+        """The day of the balances if it is after `as_of`, so that later payments are already deducted; else None."""
         loaded = self.loaded_on
         return loaded if loaded and loaded > self.as_of else None
 
     @property
     def is_empty(self) -> bool:
-        """Whether neither work nor a final invoice is dated in the month."""
+        """Whether no work and no final invoice is dated in the month."""
         days = (pd.Timestamp(self.first), pd.Timestamp(self.last))
         invoices = self.book.invoices
         final = invoices["invoice_date"].between(*days) & (invoices["invoice_state"] == "final")
@@ -148,11 +148,11 @@ class Month:
 
     @property
     def months_back(self) -> int:
-        """How many months are compared with: back to January of last year, so that both years to date are known."""
-        return LOOK_BACK + self.first.month - 1
+        """The number of earlier months: back to January of last year, so that both years to date are known."""
+        return YEAR + self.first.month - 1
 
     def to_date(self, years_back: int = 0) -> dict[str, float]:
-        """Return the year to date: `by_month` from January to this month, added up; or that of an earlier year."""
+        """Return the sum of `by_month` from January to this month, or to the same month of an earlier year."""
         ends = (dt.date(self.first.year - years_back, month, 1).strftime("%Y-%m") for month in (1, self.first.month))
         return total_of(self.by_month.loc[slice(*ends)])
 
@@ -164,7 +164,7 @@ class Month:
     @functools.cached_property
     def by_month(self) -> pd.DataFrame:
         """
-        Figures of this month and of `months_back` before it, one row per month, indexed by month ("2026-10").
+        Figures of this month and of the `months_back` before it: one row per month, indexed by month ("2026-10").
 
         Utilization is computed month by month, because each month's work decides who counts as a timekeeper.
         """
@@ -191,15 +191,15 @@ class Month:
 
     def realization(self, by: str | None) -> pd.DataFrame:
         """Realization of the invoices dated in the month, by a key or in one row."""
-        return self._once("realization", by, start=self.first, end=self.last)
+        return self._cached("realization", by, start=self.first, end=self.last)
 
     def receivables(self, by: str | None) -> pd.DataFrame:
-        """Receivables by age, by a key or in one row."""
-        return self._once("aging", by, as_of=self.as_of)
+        """Receivables by days past due, by a key or in one row."""
+        return self._cached("aging", by, as_of=self.as_of)
 
     def wip(self, by: str | None) -> pd.DataFrame:
-        """Work in progress by age, by a key or in one row."""
-        return self._once("wip", by, as_of=self.as_of)
+        """Work in progress by days since the work, by a key or in one row."""
+        return self._cached("wip", by, as_of=self.as_of)
 
     def lockup(self, by: str | None = None) -> pd.DataFrame:
         """Lock-up with the fees of a year, by a key or in one row."""
@@ -207,89 +207,89 @@ class Month:
             return self.book.lockup(by, as_of=self.as_of)
 
     def budgets(self) -> pd.DataFrame:
-        """Budgets of matters and what is used of them."""
+        """Budgets of matters, and how much of each is used."""
         with self._collecting():
-            return self.whole.budget_burn()
+            return self.firm_book.budget_burn()
 
     def write_downs(self, by: str | None) -> pd.DataFrame:
         """Write-downs on the firm's invoices of the month, by a key or in one row."""
         with self._collecting():
-            return self.whole.write_downs(by, start=self.first, end=self.last)
+            return self.firm_book.write_downs(by, start=self.first, end=self.last)
 
     def collections(self) -> pd.DataFrame:
-        """Return the firm's overdue invoices, a row each."""
+        """Return the firm's overdue invoices, one row each."""
         with self._collecting():
-            return self.whole.collections(as_of=self.as_of)
+            return self.firm_book.collections(as_of=self.as_of)
 
     def exposure(self, by: str | None) -> pd.DataFrame:
         """Return the firm's work in progress and receivables together, by a key or in one row."""
         with self._collecting():
-            return self.whole.exposure(by, as_of=self.as_of)
+            return self.firm_book.exposure(by, as_of=self.as_of)
 
     def scorecard(self) -> pd.DataFrame:
         """Return the firm's scorecard by timekeeper."""
         with self._collecting():
-            return self.whole.scorecard("user", start=self.first, end=self.last, as_of=self.as_of)
+            return self.firm_book.scorecard("user", start=self.first, end=self.last, as_of=self.as_of)
 
     def rates(self) -> pd.DataFrame:
-        """Return the firm's rates by timekeeper and year, of all years up to the month's last day."""
+        """Return the firm's rates by timekeeper and year, up to the month's last day."""
         with self._collecting():
-            return self.whole.rates(["user", "year"], end=self.last)
+            return self.firm_book.rates(["user", "year"], end=self.last)
 
     def new_business(self, by: str | None) -> pd.DataFrame:
         """Return the firm's new business of the month, by a key or in one row."""
         with self._collecting():
-            return self.whole.new_business(by, start=self.first, end=self.last)
+            return self.firm_book.new_business(by, start=self.first, end=self.last)
 
     def prebill_review(self) -> pd.DataFrame:
-        """Return the items of the firm's invoices that are not final, as loaded; codes are checked for e-billing."""
+        """Return the items on the firm's invoices that are not final. Codes are not checked here but in `e_billing`."""
         with self._collecting():
-            return self.whole.prebill_review(codes=None, code_sets=None)
+            return self.firm_book.prebill_review(codes=None, code_sets=None)
 
-    def compared(self, measure: str) -> pd.DataFrame:
-        """Return a figure of realization over twelve months, beside the month and the year before."""
-        back = 2 * LOOK_BACK - 1
+    def month_by_month(self, measure: str) -> pd.DataFrame:
+        """Return a figure of realization for twelve months, each beside the month before and the year before."""
+        back = 2 * YEAR - 1
         with self._collecting():
             rows = self._realization_by_month("invoice_date", back)
-            return compare({name: rows.loc[[name]] for name in self._month_names(back)}, measure, periods=LOOK_BACK)
+            return compare({name: rows.loc[[name]] for name in self._month_names(back)}, measure, periods=YEAR)
 
     def stale(self) -> pd.DataFrame:
-        """Old work, archived and idle matters of the firm, a row a finding."""
+        """Old work, archived and idle matters of the firm, one row per finding."""
         with self._collecting():
-            return self.whole.stale(as_of=self.as_of)
+            return self.firm_book.stale(as_of=self.as_of)
 
-    def divided_by(self, key: str) -> str:
-        """Return `key`, or what the month's own part is divided by if that is this key."""
+    def grouping_key(self, key: str) -> str:
+        """Return the key to group by: `key`, or another one if the report covers one value of `key`."""
         other = {"client": "matter", "practice_area": "responsible", "responsible": "client"}
         return other[key] if self.scope and self.scope.key == key else key
 
     @functools.cached_property
-    def open_now(self) -> dict[str, float]:
-        """Receivables, work in progress and lock-up on the day that balances are aged to."""
+    def balances(self) -> dict[str, float]:
+        """Receivables, work in progress and lock-up on the day to which receivables are aged."""
         with self._collecting():
-            return open_figures(self.book, self.as_of)
+            return balance_figures(self.book, self.as_of)
 
     @functools.cached_property
-    def open_earlier(self) -> tuple[Balances | None, Balances | None]:
-        """The same of last month's end and a year ago, if a mirror has them."""
-        # That those balances are of their own day is said beside them.
+    def earlier_balances(self) -> tuple[Balances | None, Balances | None]:
+        """The balances of last month's end and a year ago, if a mirror has them."""
+        # The report states the day of these balances itself.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BillframesWarning)
             last_month, year_ago = (
-                balances_then(self.whole, self.scope, month_end(self.earlier(back))) for back in (1, LOOK_BACK)
+                earlier_balances(self.firm_book, self.scope, month_end(self.earlier(back))) for back in (1, YEAR)
             )
             return last_month, year_ago
 
     def changes(self, measure: str, by: str = "client") -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return the change of a figure on last month by a key, and its rows added up."""
+        """Return the change of a figure since last month by a key, and the total in one row."""
         before, after = ((self.earlier(1), month_end(self.earlier(1))), (self.first, self.last))
-        then, now = (self._once("realization", by, start=first, end=last) for first, last in (before, after))
+        then, now = (self._cached("realization", by, start=first, end=last) for first, last in (before, after))
         with self._collecting():
             rows = bridge(then, now, measure)
         return rows, pd.DataFrame([total_of(rows)])
 
     def reconcile(self) -> pd.DataFrame:
-        """Invoices dated in the month beside their items."""
+        """Invoices dated in the month beside the sums of their items."""
         with self._collecting():
             return self.book.reconcile(start=self.first, end=self.last)
 
@@ -299,27 +299,27 @@ class Month:
         entries = entries[entries["date"].between(pd.Timestamp(self.first), pd.Timestamp(self.last))]
         entries = entries.assign(billing_type=[enum_label(str(each)) for each in entries["billing_type"]])
         order = ["date", "user_name", "matter_name", "time_entry_id"]
-        return self.named(entries.sort_values(order, kind="stable", ignore_index=True))
+        return self.with_distinct_names(entries.sort_values(order, kind="stable", ignore_index=True))
 
-    def named(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Add the reference to the names of clients, matters and people that share a name."""
-        return (self._firm or self)._names(rows)
+    def with_distinct_names(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Add the reference to names that several clients, matters or people share."""
+        return (self._firm or self)._distinct_names(rows)
 
     @functools.cached_property
-    def _names(self) -> NamesApart:
-        return NamesApart(self.whole.clients, self.whole.matters, self.whole.users)
+    def _distinct_names(self) -> DistinctNames:
+        return DistinctNames(self.firm_book.clients, self.firm_book.matters, self.firm_book.users)
 
     def _collecting(self) -> AbstractContextManager[None]:
-        """Collect the warnings of the analyses called, which check each frame once a month."""
+        """Collect the warnings of the analyses in the block, which check each frame only once."""
         return collect_warnings(self.notes, self._checked)
 
-    def _once(self, analysis: str, by: str | None, **options: dt.date) -> pd.DataFrame:
-        """Return a result of the book; sections and key points that ask for the same share it."""
-        asked = (analysis, by, *options.values())
-        if asked not in self._results:
+    def _cached(self, analysis: str, by: str | None, **options: dt.date) -> pd.DataFrame:
+        """Return a result of the book, computed once for all sections and key points."""
+        key = (analysis, by, *options.values())
+        if key not in self._results:
             with self._collecting():
-                self._results[asked] = getattr(self.book, analysis)(by, **options)
-        return self._results[asked].copy()
+                self._results[key] = getattr(self.book, analysis)(by, **options)
+        return self._results[key].copy()
 
     def _realization_by_month(self, basis: Literal["invoice_date", "work_date"], back: int = 0) -> pd.DataFrame:
         back = back or self.months_back

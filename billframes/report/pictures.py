@@ -1,4 +1,4 @@
-"""Charts as pictures on the page: an SVG inside its `img`, and another one, drawn for the width of a phone."""
+"""Draw charts as pictures for the page: an SVG inside an `img`, and another one for the width of a phone."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from matplotlib.figure import Figure
 
 from billframes.plots.axes import NARROW, cut_labels, fit_narrow
 
-__all__ = ["WIDTH", "picture", "side_by_side", "tall"]
+__all__ = ["bars_height", "picture", "side_by_side"]
 
 # Inches, slightly wider than the text on paper, so that text in charts has the size of text in tables.
-WIDTH = 8.2
-# Pixels; a page this wide is a phone's. Paper is wider.
-PHONE = 640
-# What does not fit on a page goes to the next one, so a chart is lower than a quarter of a page.
-MOST_ROWS = 11
+_WIDTH = 8.2
+# Pixels. A page up to this width is shown on a phone; paper is wider.
+_PHONE_WIDTH = 640
+# A chart with so many bars is lower than a quarter of a page. A higher one could leave that much empty before it.
+_MOST_BARS = 11
 # The SVG keeps text as text in the page's typeface. Matplotlib measures with DejaVu Sans, which is wider.
 _TYPEFACE = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
 
 Draw = Callable[..., Axes]
 
 
-def tall(rows: pd.DataFrame) -> float:
-    """Inches for that many lying bars, with legend and axis."""
+def bars_height(rows: pd.DataFrame) -> float:
+    """Return the height in inches of a chart with one horizontal bar per row, with legend and axis."""
     return 0.78 + 0.16 * max(len(rows), 2)
 
 
 def picture(draw: Draw, rows: pd.DataFrame, alt: str, *, height: float, currency: str = "") -> Markup:
     """
-    Draw a result and return the picture, with another one for phones.
+    Draw a result for wide pages and for phones, and return both pictures.
 
     Parameters
     ----------
@@ -49,38 +49,38 @@ def picture(draw: Draw, rows: pd.DataFrame, alt: str, *, height: float, currency
     height : float
         In inches.
     currency : str
-        Named on axes of money.
+        Shown on axes of money.
     """
-    wide = _svg(_drawn(draw, rows, WIDTH, height, currency))
-    narrow = _drawn(draw, rows, NARROW, height + 0.5, currency)
+    wide = _svg(_axes(draw, rows, _WIDTH, height, currency))
+    narrow = _axes(draw, rows, NARROW, height + 0.5, currency)
     fit_narrow(narrow)
     return Markup(
         '<picture><source media="(max-width: {}px)" srcset="{}"><img class="chart" src="{}" alt="{}"></picture>'
-    ).format(PHONE, _svg(narrow), wide, alt)
+    ).format(_PHONE_WIDTH, _svg(narrow), wide, alt)
 
 
 def side_by_side(draw: Draw, rows: pd.DataFrame, alt: str, *, currency: str = "") -> Markup:
     """
-    Draw the first and the last rows of a long result side by side; a short one is one picture.
+    Draw the first and the last rows of a long result side by side, and a short result as one picture.
 
-    On a phone they stand below each other. Rows between the two halves are only in the table.
+    On a phone the two pictures are below each other. Rows between them are only in the table.
     """
-    if len(rows) <= MOST_ROWS:
-        return picture(draw, rows, alt, height=tall(rows), currency=currency)
-    count = min(MOST_ROWS, (len(rows) + 1) // 2)
+    if len(rows) <= _MOST_BARS:
+        return picture(draw, rows, alt, height=bars_height(rows), currency=currency)
+    count = min(_MOST_BARS, (len(rows) + 1) // 2)
     halves = [rows.iloc[:count], rows.iloc[max(count, len(rows) - count) :]]
-    axes = [_drawn(draw, half, WIDTH / 2, tall(halves[0]), currency) for half in halves]
+    axes = [_axes(draw, half, _WIDTH / 2, bars_height(halves[0]), currency) for half in halves]
     left, right = (f(each.get_xlim()[end] for each in axes) for f, end in ((min, 0), (max, 1)))
     for each in axes:
         each.set_xlim(left, right)
-        # Bars are of one height in both halves, if the second one is a row shorter, too.
+        # Bars have the same height in both halves, even if the second has one row less.
         each.set_ylim(len(halves[0]) - 0.4, -0.6)
         cut_labels(each)
     images = Markup("").join(Markup('<img class="chart" src="{}" alt="{}">').format(_svg(ax), alt) for ax in axes)
     return Markup('<div class="halves">{}</div>').format(images)
 
 
-def _drawn(draw: Draw, rows: pd.DataFrame, width: float, height: float, currency: str) -> Axes:
+def _axes(draw: Draw, rows: pd.DataFrame, width: float, height: float, currency: str) -> Axes:
     figure = Figure(figsize=(width, height), layout="constrained")
     ax = draw(rows, figure.add_subplot(), currency=currency)
     # The section's heading or caption is the title.

@@ -1,8 +1,8 @@
-"""The pre-bill review on paper and as a workbook: what a partner marks up before bills go out.
+"""The pre-bill review on paper and as a workbook: invoices for partners to mark up before they are sent.
 
-Each invoice is one sheet of paper. Its items are set in the largest type with which all of them fit. If even the
-smallest is too large, those with flags and then those of the largest amounts are printed, and a line says how many
-others there are and what they come to. Nothing is shortened, and the workbook has every item.
+Each invoice is printed on one sheet of paper, in the largest type with which all its items fit. If they don't fit in
+the smallest type, the sheet has the items with flags and then those with the largest amounts, and a line states the
+number, hours and amount of all others. No text is shortened, and the workbook has every item.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ import pandas as pd
 
 from billframes._show import enum_label, format_number, long_date, short_date
 from billframes.report.html import templates
-from billframes.report.workbook import FORMS, WRITER_OPTIONS, check_writer, write_cell
+from billframes.report.workbook import NUMBER_FORMATS, WRITER_OPTIONS, check_writer, write_cell
 
 __all__ = ["PaperSheet", "paper_sheets", "prebill_page", "prebill_workbook"]
 
-# Millimetres that A4 and Letter both have in landscape: for the items, and for the columns beside the narrative.
-_HEIGHT, _WIDTH, _OTHERS = 136.0, 259.0, 145.0
+# Millimetres in landscape, on A4 and Letter alike: the items' height and width, and the columns beside the narrative.
+_HEIGHT, _WIDTH, _OTHER_COLUMNS = 136.0, 259.0, 145.0
 _MATTER, _PERSON, _CODES = 34.0, 32.0, 20.0
-_POINTS = (9.5, 8.5, 7.5, 7.0)
-# A point in millimetres, a line in its type's size, a letter's width in it, and the space around a row.
+# Sizes of type, in points.
+_TYPE_SIZES = (9.5, 8.5, 7.5, 7.0)
+# A point in millimetres; the height of a line and the width of a letter ÷ the size of type; millimetres around a row.
 _POINT, _LINE, _LETTER, _SPACE = 0.3528, 1.28, 0.54, 1.1
-# Letters of names in the head of a sheet.
-_LONG = 120
-_KINDS = {"time_entry": "", "expense": "Expense", "fixed_fee": "Fixed fee"}
+# The most letters of names at the head of a sheet.
+_LONGEST_NAMES = 120
+_ITEM_KINDS = {"time_entry": "", "expense": "Expense", "fixed_fee": "Fixed fee"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +44,16 @@ class PaperSheet:
     head : mapping
         The invoice's own columns.
     matters, responsible : str
-        Names.
+        The names of matters and of responsible lawyers.
     items : list of dict
-        The items printed, by date.
-    points : float
-        The size of their type.
-    rest : str
-        What the other items are; empty if all are printed.
+        The printed items, by date.
+    type_size : float
+        In points.
+    not_printed : str
+        A sentence about the other items; empty if all are printed.
     flagged : int
         How many items have flags.
-    several : bool
+    several_matters : bool
         Whether the items are on several matters.
     """
 
@@ -60,27 +61,27 @@ class PaperSheet:
     matters: str
     responsible: str
     items: list[dict[str, str]]
-    points: float
-    rest: str
+    type_size: float
+    not_printed: str
     flagged: int
-    several: bool
+    several_matters: bool
 
 
 def paper_sheets(rows: pd.DataFrame) -> list[PaperSheet]:
     """
-    Lay the invoices out, a sheet each.
+    Return one sheet for each invoice.
 
     Parameters
     ----------
     rows : DataFrame
         Of `prebill_review`.
     """
-    return [_sheet(of_one) for _, of_one in rows.groupby("invoice_id", sort=False)]
+    return [_sheet(items) for _, items in rows.groupby("invoice_id", sort=False)]
 
 
 def prebill_page(rows: pd.DataFrame, *, title: str = "", data: dt.date | None = None) -> str:
     """
-    Return the sheets as one HTML page, which prints each invoice on a sheet of paper in landscape.
+    Return the sheets as one HTML page, which prints each invoice on one sheet of paper in landscape.
 
     Parameters
     ----------
@@ -91,15 +92,15 @@ def prebill_page(rows: pd.DataFrame, *, title: str = "", data: dt.date | None = 
     data : date, optional
         The day of the data.
     """
-    of = f"Data of {long_date(data)}" if data else ""
-    page: str = templates().get_template("prebill.html").render(sheets=paper_sheets(rows), title=title, data=of)
+    as_of = f"Data as of {long_date(data)}" if data else ""
+    page: str = templates().get_template("prebill.html").render(sheets=paper_sheets(rows), title=title, data=as_of)
     return page
 
 
 def _sheet(rows: pd.DataFrame) -> PaperSheet:
     items = rows[rows["item"].notna()]
-    several = len(items["matter_id"].unique()) > 1
-    points, printed = _fitting(items, several=several)
+    several_matters = len(items["matter_id"].unique()) > 1
+    type_size, printed = _fit(items, several_matters=several_matters)
     first = rows.iloc[0]
     money = ("items_amount", "unexplained_amount", "invoice_amount", "client_overdue")
     head = {name: format_number(first[name], "cents") for name in money} | {
@@ -108,60 +109,59 @@ def _sheet(rows: pd.DataFrame) -> PaperSheet:
         "state": enum_label(_text(first["invoice_state"])).lower(),
         "date": long_date(first["invoice_date"]) if pd.notna(first["invoice_date"]) else "",
     }
-    rest = items.drop(index=printed.index)
     return PaperSheet(
         head,
         _names(rows["matter_name"], "matters"),
         _names(rows["responsible_name"], "people"),
         [_item(row) for row in printed.to_dict("records")],
-        points,
-        _rest(rest),
+        type_size,
+        _not_printed(items.drop(index=printed.index)),
         int(items["flags"].notna().sum()),
-        several,
+        several_matters,
     )
 
 
-def _names(values: pd.Series[Any], many: str) -> str:
+def _names(values: pd.Series[Any], plural: str) -> str:
     """List names, or count them if there are too many for the head of the sheet."""
     names = list(values.dropna().unique())
-    listed = ", ".join(names)
-    return listed if len(listed) <= _LONG else f"{len(names)} {many}"
+    text = ", ".join(names)
+    return text if len(text) <= _LONGEST_NAMES else f"{len(names)} {plural}"
 
 
-def _fitting(items: pd.DataFrame, *, several: bool) -> tuple[float, pd.DataFrame]:
-    """Choose the size of the type and the items that fit on the sheet."""
-    for points in _POINTS:
-        if sum(_heights(items, points, several=several)) <= _HEIGHT:
-            return points, items
-    worth = items["item_amount"].abs().fillna(0.0)
+def _fit(items: pd.DataFrame, *, several_matters: bool) -> tuple[float, pd.DataFrame]:
+    """Return the size of type, and the items that fit on the sheet with it."""
+    for size in _TYPE_SIZES:
+        heights = _heights(items, size, several_matters=several_matters)
+        if sum(heights) <= _HEIGHT:
+            return size, items
     order = items.assign(
-        _flagged=items["flags"].notna(), _worth=worth, _height=_heights(items, points, several=several)
+        _flagged=items["flags"].notna(), _amount=items["item_amount"].abs().fillna(0.0), _height=heights
     )
-    order = order.sort_values(["_flagged", "_worth"], ascending=False, kind="stable")
-    left, chosen = _HEIGHT, []
-    for place, height in order["_height"].items():
-        if height <= left:
-            left -= height
-            chosen.append(place)
-    return points, items.loc[items.index.isin(chosen)]
+    order = order.sort_values(["_flagged", "_amount"], ascending=False, kind="stable")
+    free, chosen = _HEIGHT, []
+    for label, height in order["_height"].items():
+        if height <= free:
+            free -= height
+            chosen.append(label)
+    return size, items.loc[items.index.isin(chosen)]
 
 
-def _heights(items: pd.DataFrame, points: float, *, several: bool) -> list[float]:
-    """Estimate the height of each item in millimetres, rather too much."""
-    letter = points * _POINT * _LETTER
-    narrative = _WIDTH - _OTHERS - (_MATTER if several else 0.0)
-    widths = {"user_name": _PERSON, "matter_name": _MATTER} if several else {"user_name": _PERSON}
+def _heights(items: pd.DataFrame, size: float, *, several_matters: bool) -> list[float]:
+    """Estimate the height of each item in millimetres; rather too high than too low."""
+    letter = size * _POINT * _LETTER
+    narrative = _WIDTH - _OTHER_COLUMNS - (_MATTER if several_matters else 0.0)
+    widths = {"user_name": _PERSON, "matter_name": _MATTER} if several_matters else {"user_name": _PERSON}
     heights = []
     for row in items.to_dict("records"):
         lines = _lines(row["description"], narrative / letter) + _lines(row["flags"], narrative / letter)
         others = (_lines(row[name], width / letter, spare=1) for name, width in widths.items())
         codes = _lines(_codes(row), _CODES / letter, spare=1)
-        heights.append(max(lines, codes, 1, *others) * points * _POINT * _LINE + _SPACE)
+        heights.append(max(lines, codes, 1, *others) * size * _POINT * _LINE + _SPACE)
     return heights
 
 
 def _lines(text: Any, letters: float, *, spare: int = 5) -> int:
-    """Count the lines of a text: words are not broken, so the last letters of a line stay empty."""
+    """Count the lines of a text. Words are not broken, so the last `spare` letters of a line can be empty."""
     return sum(math.ceil(max(len(line), 1) / max(letters - spare, 6)) for line in _text(text).splitlines())
 
 
@@ -171,7 +171,7 @@ def _codes(row: Mapping[Any, Any]) -> str:
 
 
 def _item(row: Mapping[Any, Any]) -> dict[str, str]:
-    kind = _KINDS[row["item"]]
+    kind = _ITEM_KINDS[row["item"]]
     who = ", ".join(filter(None, [kind, _text(row["user_name"])]))
     texts = {name: _text(row[name]) for name in ("description", "flags", "matter_name")}
     figures = {"hours": "hours", "rate": "cents", "item_amount": "cents"}
@@ -188,22 +188,22 @@ def _number(value: float, unit: str) -> str:
     return format_number(value, "cents" if unit == "hours" else unit)
 
 
-def _rest(items: pd.DataFrame) -> str:
-    """Say what is not printed."""
+def _not_printed(items: pd.DataFrame) -> str:
+    """Return a sentence about the items that are not printed."""
     if items.empty:
         return ""
     flagged = int(items["flags"].notna().sum())
     hours, amount = (format_number(items[name].sum(), "cents") for name in ("hours", "item_amount"))
-    noted = f", {flagged} of them with flags" if flagged else ", none with flags"
+    with_flags = f"{flagged} of them with flags" if flagged else "none with flags"
     count = f"{len(items)} more items" if len(items) > 1 else "1 more item"
-    return f"Not printed: {count}{noted}; {hours} hours, {amount}. They are in the workbook."
+    return f"Not printed: {count}, {with_flags}; {hours} hours, {amount}. The workbook has them."
 
 
 def _text(value: Any) -> str:
     return "" if value is None or (not isinstance(value, str) and pd.isna(value)) else str(value)
 
 
-_INVOICES = {
+_INVOICE_COLUMNS = {
     "invoice_number": ("Invoice", "text", 12),
     "client_name": ("Client", "text", 32),
     "responsible_name": ("Responsible lawyer", "text", 24),
@@ -218,7 +218,7 @@ _INVOICES = {
     "": ("Decision", "text", 16),
     " ": ("Remark", "text", 40),
 }
-_ITEMS = {
+_ITEM_COLUMNS = {
     "invoice_number": ("Invoice", "text", 10),
     "client_name": ("Client", "text", 20),
     "matter_name": ("Matter", "text", 22),
@@ -239,16 +239,21 @@ _ITEMS = {
 }
 
 
-_FRAME = {"valign": "top", "border": 1, "border_color": "#D5DAE0"}
-# The indent keeps texts apart from the figures on their left.
-_LOOKS: dict[str, dict[str, Any]] = {"text": {"text_wrap": True, "indent": 1}, "date": {"align": "left", "indent": 1}}
-# A line's height in points.
-_ROW = 15
+_CELL_FORMAT = {"valign": "top", "border": 1, "border_color": "#D5DAE0"}
+# The indent separates texts from the figures on their left.
+_TEXT_FORMATS: dict[str, dict[str, Any]] = {
+    "text": {"text_wrap": True, "indent": 1},
+    "date": {"align": "left", "indent": 1},
+}
+# In points.
+_LINE_HEIGHT = 15
 
 
 def prebill_workbook(rows: pd.DataFrame) -> bytes:
     """
-    Return the review as an Excel workbook: a sheet of invoices and one of all items, with empty columns for decisions.
+    Return the review as an Excel workbook with a sheet of invoices and one of all items.
+
+    Both sheets have empty columns for decisions and remarks.
 
     Parameters
     ----------
@@ -263,15 +268,15 @@ def prebill_workbook(rows: pd.DataFrame) -> bytes:
         # A fixed date, so that the same data give the same file.
         book.set_properties({"title": "Pre-bill review", "created": dt.datetime(2000, 1, 1)})  # noqa: DTZ001
         items = rows[rows["item"].notna()]
-        words = {"time_entry": "Time", "expense": "Expense", "fixed_fee": "Fixed fee"}
-        shown = items.assign(item=items["item"].map(words), billing_type=items["billing_type"].map(_label))
-        _write_sheet(book, "Invoices", _INVOICES, _invoices(rows))
-        _write_sheet(book, "Items", _ITEMS, shown)
+        kinds = {"time_entry": "Time", "expense": "Expense", "fixed_fee": "Fixed fee"}
+        shown = items.assign(item=items["item"].map(kinds), billing_type=items["billing_type"].map(_label))
+        _write_sheet(book, "Invoices", _INVOICE_COLUMNS, _invoices(rows))
+        _write_sheet(book, "Items", _ITEM_COLUMNS, shown)
     return buffer.getvalue()
 
 
 def _invoices(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a row an invoice."""
+    """Return one row per invoice."""
     grouped = rows.groupby("invoice_id", sort=False)
     people = grouped["responsible_name"].agg(lambda names: ", ".join(names.dropna().unique()))
     counts: dict[str, Any] = {
@@ -290,22 +295,22 @@ def _label(value: Any) -> str:
 def _write_sheet(book: Any, name: str, columns: dict[str, tuple[str, str, int]], rows: pd.DataFrame) -> None:
     page = book.add_worksheet(name)
     heading = {"bold": True, "text_wrap": True, "valign": "top", "bottom": 1}
-    over_text, over_figures = (book.add_format(heading | more) for more in ({"indent": 1}, {"align": "right"}))
+    text_heading, figure_heading = (book.add_format(heading | more) for more in ({"indent": 1}, {"align": "right"}))
     lines = [1] * len(rows)
     for place, (column, (title, unit, width)) in enumerate(columns.items()):
-        number = {} if unit == "text" else {"num_format": FORMS[unit]}
-        form = book.add_format(_FRAME | number | _LOOKS.get(unit, {}))
+        number = {} if unit == "text" else {"num_format": NUMBER_FORMATS[unit]}
+        cell_format = book.add_format(_CELL_FORMAT | number | _TEXT_FORMATS.get(unit, {}))
         page.set_column(place, place, width)
-        page.write_string(0, place, title, over_text if unit in _LOOKS else over_figures)
-        # Columns without a name are empty, for the reader to fill in.
+        page.write_string(0, place, title, text_heading if unit in _TEXT_FORMATS else figure_heading)
+        # Columns without a name are left empty for the reader.
         values: Sequence[Any] = list(rows[column]) if column.strip() else [None] * len(rows)
         for row, value in enumerate(values):
-            write_cell(page, row + 1, place, value, form)
+            write_cell(page, row + 1, place, value, cell_format)
             lines[row] = max(lines[row], _lines(value, width, spare=2) if unit == "text" else 1)
-    page.set_row(0, 2 * _ROW)
+    page.set_row(0, 2 * _LINE_HEIGHT)
     for row, count in enumerate(lines, start=1):
-        # Excel's highest row has 409 points.
-        page.set_row(row, min(count * _ROW, 409))
+        # A row in Excel is at most 409 points high.
+        page.set_row(row, min(count * _LINE_HEIGHT, 409))
     page.freeze_panes(1, 1)
     page.autofilter(0, 0, max(len(rows), 1), len(columns) - 1)
     page.ignore_errors({"number_stored_as_text": f"A1:A{len(rows) + 1}"})

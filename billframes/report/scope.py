@@ -1,6 +1,6 @@
-"""The scope of a report: the firm, or one client, practice area or responsible lawyer, found by what the user types.
+"""The scope of a report: one client, practice area or responsible lawyer, found by the text that a user types.
 
-The scope is passed to the notebook as one word such as "responsible:28805c5d-…". Nothing after the colon means matters
+The scope is passed to the notebook as a code such as "responsible:28805c5d-…". Nothing after the colon means matters
 without a responsible lawyer.
 """
 
@@ -20,12 +20,12 @@ from billframes.book import Book
 from billframes.book_slice import SLICE_KEYS, SliceKey
 from billframes.errors import ParameterError
 
-__all__ = ["Scope", "choose", "every", "file_names", "read_scope"]
+__all__ = ["Scope", "all_scopes", "file_names", "find_scope", "read_scope"]
 
-# Names that a message suggests.
-_SUGGESTED = 5
-# How like two words must be, as `difflib` counts it.
-_LIKE = 0.8
+# The most names that a message suggests.
+_MOST_SUGGESTIONS = 5
+# How similar two words must be, as measured by `difflib`.
+_SIMILARITY = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,6 @@ class Scope:
     id : str or None
         None means unassigned.
     name : str
-        As shown to people.
     """
 
     key: SliceKey
@@ -49,7 +48,7 @@ class Scope:
 
     @property
     def code(self) -> str:
-        """The scope as one word, which `read_scope` reads."""
+        """The scope in the form that `read_scope` takes."""
         return f"{self.key}:{self.id or ''}"
 
     @property
@@ -60,21 +59,21 @@ class Scope:
 
 def read_scope(book: Book, code: str) -> Scope:
     """
-    Read a scope's code, or one with a name in place of the id: "client:Acme".
+    Read the code of a scope. It can have a reference or name in place of the id: "client:Acme".
 
     Raises
     ------
     ParameterError
-        The key is unknown, or nothing in the firm has that name, reference or id.
+        The key is unknown, or no value or several values match.
     """
     key, _, text = code.partition(":")
     for known in SLICE_KEYS:
         if known == key:
-            return choose(book, known, text) if text.strip() else Scope(known, None, UNASSIGNED)
+            return find_scope(book, known, text) if text.strip() else Scope(known, None, UNASSIGNED)
     raise ParameterError(f"only={code!r} takes {', '.join(f'{each}:…' for each in SLICE_KEYS)}.")
 
 
-def choose(book: Book, key: SliceKey, text: str) -> Scope:
+def find_scope(book: Book, key: SliceKey, text: str) -> Scope:
     """
     Find a client, practice area or responsible lawyer by id, reference or name, ignoring case.
 
@@ -83,52 +82,55 @@ def choose(book: Book, key: SliceKey, text: str) -> Scope:
     ParameterError
         Nothing matches, or several do.
     """
-    known, what = _known(book, key), title_of_key(key)
+    known, noun = _candidates(book, key), title_of_key(key)
     for column in ("id", "reference", "name"):
         found = known[known[column].str.casefold() == text.strip().casefold()]
         if len(found) == 1:
             return Scope(key, found["id"].iloc[0], found["name"].iloc[0])
         if len(found):
             others = found["reference"].where(found["reference"].notna() & (found["reference"] != ""), found["id"])
-            raise ParameterError(f"{len(found)} {what}s are called {text!r}; say which: {', '.join(others)}.")
-    hint = _alike(text, known["name"].dropna().tolist()) or (
-        " None of the firm's matters has it." if key != "client" else ""
-    )
-    raise ParameterError(f"No {what} has the name, reference or id {text!r}.{hint}")
+            raise ParameterError(f"{len(found)} {noun}s are called {text!r}; give one of {', '.join(others)}.")
+    hint = _similar_names(text, known["name"].dropna().tolist())
+    if not hint and key != "client":
+        hint = f" No matter of the firm has such a {noun}."
+    raise ParameterError(f"No {noun} has the name, reference or id {text!r}.{hint}")
 
 
-def _alike(text: str, names: Sequence[str]) -> str:
-    """Return a hint at the names that contain a text, or words like its words, or at the one most like it."""
+def _similar_names(text: str, names: Sequence[str]) -> str:
+    """Return a hint at the names that contain a text or similar words, or else at the most similar name."""
     known = list(dict.fromkeys(names))
-    holding = [name for name in known if text.strip().casefold() in name.casefold()]
-    holding = holding or [name for name in known if _has_words(name, text)]
-    few = " or ".join(map(repr, holding[:_SUGGESTED]))
-    more = f" There are {len(holding) - _SUGGESTED} more." if len(holding) > _SUGGESTED else ""
-    return f" Did you mean {few}?{more}" if holding else closest(text, names)
+    similar = [name for name in known if text.strip().casefold() in name.casefold()]
+    similar = similar or [name for name in known if _has_similar_words(name, text)]
+    few = " or ".join(map(repr, similar[:_MOST_SUGGESTIONS]))
+    others = len(similar) - _MOST_SUGGESTIONS
+    more = f" There are {others} more." if others > 0 else ""
+    return f" Did you mean {few}?{more}" if similar else closest(text, names)
 
 
-def _has_words(name: str, text: str) -> bool:
+def _has_similar_words(name: str, text: str) -> bool:
     """
-    Tell whether each word of a text is like a word of a name.
+    Tell whether each word of a text is similar to a word of a name.
 
     Examples
     --------
-    >>> _has_words("Granite Mutual Insurance Company", "granit mutal"), _has_words("Granitepeak", "granit mutal")
-    (True, False)
+    >>> _has_similar_words("Granite Mutual Insurance Company", "granit mutal")
+    True
+    >>> _has_similar_words("Granitepeak", "granit mutal")
+    False
     """
     words = name.casefold().split()
-    return all(get_close_matches(each, words, 1, _LIKE) for each in text.casefold().split())
+    return all(get_close_matches(each, words, 1, _SIMILARITY) for each in text.casefold().split())
 
 
-def every(book: Book, key: SliceKey) -> list[Scope]:
-    """Return every value that some matter has, sorted by name, and at the end the unassigned one."""
-    rows = _known(book, key).sort_values(["name", "id"]).to_dict("records")
+def all_scopes(book: Book, key: SliceKey) -> list[Scope]:
+    """Return the scopes of all values sorted by name, and last the one of unassigned items."""
+    rows = _candidates(book, key).sort_values(["name", "id"]).to_dict("records")
     return [*(Scope(key, row["id"], row["name"]) for row in rows), Scope(key, None, UNASSIGNED)]
 
 
 def file_names(scopes: Sequence[Scope], month: str, ending: str) -> list[str]:
     """
-    Return a distinct file name for each scope, without any folder.
+    Return a distinct file name for each scope.
 
     Examples
     --------
@@ -138,23 +140,22 @@ def file_names(scopes: Sequence[Scope], month: str, ending: str) -> list[str]:
     """
     plain = [_file_name(each, month, ending) for each in scopes]
     return [
-        name if plain.count(name) == 1 and _says(each) else _file_name(each, month, ending, apart=True)
+        name if plain.count(name) == 1 and _has_letters(each.name) else _file_name(each, month, ending, with_id=True)
         for name, each in zip(plain, scopes, strict=True)
     ]
 
 
-def _file_name(scope: Scope, month: str, ending: str, *, apart: bool = False) -> str:
-    # The first characters of the id distinguish two of the same name.
-    id_ = f" {(scope.id or 'none')[:8]}" if apart else ""
+def _file_name(scope: Scope, month: str, ending: str, *, with_id: bool = False) -> str:
+    id_ = f" {(scope.id or 'none')[:8]}" if with_id else ""
     return file_name(f"billframes {month} {scope.key.replace('_', '-')} {scope.name[:50]}{id_}", ending)
 
 
-def _says(scope: Scope) -> bool:
-    """Return whether the file name contains anything of the scope's name."""
-    return file_name(scope.name, "") != file_name("", "")
+def _has_letters(name: str) -> bool:
+    """Tell whether a name has letters or digits that can be in a file name."""
+    return file_name(name, "") != file_name("", "")
 
 
-def _known(book: Book, key: SliceKey) -> pd.DataFrame:
+def _candidates(book: Book, key: SliceKey) -> pd.DataFrame:
     """Return ids, names and references. A person's reference is the e-mail address."""
     if key == "client":
         return _columns(book.clients, "client_id", "name", "reference")

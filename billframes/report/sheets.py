@@ -1,7 +1,6 @@
 """The sheets of the month's workbook: one per table of the report, with all its rows and columns.
 
-Rows, order and titles are those of the page (`views`). Columns and definitions are those of `billframes.tables`.
-Nothing here depends on Excel.
+Titles and the order of rows are the same as on the page. Nothing here depends on Excel.
 """
 
 from __future__ import annotations
@@ -14,13 +13,12 @@ import pandas as pd
 from billframes._show import long_date
 from billframes.analysis.explain import plain
 from billframes.analysis.metrics import Measure, title_of_key
-from billframes.analysis.spec import Analysis, analyses, measure
-from billframes.report import footnotes, views
-from billframes.report.month import LOOK_BACK, Month
-from billframes.report.tables import NARRATIVES, TRENDS, trend_columns
-from billframes.report.views import View
+from billframes.analysis.spec import Analysis, analyses, measure, measures
+from billframes.report import footnotes, report_tables
+from billframes.report.month import YEAR, Month
+from billframes.report.report_tables import NARRATIVES, TRENDS, ReportTable, trend_columns
 
-__all__ = ["Sheet", "sheets"]
+__all__ = ["Sheet", "sheet_name", "sheets"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Sheet:
     total : DataFrame
         One row, or none.
     note : str
-        A sentence above the headings, for what readers must not overlook.
+        Sentences above the headings that readers must not overlook.
     """
 
     name: str
@@ -69,72 +67,91 @@ def sheets(month: Month, *, narratives: bool = False) -> list[Sheet]:
     narratives : bool
         Whether time entries are listed with their descriptions.
     """
-    made = [*_figures(month, narratives=narratives), *([_narratives(month)] if narratives else [])]
-    return [each for each in made if each.measures]
+    return [each for each in _sheets(month, narratives=narratives) if each.measures]
 
 
-def _figures(month: Month, *, narratives: bool) -> Iterator[Sheet]:
-    hours = _noted(*views.timekeepers(month))
-    yield replace(hours, meaning=(_PART_HOURS,)) if month.scope else hours
+def _sheets(month: Month, *, narratives: bool) -> Iterator[Sheet]:
+    hours = _with_notes(*report_tables.timekeepers(month))
+    yield replace(hours, meaning=(footnotes.SCOPE_HOURS,)) if month.scope else hours
     for key in _keys(month, "practice_area", "client", "user", "responsible"):
-        yield _of(views.realization(month, key))
-    yield from (_of(each) for name in ("billed_amount", "billing_realization") if (each := views.change(month, name)))
+        yield _sheet_of(report_tables.realization(month, key))
+    yield from (
+        _sheet_of(each)
+        for name in ("billed_amount", "billing_realization")
+        if (each := report_tables.change(month, name))
+    )
     if month.scope is None:
-        yield from map(_of, (views.write_downs(month), views.collections(month), views.stale(month)))
-        yield _of(views.exposure(month))
-        yield _noted(*views.scorecard(month))
-        yield replace(_of(views.rates(month)), note=f"{month.last.year} counts up to {long_date(month.last)}.")
-        yield _of(views.new_business(month))
+        yield from map(
+            _sheet_of, (report_tables.write_downs(month), report_tables.collections(month), report_tables.stale(month))
+        )
+        yield _sheet_of(report_tables.exposure(month))
+        yield _with_notes(*report_tables.scorecard(month))
+        yield replace(
+            _sheet_of(report_tables.rates(month)), note=f"{month.last.year} counts up to {long_date(month.last)}."
+        )
+        yield _sheet_of(report_tables.new_business(month))
         yield _prebills(month, narratives=narratives)
     note = " ".join(footnotes.balances(month))
     for key in _keys(month, "responsible", "client", "user"):
-        yield _of(views.wip(month, key))
-    yield replace(_of(views.lockup(month)), note=note)
-    yield replace(_of(views.receivables(month)), note=note)
+        yield _sheet_of(report_tables.wip(month, key))
+    yield replace(_sheet_of(report_tables.lockup(month)), note=note)
+    yield replace(_sheet_of(report_tables.receivables(month)), note=note)
     if month.scope is None and month.settings.budgets:
-        yield _of(views.budgets(month))
+        yield _sheet_of(report_tables.budgets(month))
     # A part of the firm has only a share of some invoices.
     if month.scope is None or month.scope.key == "client":
-        yield _of(views.invoices(month))
+        yield _sheet_of(report_tables.invoices(month))
     if month.e_billing.needed:
         yield _e_billing(month)
-    yield from (_of(views.compared(month, name)) for name in ("billed_amount", "billing_realization"))
+    yield from (
+        _sheet_of(report_tables.month_by_month(month, name)) for name in ("billed_amount", "billing_realization")
+    )
     yield _twelve_months(month)
-
-
-_PART_HOURS = "Hours on these matters. Available hours are not divided by matter, so there is no utilization."
+    if narratives:
+        yield _narratives(month)
 
 
 def _keys(month: Month, *keys: str) -> list[str]:
-    """Replace the key of the month's own part, as on the page."""
-    return list(dict.fromkeys(month.divided_by(key) for key in keys))
+    """Return the keys to group by, each once, as on the page."""
+    return list(dict.fromkeys(month.grouping_key(key) for key in keys))
 
 
-def _of(view: View) -> Sheet:
-    said = analyses()[view.analysis]
-    measures = view.columns(brief=False)
-    (name,) = views.shortened([view.title])
-    labels = view.declared.keys or tuple(column for column in map(str, view.rows.columns) if _is_label(column))
-    return Sheet(name, (said.question, *_parts(said)), labels, tuple(measures), view.rows, view.total)
+def _sheet_of(table: ReportTable) -> Sheet:
+    analysis = analyses()[table.analysis]
+    labels = table.declared.keys or tuple(column for column in map(str, table.rows.columns) if _is_label(column))
+    meaning = (analysis.question, *_definitions(analysis))
+    return Sheet(sheet_name(table.title), meaning, labels, tuple(table.columns(brief=False)), table.rows, table.total)
 
 
-def _noted(view: View, notes: Sequence[str]) -> Sheet:
-    return replace(_of(view), note=" ".join(notes))
+def sheet_name(title: str, longest: int = 31) -> str:
+    """
+    Shorten a title to the name of a sheet, which Excel limits to 31 characters.
+
+    Examples
+    --------
+    >>> sheet_name("Work in progress by responsible lawyer"), sheet_name("Utilization by timekeeper")
+    ('Work in progress by responsible', 'Utilization by timekeeper')
+    """
+    return title if len(title) <= longest else title[: longest + 1].rpartition(" ")[0]
 
 
-def _parts(said: Analysis) -> Iterator[str]:
-    for heading, texts in said.parts.items():
-        # Readers could take an example's figures for the firm's.
+def _with_notes(table: ReportTable, notes: Sequence[str]) -> Sheet:
+    return replace(_sheet_of(table), note=" ".join(notes))
+
+
+def _definitions(analysis: Analysis) -> Iterator[str]:
+    for heading, texts in analysis.parts.items():
+        # Readers could mistake an example's figures for the firm's.
         if heading == "Example":
             continue
-        words = (plain(text, said) for text in texts)
-        yield from (_sentence(_OPENINGS.get(heading, ""), text) for text in words if text)
+        sentences = (plain(text, analysis) for text in texts)
+        yield from (_sentence(_OPENINGS.get(heading, ""), text) for text in sentences if text)
 
 
 _OPENINGS = {
     "Formula": "The formula is ",
-    "Numerator": "Above the line of the formula: ",
-    "Denominator": "Below the line of the formula: ",
+    "Numerator": "Numerator: ",
+    "Denominator": "Denominator: ",
     "Counted": "What counts: ",
     "Left out": "What is left out: ",
     "The billing system can’t tell": "The billing system can’t tell: ",
@@ -163,33 +180,29 @@ def _e_billing(month: Month) -> Sheet:
     rows = month.e_billing.findings.reindex(columns=[*columns])
     rows = rows.sort_values(["responsible_name", "matter_name", "date"], kind="stable", ignore_index=True)
     rows = rows.assign(findings=1.0)
-    return Sheet("E-billing", (_E_BILLING, month.e_billing.line), columns, (_FINDINGS,), rows, rows.iloc[:0])
+    return Sheet("E-billing", (_E_BILLING, month.e_billing.summary), columns, (_FINDINGS,), rows, rows.iloc[:0])
 
 
 _E_BILLING = (
-    "These are the findings of the LEDES check on the month’s work that is not billed yet: what the portals of clients "
-    "with LEDES billing would reject. An item can have several findings."
+    "Findings of the LEDES check: items of the month’s work on no final invoice that clients’ portals would reject. An "
+    "item can have several findings."
 )
 _FINDINGS = Measure("findings", "Findings", "count", "The number of findings; each row is one.", adds_up=True)
 
 
 def _prebills(month: Month, *, narratives: bool) -> Sheet:
-    view = views.prebills(month, narratives=narratives)
+    table = report_tables.prebills(month, narratives=narratives)
     texts = ("description", "flags") if narratives else ("flags",)
     labels = ("invoice_number", "client_name", "responsible_name", "date", "user_name", "matter_name", *texts)
-    made, loaded = _of(view), month.loaded_on
-    measures = tuple(each for each in made.measures if each.name not in labels)
-    since = f" as of {long_date(loaded)}" if loaded else ""
-    return replace(made, labels=labels, measures=measures, note=_PREBILLS.format(since))
-
-
-_PREBILLS = (
-    "Items on invoices that are drafts, in review or approved{}, whatever their date. What looks wrong is in Flags."
-)
+    sheet = _sheet_of(table)
+    measures = tuple(each for each in sheet.measures if each.name not in labels)
+    as_of = f" as of {long_date(month.loaded_on)}" if month.loaded_on else ""
+    note = f"Items of any date on invoices that are drafts, in review or approved{as_of}. Flags show possible errors."
+    return replace(sheet, labels=labels, measures=measures, note=note)
 
 
 def _twelve_months(month: Month) -> Sheet:
-    rows = month.by_month.iloc[-LOOK_BACK:].rename_axis("month").reset_index()
+    rows = month.by_month.iloc[-YEAR:].rename_axis("month").reset_index()
     rows = rows.assign(month=pd.to_datetime(rows["month"]))
     columns = [each for name in TRENDS for each in trend_columns(name)]
     measures = tuple(each for each in columns if rows[each.name].notna().any())
@@ -198,7 +211,6 @@ def _twelve_months(month: Month) -> Sheet:
 
 def _narratives(month: Month) -> Sheet:
     rows = month.narratives()
-    found = measure("hours")
     total = pd.DataFrame({"hours": [rows["hours"].sum()]})
     meaning = "Time dated in the month, of every billing type, with its descriptions."
-    return Sheet("Time entries", (meaning,), NARRATIVES[:-1], (found,) if found else (), rows, total)
+    return Sheet("Time entries", (meaning,), NARRATIVES[:-1], (measures()["hours"],), rows, total)

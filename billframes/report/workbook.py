@@ -1,4 +1,4 @@
-"""Write a month as an Excel workbook: the headline figures with charts, the definitions, and a sheet per analysis.
+"""Write a month as an Excel workbook: headline figures with charts, definitions, and one sheet per table.
 
 Each sheet has a frozen heading row with filters. The total is below an empty row, so that filters and sorts leave it
 in place. The same data give the same bytes, except for the cell that says when the report was made.
@@ -28,9 +28,9 @@ from billframes.report.headline_sheet import headline_sheet
 from billframes.report.month import Month
 from billframes.report.sheets import Sheet, sheets
 
-__all__ = ["WRITER_OPTIONS", "check_writer", "number_formats", "workbook", "write_cell"]
+__all__ = ["NUMBER_FORMATS", "WRITER_OPTIONS", "check_writer", "number_formats", "workbook", "write_cell"]
 
-FORMS = {
+NUMBER_FORMATS = {
     "money": "#,##0.00",
     "rate": "#,##0.00",
     "hours": "#,##0.00",
@@ -43,7 +43,7 @@ FORMS = {
     "month": "[$-409]mmm yyyy",
     "text": "General",
 }
-"""Each unit's number format. English names of months, in whatever language Excel runs."""
+"""The number format of each unit. Names of months are English, whatever the language of Excel."""
 
 WRITER_OPTIONS = {
     "in_memory": True,
@@ -52,18 +52,18 @@ WRITER_OPTIONS = {
     "strings_to_numbers": False,
 }
 _WIDEST, _NARROWEST = 60, 10
-# The characters of a heading's line that bold letters, the indent and the filter's button take.
-_BESIDE = 6
-# A row's height: fonts in place of Excel's own are higher than it.
-_ROW = 16
-# A line's height in points, and the characters on a line of the definitions.
-_LINE, _ON_A_LINE = 15, 105
+# Characters of a heading's width that bold type, the indent and the filter's button take.
+_HEADING_EXTRA = 6
+# The height of a row in points. Fonts that replace Excel's own are higher than its default row.
+_ROW_HEIGHT = 16
+# The height of a line in points, and the characters on a line of the definitions.
+_LINE_HEIGHT, _LINE_LENGTH = 15, 105
 # Excel's number of the paper's size; inches left, right, above and below.
 _A4, _MARGINS = 9, (0.4, 0.4, 0.5, 0.5)
-# So many characters of width are read across a landscape page, in about 7 points; wider sheets take two.
-_ON_PAPER = 230
+# A landscape page fits this many characters across, in about 7 points. Wider sheets take two pages.
+_PAGE_WIDTH = 230
 # Smaller changes of a ratio are shown as 0.0%, without a sign.
-_LEAST_POINTS = 0.0005
+_SMALLEST_POINTS = 0.0005
 # XML can't contain control characters.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
@@ -105,30 +105,30 @@ def workbook(
     import xlsxwriter
 
     with remembered():
-        made = sheets(month, narratives=narratives)
+        tables = sheets(month, narratives=narratives)
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, WRITER_OPTIONS) as book:
         # A fixed date, so that the same data give the same file.
         created = dt.datetime.combine(month.as_of, dt.time())
         book.set_properties({"title": f"Billing report {month.name}", "created": created})
-        pen = _Pen(book, month.currency)
+        writer = _SheetWriter(book, month.currency)
         about = _about(month, title=title, remark=remark, generated=generated)
         first = book.add_worksheet("Headlines")
-        pen.definitions(book.add_worksheet("Definitions"), about, made)
-        for each in made:
-            pen.sheet(book.add_worksheet(each.name), each)
-        headline_sheet(book, first, month, {each.name: each for each in made}, title=title, remark=remark)
+        writer.write_definitions(book.add_worksheet("Definitions"), about, tables)
+        for each in tables:
+            writer.write_sheet(book.add_worksheet(each.name), each)
+        headline_sheet(book, first, month, {each.name: each for each in tables}, title=title, remark=remark)
     return buffer.getvalue()
 
 
-class _Pen:
-    """Writes sheets in one book's formats."""
+class _SheetWriter:
+    """Writes the sheets of one workbook with its formats."""
 
     def __init__(self, book: Any, currency: str) -> None:
-        forms = number_formats(currency)
+        formats = number_formats(currency)
         self._money = f" {currency}" if currency else ""
         self._heading = book.add_format({"bold": True, "text_wrap": True, "valign": "top", "bottom": 1})
-        # The indent keeps figures' headings clear of the filter's button.
+        # The indent keeps the headings of figures clear of the filter's button.
         self._figure = book.add_format(
             {"bold": True, "text_wrap": True, "valign": "top", "bottom": 1, "align": "right", "indent": 2}
         )
@@ -136,25 +136,26 @@ class _Pen:
         self._wrapped = book.add_format({"text_wrap": True, "valign": "top", "align": "left"})
         self._top = book.add_format({"valign": "top", "align": "left"})
         self._days = {
-            unit: book.add_format({"num_format": forms[unit], "valign": "top", "align": "left"})
+            unit: book.add_format({"num_format": formats[unit], "valign": "top", "align": "left"})
             for unit in ("date", "month")
         }
-        self._cells = {unit: book.add_format({"num_format": form, "valign": "top"}) for unit, form in forms.items()}
+        self._cells = {unit: book.add_format({"num_format": form, "valign": "top"}) for unit, form in formats.items()}
         self._sums = {
-            unit: book.add_format({"num_format": form, "bold": True, "top": 1}) for unit, form in forms.items()
+            unit: book.add_format({"num_format": form, "bold": True, "top": 1}) for unit, form in formats.items()
         }
         self._total = book.add_format({"bold": True, "top": 1})
         self._no_change = book.add_format({"num_format": "0.0%;0.0%;0.0%"})
 
-    def definitions(self, page: Any, about: Iterable[tuple[str, str]], made: Sequence[Sheet]) -> None:
-        """Say what the report is, what each sheet holds, and what each column means."""
+    def write_definitions(self, page: Any, about: Iterable[tuple[str, str]], sheets: Sequence[Sheet]) -> None:
+        """Write what the report is, what each sheet shows, and what each column means."""
         rows: list[tuple[str, str, str]] = [(name, text, "") for name, text in about]
-        rows += [("", "", ""), ("Sheet", "What it says", "")]
-        rows += [(name, text, "") for names, meaning in _alike(made) for name, text in _beside(names, meaning)]
+        rows += [("", "", ""), ("Sheet", "What it shows", "")]
+        for names, meaning in _names_by_meaning(sheets):
+            rows += [(name, text, "") for name, text in itertools.zip_longest(names, meaning, fillvalue="")]
         rows += [("", "", ""), ("Column", "What it means", "Unit")]
-        rows += [(each.title, each.meaning, UNITS[each.unit]) for each in _measures(made)]
+        rows += [(each.title, each.meaning, UNITS[each.unit]) for each in _measures(sheets)]
         for place, row in enumerate(rows):
-            page.set_row(place, _LINE * max(1, math.ceil(len(row[1]) / _ON_A_LINE)))
+            page.set_row(place, _LINE_HEIGHT * max(1, math.ceil(len(row[1]) / _LINE_LENGTH)))
             for column, (text, form) in enumerate(zip(row, (self._bold, self._wrapped, self._top), strict=True)):
                 write_cell(page, place, column, text, self._bold if row[0] in {"Sheet", "Column"} else form)
         page.set_column(0, 0, 30)
@@ -164,25 +165,27 @@ class _Pen:
         page.set_paper(_A4)
         page.fit_to_pages(1, 0)
 
-    def sheet(self, page: Any, sheet: Sheet) -> None:
-        """Write the note, headings, rows and the total."""
+    def write_sheet(self, page: Any, sheet: Sheet) -> None:
+        """Write the note, headings, rows and total of a sheet."""
         columns = [*sheet.labels, *(each.name for each in sheet.measures)]
         top = 1 if sheet.note else 0
         write_cell(page, 0, 0, sheet.note, self._bold)
         widths = list(_widths(sheet, columns, self._money))
         for place, heading in enumerate(sheet.headings):
             write_cell(page, top, place, heading, self._heading if place < len(sheet.labels) else self._figure)
-        page.set_row(top, _LINE * max(map(_lines, sheet.headings, widths), default=1))
+        page.set_row(top, _LINE_HEIGHT * max(map(_lines, sheet.headings, widths), default=1))
         for place, name in enumerate(columns):
-            self._column(page, (top + 1, place), sheet.rows[name], self._forms(sheet)[place], name in sheet.labels)
+            self._write_column(
+                page, (top + 1, place), sheet.rows[name], self._formats(sheet)[place], name in sheet.labels
+            )
         last = top + len(sheet.rows)
-        self._without_sign(page, sheet, (top + 1, last + 2))
-        # Rows with descriptions take the height of their text.
+        self._hide_signs_of_zero(page, sheet, (top + 1, last + 2))
+        # Rows with descriptions have the height of their text.
         if "description" not in columns:
-            page.set_default_row(_ROW)
+            page.set_default_row(_ROW_HEIGHT)
         page.freeze_panes(top + 1, min(1, len(sheet.labels)))
         page.autofilter(top, 0, last, len(columns) - 1)
-        self._below(page, last + 2, sheet)
+        self._write_total(page, last + 2, sheet)
         for place, width in enumerate(widths):
             page.set_column(place, place, width)
         # Invoice numbers are text even if they look like numbers.
@@ -191,30 +194,30 @@ class _Pen:
         page.set_landscape()
         page.set_paper(_A4)
         page.set_margins(*_MARGINS)
-        across = math.ceil(sum(widths) / _ON_PAPER)
+        across = math.ceil(sum(widths) / _PAGE_WIDTH)
         if across > 1:
             page.repeat_columns(0)
         page.fit_to_pages(across, 0)
 
-    def _forms(self, sheet: Sheet) -> list[Any]:
+    def _formats(self, sheet: Sheet) -> list[Any]:
         texts = [self._wrapped if name == "description" else self._top for name in sheet.labels]
         return [*texts, *(self._cells[each.unit] for each in sheet.measures)]
 
-    def _column(self, page: Any, start: tuple[int, int], values: pd.Series[Any], form: Any, label: bool) -> None:
-        # Days that name a row stand on the left, days among its figures on the right.
+    def _write_column(self, page: Any, start: tuple[int, int], values: pd.Series[Any], form: Any, label: bool) -> None:
+        # Days that name a row are aligned to the left, other days to the right.
         day = self._days["month" if values.name == "month" else "date"] if label else form
         for row, value in enumerate(values, start=start[0]):
             write_cell(page, row, start[1], value, day if isinstance(value, pd.Timestamp) else form)
 
-    def _without_sign(self, page: Any, sheet: Sheet, rows: tuple[int, int]) -> None:
-        """Show changes that are 0.0% without a sign; their cells keep the figures, so that parts add up."""
+    def _hide_signs_of_zero(self, page: Any, sheet: Sheet, rows: tuple[int, int]) -> None:
+        """Show changes of 0.0% without a sign. Their cells keep the exact figures, so that parts add up."""
         between = {"type": "cell", "criteria": "between", "format": self._no_change}
-        ends = {"minimum": -_LEAST_POINTS * 0.9999, "maximum": _LEAST_POINTS * 0.9999}
+        ends = {"minimum": -_SMALLEST_POINTS * 0.9999, "maximum": _SMALLEST_POINTS * 0.9999}
         for place, each in enumerate(sheet.measures, start=len(sheet.labels)):
             if each.unit == "points":
                 page.conditional_format(rows[0], place, rows[1], place, {**between, **ends})
 
-    def _below(self, page: Any, row: int, sheet: Sheet) -> None:
+    def _write_total(self, page: Any, row: int, sheet: Sheet) -> None:
         if sheet.total.empty or not sheet.labels:
             return
         for place in range(len(sheet.labels)):
@@ -227,14 +230,14 @@ class _Pen:
 def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator[tuple[str, str]]:
     yield "Monthly billing report", month.name
     yield "Firm", title
-    yield "Of", month.scope.title if month.scope else "The whole firm"
+    yield "Scope", month.scope.title if month.scope else "The whole firm"
     yield "Data", footnotes.as_of(month)
     yield "Settings", describe_settings(month.book.settings)
     yield "Made on", generated
     yield "", remark
     money = f"Amounts are in {month.currency}" if month.currency else _NO_CURRENCY
     yield "", f"{money}. Unknown figures are empty cells."
-    for text in (*footnotes.part(month), *footnotes.balances(month), footnotes.LIMITS, *footnotes.warnings_of(month)):
+    for text in (*footnotes.scope(month), *footnotes.balances(month), footnotes.LIMITS, *footnotes.warnings_of(month)):
         yield "", text
     yield "Made by", f"billframes {__version__}"
 
@@ -251,23 +254,21 @@ def number_formats(currency: str) -> dict[str, str]:
     >>> number_formats("USD")["money"], number_formats("")["money"], number_formats("USD")["hours"]
     ('#,##0.00 [$USD]', '#,##0.00', '#,##0.00')
     """
-    return {unit: f"{form} [${currency}]" if currency and unit in PRICED else form for unit, form in FORMS.items()}
+    return {
+        unit: f"{form} [${currency}]" if currency and unit in PRICED else form for unit, form in NUMBER_FORMATS.items()
+    }
 
 
-def _measures(made: Sequence[Sheet]) -> list[Measure]:
-    return list({(each.name, each.title): each for sheet in made for each in sheet.measures}.values())
+def _measures(sheets: Sequence[Sheet]) -> list[Measure]:
+    return list({(each.name, each.title): each for sheet in sheets for each in sheet.measures}.values())
 
 
-def _alike(made: Sequence[Sheet]) -> list[tuple[list[str], tuple[str, ...]]]:
+def _names_by_meaning(sheets: Sequence[Sheet]) -> list[tuple[list[str], tuple[str, ...]]]:
     """Group the names of sheets with the same meaning, so that it is written once."""
     names: dict[tuple[str, ...], list[str]] = {}
-    for each in made:
+    for each in sheets:
         names.setdefault(each.meaning, []).append(each.name)
     return [(found, meaning) for meaning, found in names.items()]
-
-
-def _beside(names: Sequence[str], meaning: Sequence[str]) -> Iterator[tuple[str, str]]:
-    return itertools.zip_longest(names, meaning, fillvalue="")
 
 
 def write_cell(page: Any, row: int, column: int, value: Any, form: Any) -> None:
@@ -287,12 +288,12 @@ def write_cell(page: Any, row: int, column: int, value: Any, form: Any) -> None:
 
 
 def _lines(heading: str, width: float) -> int:
-    """Return how many lines a heading takes; programs other than Excel don't fit the row to it."""
-    return len(textwrap.wrap(heading, max(1, int(width) - _BESIDE))) or 1
+    """Return how many lines a heading takes. Programs other than Excel don't fit the row's height to it."""
+    return len(textwrap.wrap(heading, max(1, int(width) - _HEADING_EXTRA))) or 1
 
 
 def _widths(sheet: Sheet, columns: Sequence[str], money: str) -> Iterator[float]:
-    """Return column widths: that of the longest text or figure, with room for the longest word of the heading."""
+    """Return column widths for the longest text or figure, and at least the longest word of the heading."""
     for place, name in enumerate(columns):
         values = sheet.rows[name]
         if place < len(sheet.labels):
@@ -303,11 +304,11 @@ def _widths(sheet: Sheet, columns: Sequence[str], money: str) -> Iterator[float]
         total = sheet.total[name] if name in sheet.total else values.iloc[:0]
         figures = (_length(value, each.unit, money) for value in (*values, *total))
         word = max(map(len, sheet.headings[place].split()), default=0)
-        yield max(_NARROWEST, word + _BESIDE, max(figures, default=0) + 3)
+        yield max(_NARROWEST, word + _HEADING_EXTRA, max(figures, default=0) + 3)
 
 
 def _length(value: Any, unit: str, money: str) -> int:
-    """Return how many characters a figure takes at most in its number format."""
+    """Return the largest number of characters that a figure takes in its number format."""
     if isinstance(value, pd.Timestamp) or pd.isna(value):
         return len("31 Oct 2026")
     return len(f"{float(value):,.2f}") + (len(money) if unit in PRICED else 0)

@@ -12,7 +12,7 @@ from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.loading.enrich import join_details
 from billframes.loading.load_info import as_whole
-from billframes.report.tables import NamesApart
+from billframes.report.distinct_names import DistinctNames
 from billframes.widgets._filters import Filters
 from billframes.widgets._state import FilterState
 
@@ -43,9 +43,9 @@ class BookFilters:
         return self._filters[name]
 
     @functools.cached_property
-    def named(self) -> NamesApart:
+    def named(self) -> DistinctNames:
         """Adds the reference to the names of clients, matters and people that share their name with another."""
-        return NamesApart(self.book.clients, self.book.matters, self.book.users)
+        return DistinctNames(self.book.clients, self.book.matters, self.book.users)
 
 
 class FilteredFrames:

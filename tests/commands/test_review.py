@@ -77,9 +77,9 @@ def test_help_has_two_examples(capsys):
 
 def test_every_item_is_printed_or_counted(rows):
     for sheet, (_, items) in zip(paper_sheets(rows), rows.groupby("invoice_id", sort=False), strict=True):
-        counted = re.search(r"(\d+) more items?", sheet.rest)
+        counted = re.search(r"(\d+) more items?", sheet.not_printed)
         assert len(sheet.items) + int(counted[1] if counted else 0) == items["item"].count()
-        assert sum(bool(item["flags"]) for item in sheet.items) == sheet.flagged or "with flags" in sheet.rest
+        assert sum(bool(item["flags"]) for item in sheet.items) == sheet.flagged or "with flags" in sheet.not_printed
         printed = [item["description"] for item in sheet.items]
         assert set(printed) <= set(items["description"].dropna()) | {""}
 

@@ -33,7 +33,7 @@ def test_another_error_in_the_notebook_is_one_sentence_without_its_words():
     class Stopped:
         ename, evalue = "KeyError", "\x1b[31m'Privileged Client Inc'\x1b[0m"
 
-    error = building._as_raised(Stopped)
+    error = building._original_error(Stopped)
     assert type(error) is BillframesError
     assert str(error) == "The report's notebook stopped with KeyError; --debug shows where and why."
 
@@ -67,7 +67,7 @@ def test_reports_of_several_repeat_the_cells_behind_the_load_and_are_split_again
     notebook = nbformat.reads(source, as_version=4)
     first = [cell.source for cell in notebook.cells]
     shown = first[3:]
-    repeated = building._repeated(notebook, ["responsible:u1", "responsible:"])
+    repeated = building._repeat_cells(notebook, ["responsible:u1", "responsible:"])
     nbformat.validate(repeated)
     one, two, three = ([cell.source for cell in each.cells] for each in building._split(repeated))
     assert one == first

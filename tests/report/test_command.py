@@ -115,7 +115,7 @@ def test_the_ending_of_the_file_decides_the_format(built, monkeypatch, tmp_path,
     ("words", "said"),
     [
         (("--out", "r.pdf", "--format", "html"), "--out r.pdf contradicts --format html"),
-        (("--out", "r.docx"), "--out r.docx ends with none of .html, .xlsx, .pdf"),
+        (("--out", "r.docx"), "--out r.docx must end with one of .html, .xlsx, .pdf"),
     ],
 )
 def test_an_ending_that_does_not_fit_is_refused(built, words, said):
@@ -127,7 +127,7 @@ def test_an_ending_that_does_not_fit_is_refused(built, words, said):
 def test_without_a_browser_a_pdf_is_refused_before_any_work(built, monkeypatch):
     monkeypatch.delenv("BILLFRAMES_CHROMIUM", raising=False)
     monkeypatch.setattr("shutil.which", lambda _name: None)
-    with pytest.raises(ConfigError, match="printed by Chromium, and none is on the PATH; install it"):
+    with pytest.raises(ConfigError, match="printed by Chromium, which is not on the PATH. Install it"):
         run("--demo", "--format", "pdf")
     monkeypatch.setenv("BILLFRAMES_CHROMIUM", "/nowhere/chromium")
     with pytest.raises(ConfigError, match="there is no such file"):
@@ -161,7 +161,7 @@ def test_all_lawyers_reports_are_built_from_one_load_and_written_to_a_folder(bui
     assert names[-1] == "billframes-2026-10-responsible-unassigned.html"
     assert capsys.readouterr().out.splitlines() == [str(path) for path in asked.values()]
     (tmp_path / "taken").write_text("")
-    with pytest.raises(ParameterError, match="is a file; with --all-responsible, name the folder"):
+    with pytest.raises(ParameterError, match="is a file; with --all-responsible, give the folder"):
         run("--demo", "--all-responsible", "--out", str(tmp_path / "taken"))
     with pytest.raises(ParameterError, match="can't be made: Not a directory"):
         run("--demo", "--all-responsible", "--out", str(tmp_path / "taken" / "reports"))

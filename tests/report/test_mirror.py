@@ -50,6 +50,6 @@ def test_receivables_of_a_tagged_version_stand_beside_the_months(mirrored):
 def test_codes_that_a_mirror_does_not_know_are_counted_apart(mirrored):
     found = report.load("2026-10", client=mirrored).e_billing
     assert found.needed
-    assert found.unread
-    assert not {item for item, _ in found.unread} & set(found.findings["item_id"])
-    assert f"The codes of {len(found.unread)} expenses and fixed fees are not known." in found.line
+    assert found.unknown_codes
+    assert not {item for item, _ in found.unknown_codes} & set(found.findings["item_id"])
+    assert f"The codes of {len(found.unknown_codes)} expenses and fixed fees are not known." in found.summary

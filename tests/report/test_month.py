@@ -13,10 +13,10 @@ from billframes import report
 from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import month_end
-from billframes.report import views
+from billframes.report import report_tables
 from billframes.report.figures import figures
 from billframes.report.points import key_points
-from billframes.report.tables import top_and_rest
+from billframes.report.report_tables import top_and_rest
 
 
 def sections(month: report.Month) -> list[str]:
@@ -78,7 +78,7 @@ def test_two_clients_of_one_name_are_told_apart_by_reference(october):
     twice = clients[clients["name"].duplicated(keep=False)]
     assert len(twice) >= 2
     rows = pd.DataFrame({"client_id": twice["client_id"], "client_name": twice["name"]})
-    assert october.named(rows)["client_name"].is_unique
+    assert october.with_distinct_names(rows)["client_name"].is_unique
 
 
 def test_balances_of_a_later_day_are_said_to_be_such(october):
@@ -149,7 +149,9 @@ def test_key_points_are_the_figures_of_the_tables_they_name(october):
     change = f"{now - before:,.0f} higher than in September 2026, at {now:,.0f}"
     assert f"Fees billed are {change}" in key_points(october)[0].text
     owed = october.receivables(None).iloc[0]
-    assert points["Receivables by client"].startswith(f"{owed['overdue']:,.0f} of {owed['total']:,.0f} of receivables")
+    assert points["Receivables by client"].startswith(
+        f"Receivables are {owed['total']:,.0f}; {owed['overdue']:,.0f} are overdue"
+    )
     assert key_points(other(october, dt.date(2019, 3, 1), dt.date(2019, 3, 31))) == []
 
 
@@ -205,7 +207,7 @@ def test_a_client_has_its_reference_also_where_its_namesake_has_no_row(october):
     month = other(october, october.first, october.as_of)
     month.book = copy.copy(october.book)
     month.book.__dict__["clients"] = clients.assign(name=clients["name"].where(clients.index != other_one, one))
-    assert any(each.startswith(f"{one} ({reference}), ") for each in views.collections(month).rows["invoice"])
+    assert any(each.startswith(f"{one} ({reference}), ") for each in report_tables.collections(month).rows["invoice"])
 
 
 def test_currency_floor_and_targets_come_from_the_settings_and_are_never_invented(october):

@@ -27,22 +27,22 @@ FOUND = EBilling(
 
 def test_an_item_with_two_findings_is_counted_once_under_its_responsible_lawyer():
     assert FOUND.rejected == 4
-    assert "4 items of the month’s work" in FOUND.line
-    assert "by responsible lawyer: Ada 2, Ben 1, nobody responsible 1. The codes of 2 expenses" in FOUND.line
+    assert "4 items of the month’s work" in FOUND.summary
+    assert "By responsible lawyer: Ada 2, Ben 1, Unassigned 1. The codes of 2 expenses" in FOUND.summary
 
 
 def test_a_part_has_the_findings_of_its_matters():
-    part = FOUND.of({"m2"})
-    assert (part.rejected, part.unread) == (1, frozenset({("x2", "m2")}))
-    assert "1 item of the month’s work that is not billed yet would be rejected" in part.line
-    clean = FOUND.of({"m9"})
+    part = FOUND.for_matters({"m2"})
+    assert (part.rejected, part.unknown_codes) == (1, frozenset({("x2", "m2")}))
+    assert "would reject 1 item of the month’s work on no final invoice." in part.summary
+    clean = FOUND.for_matters({"m9"})
     assert clean.needed
-    assert clean.line.endswith("would be rejected.")
+    assert clean.summary.endswith("would reject nothing of the month’s work on no final invoice.")
 
 
 def test_without_matters_that_need_ledes_nothing_is_said():
-    assert EBilling().line == ""
-    assert FOUND.of(set()).line == ""
+    assert EBilling().summary == ""
+    assert FOUND.for_matters(set()).summary == ""
 
 
 MISSING = """
@@ -58,9 +58,9 @@ MISSING = """
 
 
 def test_items_without_a_required_code_are_the_databases(october, connected, firm):
-    found = check_e_billing(october.whole, october.first, october.last)
+    found = check_e_billing(october.firm_book, october.first, october.last)
     assert found.needed
-    assert found.unread == frozenset()
+    assert found.unknown_codes == frozenset()
     with closing(sqlite3.connect(firm.database)) as database:
         wanted = {item for (item,) in database.execute(MISSING)}
     assert wanted

@@ -16,7 +16,7 @@ from nbclient import NotebookClient
 from billframes.errors import ConfigError
 from billframes.report import building, command, kernel
 from billframes.report.building import build
-from billframes.report.kernel import OPEN_KERNEL, kernel_with, private_folder, transport_in
+from billframes.report.kernel import NO_PRIVATE_SOCKETS, kernel_with, private_folder, transport_in
 from tests.other_account import listening, public_folder
 
 SHOWN = "Privileged Client Inc"
@@ -126,7 +126,7 @@ def test_without_private_sockets_a_report_says_so_in_one_sentence(monkeypatch, e
     said = []
     # A month before all data: the kernel says the same, and has less to do.
     build({"month": "2019-03"}, out, environment=environment, step=said.append)
-    assert said.count(OPEN_KERNEL) == 1
+    assert said.count(NO_PRIVATE_SOCKETS) == 1
     assert out.exists()
 
 

@@ -75,7 +75,7 @@ def test_fees_worked_are_the_months_billable_time(ask, rows):
         WHERE date {OCTOBER} AND billing_type = 'billable' AND {COUNTED}"""
     )
     assert figure(rows, "Fees worked") == money(worth)
-    assert figure(rows, "of these on no final invoice yet") == money(open_)
+    assert figure(rows, "of which on no final invoice yet") == money(open_)
 
 
 def test_what_fees_worked_leave_out_is_said(ask, page):
@@ -135,7 +135,7 @@ def test_receivables_by_age_are_the_databases(ask, rows):
     owed = ask(f"SELECT {sums} FROM invoice WHERE invoice_state = 'final' AND invoice_date <= '2026-10-31'")
     assert rows["Receivables by client", "Total"] == [money(value) for value in owed]
     assert figure(rows, "Receivables") == money(owed[5])
-    assert figure(rows, "of these overdue") == money(owed[6])
+    assert figure(rows, "of which overdue") == money(owed[6])
 
 
 def test_the_twelve_months_end_with_the_headline_figures(rows):

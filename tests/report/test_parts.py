@@ -8,7 +8,7 @@ import pytest
 from billframes import report
 from billframes._show import format_number
 from billframes.errors import ParameterError
-from billframes.report.scope import Scope, choose, every, file_names
+from billframes.report.scope import Scope, all_scopes, file_names, find_scope
 
 FIGURES = {
     "hours": (lambda month: month.utilization_total, ("client_hours", "total_hours")),
@@ -23,7 +23,7 @@ FIGURES = {
 
 
 def parts(october, key):
-    return [october.only(each.code) for each in every(october.whole, key)]
+    return [october.only(each.code) for each in all_scopes(october.firm_book, key)]
 
 
 @pytest.mark.parametrize("key", ["client", "responsible"])
@@ -55,7 +55,8 @@ def test_a_responsible_lawyers_report_counts_all_work_on_the_matters_whoever_did
 
 
 def test_an_invoice_of_several_matters_counts_in_each_report_with_the_share_of_its_matters(october):
-    several = october.whole.reconcile(start="2024-01-01", end="2026-10-31").query("matter_count > 1 and balance > 0")
+    invoices = october.firm_book.reconcile(start="2024-01-01", end="2026-10-31")
+    several = invoices.query("matter_count > 1 and balance > 0")
     assert len(several)
     owed = [month.receivables(None)["total"].iloc[0] for month in parts(october, "responsible")]
     assert sum(owed) == pytest.approx(october.receivables(None)["total"].iloc[0], abs=0.005)
@@ -96,21 +97,21 @@ def test_a_client_is_found_by_reference_name_or_id_and_one_of_two_namesakes_must
     clients = october.book.clients
     alone = clients[~clients["name"].duplicated(keep=False) & clients["reference"].notna()].iloc[0]
     for text in (alone["reference"], alone["name"].upper(), alone["client_id"], f" {alone['name']} "):
-        assert choose(october.whole, "client", text).id == alone["client_id"]
+        assert find_scope(october.firm_book, "client", text).id == alone["client_id"]
     twice = clients[clients["name"].duplicated(keep=False)].iloc[0]
-    with pytest.raises(ParameterError, match=rf"2 clients are called .*say which: .*{twice['reference']}"):
-        choose(october.whole, "client", twice["name"])
+    with pytest.raises(ParameterError, match=rf"2 clients are called .*give one of .*{twice['reference']}"):
+        find_scope(october.firm_book, "client", twice["name"])
     with pytest.raises(ParameterError, match="No client has the name, reference or id 'Nobody'"):
-        choose(october.whole, "client", "Nobody")
+        find_scope(october.firm_book, "client", "Nobody")
     with pytest.raises(ParameterError, match=r"Did you mean 'Granite Mutual Insurance Company'\?"):
-        choose(october.whole, "client", "granit mutal")
+        find_scope(october.firm_book, "client", "granit mutal")
     with pytest.raises(ParameterError, match=r"Did you mean 'Willowbank Health'\?"):
-        choose(october.whole, "client", "Wilowbank Helth")
+        find_scope(october.firm_book, "client", "Wilowbank Helth")
 
 
 def test_a_lawyer_is_found_by_e_mail_address(october):
     users = october.book.users.set_index("name")
-    assert choose(october.whole, "responsible", users.loc["Miriam Harrow", "email"]).name == "Miriam Harrow"
+    assert find_scope(october.firm_book, "responsible", users.loc["Miriam Harrow", "email"]).name == "Miriam Harrow"
     with pytest.raises(ParameterError, match="only='lawyer:x' takes client:…, practice_area:…, responsible:…"):
         october.only("lawyer:x")
 

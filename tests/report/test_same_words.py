@@ -25,8 +25,7 @@ from billframes.report import prebill_sheets, sections, workbook as writing
 from billframes.report.figures import figures
 from billframes.report.loading import load
 from billframes.report.month import Month
-from billframes.report.sheets import sheets
-from billframes.report.views import shortened
+from billframes.report.sheets import sheet_name, sheets
 from billframes.report.workbook import workbook
 from billframes.sandbox import Sandbox
 from billframes.widgets import _tabs
@@ -40,10 +39,10 @@ PART = "a part of the headline above it, named in its words"
 OTHER_NAMES = {
     ("total", "Receivables"): BY_AGE,
     ("total", "Work in progress"): BY_AGE,
-    ("overdue", "Receivables: of these overdue"): PART,
-    ("91+", "Work in progress: of these older than 90 days"): PART,
-    ("wip_days", "Lock-up: of these work in progress"): PART,
-    ("receivable_days", "Lock-up: of these receivables"): PART,
+    ("overdue", "Receivables: of which overdue"): PART,
+    ("91+", "Work in progress: of which older than 90 days"): PART,
+    ("wip_days", "Lock-up: of which work in progress"): PART,
+    ("receivable_days", "Lock-up: of which receivables"): PART,
     ("current", "Receivables, current"): "in a chart beside work in progress, which can't be current",
 }
 """Columns that have a second name somewhere, and why."""
@@ -72,7 +71,7 @@ def named(month: Month) -> Iterator[Named]:
             found = analysis.measure(name)
             yield Named(name, found.meaning, found.title, f"tile of {analysis.name}")
     review = analyses()["prebill_review"]
-    for sheet in (prebill_sheets._INVOICES, prebill_sheets._ITEMS):
+    for sheet in (prebill_sheets._INVOICE_COLUMNS, prebill_sheets._ITEM_COLUMNS):
         for name, (title, *_form) in sheet.items():
             if found := review.measure(name):
                 yield Named(name, found.meaning, title, "billframes review")
@@ -138,10 +137,10 @@ MORE_KEYS = KEYS | {"Realization": ("Client", "Timekeeper"), "Exposure": ("Clien
 BY_TABLE = {"Total"}
 """Words that the table's title completes; buckets of days are such, too."""
 SAME = {
-    "Receivables: of these overdue": ("", "Overdue"),
-    "Work in progress: of these older than 90 days": ("Work in progress", "91+ days"),
-    "Lock-up: of these work in progress": ("", "Days of work"),
-    "Lock-up: of these receivables": ("", "Days of receivables"),
+    "Receivables: of which overdue": ("", "Overdue"),
+    "Work in progress: of which older than 90 days": ("Work in progress", "91+ days"),
+    "Lock-up: of which work in progress": ("", "Days of work"),
+    "Lock-up: of which receivables": ("", "Days of receivables"),
 }
 """The words in tables of what headlines call a part, with the title that completes them."""
 
@@ -217,7 +216,7 @@ def in_the_explorer(month: Month) -> Iterator[Seen]:
 
 def place_of(each: Seen, month: Month) -> tuple[str, str, str, str]:
     """Return what a figure is of: of whom, and its words with the table's title if that completes them."""
-    subject, _, key = shortened([each.table])[0].partition(" by ")
+    subject, _, key = sheet_name(each.table).partition(" by ")
     now = {month_name(month.first, short=True), str(pd.Timestamp(month.first))}
     whole = each.row == "Total" or (each.table == "Twelve months" and each.row in now)
     of = ("", "Total") if whole else (key.replace("responsible lawyer", "responsible") or each.table, each.row)
@@ -275,7 +274,7 @@ def test_the_day_of_the_data_is_that_of_the_firms_time_zone_everywhere(month, mo
         ("1 November 2026", r"05:\d\d \(Asia/Tokyo\)") if month.currency else ("31 October 2026", r"20:\d\d UTC")
     )
     assert re.search(rf"Data as of {day}, {zone}\.", report.cover(month)._repr_html_())
-    top = BeautifulSoup(bf.explore(month.whole)._top.value, "html.parser")
+    top = BeautifulSoup(bf.explore(month.firm_book)._top.value, "html.parser")
     assert f"Data of {day}." in top.get_text()
 
 
@@ -299,7 +298,7 @@ def test_page_workbook_and_explorer_show_one_figure_under_the_same_words(month, 
     assert {place: dict(found) for place, found in texts.items() if len(found) > 1} == {}
     assert sum(len(views) > 1 for views in where.values()) > 500
     # A client, matter or person that shares its name is nowhere shown without its reference.
-    first = month.whole.clients.loc[month.whole.clients["name"] == "Acme", ["client_id", "reference"]].iloc[0]
+    first = month.firm_book.clients.loc[month.firm_book.clients["name"] == "Acme", ["client_id", "reference"]].iloc[0]
     assert month.only(f"client:{first['client_id']}").scope.title == f"Client: Acme ({first['reference']})"
     rows = {each.row for each in seen}
     assert not rows & {"Acme", "Advice", "Ann Lee"}

@@ -12,7 +12,7 @@ import pytest
 from openpyxl.utils import get_column_letter
 
 from billframes.analysis.spec import measures
-from billframes.report import views, workbook as writing
+from billframes.report import report_tables, workbook as writing
 from billframes.report.figures import figures
 from billframes.report.sheets import Sheet
 from billframes.report.workbook import number_formats, workbook
@@ -87,7 +87,7 @@ def test_the_first_sheet_has_the_pages_figures_as_numbers_and_charts_of_the_shee
 
 
 def test_a_sheet_holds_the_analysis_with_its_total_apart_from_the_filters(book, october):
-    rows, total = views.realization(october, "client").rows, october.realization(None).iloc[0]
+    rows, total = report_tables.realization(october, "client").rows, october.realization(None).iloc[0]
     sheet = book["Realization by client"]
     headings, *cells = sheet.iter_rows(values_only=True)
     read = pd.DataFrame(cells[: len(rows)], columns=headings)

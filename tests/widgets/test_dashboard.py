@@ -396,7 +396,7 @@ def test_where_kernels_can_be_heard_the_dashboard_says_so(monkeypatch, capsys):
 
     monkeypatch.setattr(command, "_voila", stop)
     assert main(["dashboard", "--demo"]) == 0
-    assert capsys.readouterr().err.splitlines() == [command.OPEN_KERNEL]
+    assert capsys.readouterr().err.splitlines() == [command.NO_PRIVATE_SOCKETS]
 
 
 @pytest.mark.parametrize(

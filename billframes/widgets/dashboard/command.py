@@ -27,7 +27,14 @@ from billframes.commands import add_connection
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesError, ConfigError
 from billframes.periods import parse_period
-from billframes.report.kernel import DEMO_FIRM, DEMO_REMARK, OPEN_KERNEL, demonstration, private_folder, transport_in
+from billframes.report.kernel import (
+    DEMO_FIRM,
+    DEMO_REMARK,
+    NO_PRIVATE_SOCKETS,
+    demonstration,
+    private_folder,
+    transport_in,
+)
 from billframes.sandbox.command import signals_interrupt
 from billframes.widgets.dashboard import FRAMES, PERIOD, PORT_FILE, REMARK, SETTINGS, TITLE, VARIABLES_FILE
 
@@ -108,7 +115,7 @@ def _serve(source: AbstractContextManager[Source], more: Mapping[str, str], port
     token = secrets.token_urlsafe(16)
     with private_folder() as folder:
         if transport_in(folder) == "tcp":
-            say(OPEN_KERNEL, error=True)
+            say(NO_PRIVATE_SOCKETS, error=True)
         notebook = folder / "dashboard.ipynb"
         shipped = resources.files("billframes.widgets.dashboard").joinpath("dashboard.ipynb")
         notebook.write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
