@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -44,6 +45,7 @@ class Book(BookAnalyses, SuggestsNames):
         # A mirror can take the client's place and has no profile.
         self.settings = settings or getattr(client, "settings", None)
         self._client = client
+        self._client_items: dict[tuple[str, ...], pd.DataFrame] = {}
 
     @property
     def client(self) -> Client:
@@ -117,6 +119,23 @@ class Book(BookAnalyses, SuggestsNames):
     def client_balances(self) -> pd.DataFrame:
         """What all clients owe today, as the server adds it up."""
         return self._client.client_balances()
+
+    def items_of_clients(self, name: str, client_ids: Iterable[str]) -> pd.DataFrame:
+        """
+        Return the items on invoices of some clients. If the book has loaded all items, return all of them.
+
+        Parameters
+        ----------
+        name : {"time_entries", "expenses", "fixed_fees"}
+        client_ids : iterable of str
+        """
+        if name in vars(self):
+            every: pd.DataFrame = getattr(self, name)
+            return every
+        key = (name, *sorted(client_ids))
+        if key not in self._client_items:
+            self._client_items[key] = getattr(self._client, name)(client_id=key[1:], billed=True)
+        return self._client_items[key]
 
     def fees(self, start: DateLike, end: DateLike) -> float:
         """

@@ -99,7 +99,7 @@ def _run(args: argparse.Namespace) -> int:
     _check_words(args)
     profile = LedesProfile.load(args.ledes_profile) if args.ledes_profile else None
     with connected(args) as client:
-        # A book loads when it is asked: invoices need all of their work, whatever the period.
+        # An invoice can have work of any date, so the book has no period unless one is checked.
         opened = book(args.check, client=client) if args.check else Book(Period(), settings=None, client=client)
         if args.check is not None:
             return _checked(opened, args, profile)

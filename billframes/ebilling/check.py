@@ -21,7 +21,7 @@ from billframes.client import Client
 from billframes.ebilling.codes import read_codes
 from billframes.ebilling.findings import INVOICE_COLUMNS, OFTEN, REJECTED, Finding, findings_frame
 from billframes.ebilling.format import FIELDS
-from billframes.ebilling.lines import Bill, Line, fill, fit_to_invoice
+from billframes.ebilling.lines import ABOVE_ITEMS, Bill, Line, fill, fit_to_invoice
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import check_file
 from billframes.ebilling.rules import Problem, problems
@@ -172,6 +172,10 @@ def examine_invoices(
         findings += fill(bill, terms)
         findings += fit_to_invoice(bill, terms, source.cut_loads(rows[bill.key]))
         findings += _of_invoice(bill, rows[bill.key], source, terms, numbers)
+    if source.is_narrow and any(each.problem == ABOVE_ITEMS for each in findings):
+        # The missing items may be on matters of other clients.
+        source.is_narrow = False
+        return examine_invoices(source, wanted, profile, progress=progress)
     return _examined(list(bills.values()), findings, source, profile, terms)
 
 

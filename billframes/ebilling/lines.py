@@ -20,8 +20,9 @@ from billframes.ebilling.findings import REJECTED, Finding
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.source import Item, Row
 
-__all__ = ["Bill", "Line", "fill", "fit_to_invoice"]
+__all__ = ["ABOVE_ITEMS", "Bill", "Line", "fill", "fit_to_invoice"]
 
+ABOVE_ITEMS = "the invoice is above its items"
 _ONE = Decimal("1.0000")
 _LEFT_OUT = {
     "nonbillable": "not billable",
@@ -153,7 +154,7 @@ def fit_to_invoice(bill: Bill, profile: LedesProfile, cut: Sequence[str]) -> Ite
         yield _finding(bill, None, 5, f"the items differ from the invoice, and {'; '.join(cut)}", said, fix)
     elif difference > 0:
         fix = "Pass all items of the invoice. Tax and increases can't be carried: the API does not show them."
-        yield _finding(bill, None, 5, "the invoice is above its items", said, fix)
+        yield _finding(bill, None, 5, ABOVE_ITEMS, said, fix)
     elif difference:
         problem = _carry(bill, difference, profile)
         fix = "Set adjustments in the profile: 'invoice' for one adjustment, 'lines' to spread it over the fees."

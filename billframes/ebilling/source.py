@@ -57,6 +57,8 @@ _MATTERS = (
 )
 _MATTERS_OPTIONAL = ("name", "client_reference", "client_name", "responsible_id", "responsible_name")
 _USERS = ("user_id", "first_name", "last_name", "role", "initials")
+# For the invoices of more clients, one load of the whole firm takes fewer requests.
+_FEW_CLIENTS = 5
 
 # Filters of a load that leave out nothing of an invoice's worth, and the value with which they do not.
 _HARMLESS = {"billed": True, "billing_type": "billable"}
@@ -108,7 +110,8 @@ class Source:
                     f"The frames lack {', '.join(lacking)}. E-billing takes {', '.join(FRAMES)}; pass an empty frame "
                     "to say that there are none, or a book (bf.book)."
                 )
-        elif not all(hasattr(given, name) for name in FRAMES):
+        # On a book, asking for a frame loads it, so its class is looked at first.
+        elif not all(hasattr(type(given), name) or hasattr(given, name) for name in FRAMES):
             raise ParameterError(
                 f"{type(given).__name__} is neither a book nor frames by name; pass bf.book(...), or a dict such as "
                 "{'invoices': bf.invoices(), 'time_entries': bf.time_entries(), ...}."
@@ -118,6 +121,9 @@ class Source:
         self.client: Client | None = client or (own if isinstance(own, Client) else None)
         # A mirror remembers codes on disk.
         self.remembered: Any = getattr(own, "item_codes", None)
+        # Whether items of the invoices' clients are enough, and these clients' ids; if empty, all items are read.
+        self.is_narrow = hasattr(given, "items_of_clients")
+        self._client_ids: list[str] = []
 
     @property
     def period(self) -> Period:
@@ -126,7 +132,9 @@ class Source:
         return period
 
     def native(self, name: str) -> Any:
-        """Return one of the frames as it was given."""
+        """Return a frame as it was given; items on invoices of a few clients are loaded for these clients only."""
+        if self._client_ids and name in KINDS.values():
+            return self._given.items_of_clients(name, self._client_ids)
         return self._given.get(name) if isinstance(self._given, Mapping) else getattr(self._given, name)
 
     @functools.cached_property
@@ -159,9 +167,17 @@ class Source:
         names: list[str] = _open(self.native(name), name).collect_schema().names()
         return names
 
-    def items_of(self, invoice_ids: Collection[str]) -> list[Item]:
-        """Return all items on invoices, fees by date before expenses by date."""
-        return self._items(C("invoice_id").is_in(list(invoice_ids)))
+    def items_of(self, invoices: Mapping[str, Row]) -> list[Item]:
+        """Return all items on invoices, which are given by id: fees by date before expenses by date."""
+        client_ids = {client_id for row in invoices.values() for client_id in self._clients_of(row)}
+        self.is_narrow = self.is_narrow and len(client_ids) <= _FEW_CLIENTS
+        self._client_ids = sorted(client_ids) if self.is_narrow else []
+        return self._items(C("invoice_id").is_in(list(invoices)))
+
+    def _clients_of(self, invoice: Row) -> set[str]:
+        """Return the invoice's client and the client of its matter, which differ if the matter was moved."""
+        matter = self.matters.get(invoice["matter_id"] or "", invoice)
+        return {invoice["client_id"], matter["client_id"]}
 
     def unbilled_items(self, period: Period, matter_ids: Collection[str]) -> list[Item]:
         """Return what is dated in a period, is on these matters, and is on no final invoice."""

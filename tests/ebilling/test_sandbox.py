@@ -158,3 +158,117 @@ def test_unbilled_work_is_told_by_responsible_lawyer(book):
     assert found["responsible_name"].tolist() == ["Thomas Whitfield"] * len(found)
     assert found["date"].dropna().between(pd.Timestamp("2026-10-01"), pd.Timestamp("2026-10-31")).all()
     assert "take it off first" in found["fix"].iloc[0]
+
+
+ITEMS = ("time_entries", "expenses", "fixed_fees")
+
+
+@pytest.fixture
+def loads(client, monkeypatch):
+    """The lists of items that are requested, each with the client whose items they are; None is all clients."""
+    seen = set()
+    fetch = client.fetch
+
+    def spy(path, query=(), **more):
+        asked = dict(query)
+        # The last request of a load looks for changes.
+        if path in ("/v2/time-entries", "/v2/expenses", "/v2/fixed-fees") and "modifiedSince" not in asked:
+            seen.add((path, asked.get("clientId")))
+        return fetch(path, query, **more)
+
+    monkeypatch.setattr(client, "fetch", spy)
+    return seen
+
+
+def of_clients(*client_ids):
+    return {(path, id_) for path in ("/v2/time-entries", "/v2/expenses", "/v2/fixed-fees") for id_ in client_ids}
+
+
+def invoice_numbers(book, wanted, few=3):
+    """Numbers of a few final or approved invoices whose items `wanted` chooses, and that have a number of their own."""
+    items = pd.concat([getattr(book, name)[["invoice_id", "matter_id", "amount"]] for name in ITEMS])
+    invoices = book.invoices[book.invoices["invoice_state"].isin(["final", "approved"])]
+    chosen = invoices["invoice_id"].isin(wanted(items.dropna(subset="invoice_id"), invoices))
+    return invoices.loc[chosen, "invoice_number"].drop_duplicates(keep=False).head(few).tolist()
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        lambda items, _: items.groupby("invoice_id")["matter_id"].nunique().loc[lambda matters: matters > 1].index,
+        lambda items, _: items.loc[items["amount"] < 0, "invoice_id"],
+        lambda items, invoices: invoices.loc[invoices["invoice_state"] == "approved", "invoice_id"],
+        lambda items, _: items["invoice_id"],
+    ],
+    ids=["several matters", "negative items", "approved", "any"],
+)
+def test_the_items_of_the_invoices_client_make_the_same_file(book, client, loads, wanted):
+    numbers = invoice_numbers(book, wanted)
+    assert numbers
+    assert len(book.time_entries)
+    loads.clear()
+    for number in numbers:
+        few = bf.book("2026-10", client=client)
+        assert result(few, number) == result(book, number)
+        assert "time_entries" not in vars(few)
+    assert loads == of_clients(*book.invoices.loc[book.invoices["invoice_number"].isin(numbers), "client_id"])
+
+
+def result(book, number):
+    """The file and what was found, or why there is no file."""
+    terms = LedesProfile(law_firm_id="06-1234567", adjustments="invoice")
+    found = ledes_check(book, number, profile=terms).to_csv()
+    try:
+        file = ledes(book, number, profile=terms)
+    except LedesError as error:
+        return str(error), found
+    return file.text, found, file.left_out.to_csv(), file.changed.to_csv()
+
+
+def test_a_book_that_has_all_items_loads_none_for_an_invoice(book, loads):
+    for name in ITEMS:
+        assert len(getattr(book, name))
+    loads.clear()
+    ledes_check(book, "11819")
+    assert loads == set()
+
+
+def test_an_invoice_of_a_matter_that_moved_to_another_client_has_items_of_both(book, client, loads):
+    few = bf.book("2026-10", client=client)
+    invoice = book.invoices.query("invoice_number == '11561'").iloc[0]
+    other = book.clients.loc[book.clients["client_id"] != invoice["client_id"], "client_id"].iloc[0]
+    matters = book.matters.copy()
+    matters.loc[matters["matter_id"] == invoice["matter_id"], "client_id"] = other
+    few.__dict__["matters"] = matters
+    ledes_check(few, "11561")
+    assert loads == of_clients(invoice["client_id"], other)
+
+
+def test_an_invoice_above_its_clients_items_is_checked_with_all_items(book, client, loads):
+    few = bf.book("2026-10", client=client)
+    whole = bf.book("2026-10", client=client)
+    raised = book.invoices.assign(amount=book.invoices["amount"] + 1_000_000)
+    for each in (few, whole):
+        each.__dict__["invoices"] = raised
+    for name in ITEMS:
+        whole.__dict__[name] = getattr(book, name)
+    loads.clear()
+    assert ledes_check(few, "11561").equals(ledes_check(whole, "11561"))
+    owner = book.invoices.query("invoice_number == '11561'")["client_id"].item()
+    assert loads == of_clients(owner, None)
+
+
+def test_invoices_of_many_clients_are_checked_with_all_items(book, client, loads):
+    numbers = book.invoices.query("invoice_state == 'final'").drop_duplicates("client_id")["invoice_number"].head(6)
+    all_items = ledes_check(book, numbers)
+    loads.clear()
+    assert ledes_check(bf.book("2026-10", client=client), numbers).equals(all_items)
+    assert loads == of_clients(None)
+
+
+def test_a_mirror_reads_the_items_of_the_invoices_client(client, book, tmp_path):
+    mirror = bf.mirror(tmp_path / "firm", client=client)
+    mirror.refresh()
+    few = mirror.book("2026-10")
+    assert ledes_check(few, "11819", client=client).equals(ledes_check(book, "11819"))
+    assert "time_entries" not in vars(few)
