@@ -145,7 +145,7 @@ class Comparison:
         return hint or ListHint(arguments)
 
     def _note_frame(self, current: Records) -> None:
-        """Note what is special about the frame: another server, columns that are not compared, no time of loading."""
+        """Note whether the frame is of another server, lacks a time, or has columns that are not compared."""
         loaded, here = self._rows.info and self._rows.info.server, getattr(self._reader.connection, "base_url", "")
         if loaded and not same_server(loaded, here):
             self._notes.append(f"The frame was loaded from {loaded}, and this plan changes {here}.")
@@ -166,8 +166,8 @@ class Comparison:
         dated = "modified_at" in self._rows.known_columns or self._loaded_at
         if len(current) and not dated and not self._expected:
             self._notes.append(
-                "The frame has no column modified_at and does not say when it was loaded, so changes that others made "
-                "since then can't be seen. The column `before` shows what the server has now."
+                "The frame has no column modified_at, and the time of its load is unknown, so changes that others made "
+                "since then can't be detected. The column `before` shows the server's current values."
             )
 
     @property
@@ -180,7 +180,7 @@ class Comparison:
             return self._new_record(row)
         record = current.get(row.id.casefold())
         if record is None:
-            return Change("update", row.place, row.id, status="gone", reason="the server has no such record")
+            return Change("update", row.place, row.id, status="gone", reason="the record is not on the server")
         change = Change("update", row.place, str(record[snake_case(self._resource.id)]), current=record)
         for name, after in row.cells.items():
             cell = self._compare_cell(name, record.get(name), after, creating=False)
@@ -303,7 +303,7 @@ def compare_deletions(
     changes = [Change("delete", None, id_, current=current.get(id_.casefold(), {})) for id_ in delete]
     for change in changes:
         if not change.current:
-            change.status, change.reason = "gone", "the server has no such record"
+            change.status, change.reason = "gone", "the record is not on the server"
         elif change.current.get("billed") is True:
             change.status, change.reason = "billed", "the record is on an invoice"
         else:
@@ -319,4 +319,4 @@ def _first_unexpected(expected: Record, record: Record, columns: Mapping[str, Ed
     """Return a sentence with the first cell that is not as expected; "" if there is none."""
     wrong = (name for name, value in expected.items() if not cells_equal(columns[name], record.get(name), value))
     name = next(wrong, None)
-    return f"{name} is no longer what was written" if name else ""
+    return f"{name} no longer has the value that was written" if name else ""

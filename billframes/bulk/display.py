@@ -38,7 +38,7 @@ _STYLE = (
 
 def headline(resource: Resource, changes: Changes) -> str:
     """
-    Return what a plan's changes do, in one sentence.
+    Sum up a plan's changes in one sentence.
 
     Such as "3 time entries will be updated, 1 created; 2 are not sent (2 billed)."
     """

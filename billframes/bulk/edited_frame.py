@@ -246,6 +246,6 @@ def _check_unique(ids: Iterable[str], resource: Resource) -> None:
             f" and {len(twice) - _MOST_NAMED:,} more" if len(twice) > _MOST_NAMED else ""
         )
         raise ParameterError(
-            f"{snake_case(resource.id)} {named} is in more than one row, so it is not clear what the record is to "
-            "become. Keep one row for each id."
+            f"{snake_case(resource.id)} {named} is in more than one row, so the intended values are unclear. Keep one "
+            "row for each id."
         )

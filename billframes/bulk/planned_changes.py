@@ -36,7 +36,7 @@ _PLANNED_AGAIN = frozenset({"changed since planned", "refused", "failed"})
 @dataclass
 class PlannedChanges:
     """
-    The changes of a plan, and what was found out with them.
+    The changes of a plan, with notes and the costs of planning.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def plan_changes(
     columns = columns_of(resource)
     changes, notes = Changes(), list[str]()
     if edited is not None:
-        # Before any request: a frame that can't be planned costs none.
+        # Checked before the first request, so that a frame that can't be planned costs no request.
         rows = read_edited(edited, resource, columns)
         if resource.entity and any(str(name).startswith("cf_") for name in rows.unknown_columns):
             columns = columns_of(resource, definitions_of(connection, resource.entity))
@@ -193,7 +193,7 @@ def _cells_after(entry: Entry, columns: Mapping[str, EditColumn]) -> Record:
 def _irreversible(entry: Entry) -> Change:
     """Return the change that would reverse a deletion, or a create without a known id, marked as impossible."""
     deleted = "it was deleted; created again, it would have another id"
-    reason = deleted if entry.action == "delete" else "it was created, and the server did not say under which id"
+    reason = deleted if entry.action == "delete" else "it was created, and its id is unknown"
     return Change(
         "delete" if entry.action == "create" else "create", entry.place, entry.id, status="gone", reason=reason
     )

@@ -1,9 +1,9 @@
 """Read the current state of some records from the server, in as few requests as possible.
 
 A list takes one request per thousand records. It can be filtered by date, matter and user, but not by id. A single
-record takes a request of its own, and only it has the codes of expenses and fixed fees and the notes of matters and
-clients. The way that takes fewer requests is used. Records that are not in the list are read one by one, as if their
-date was changed or they were deleted. So the result does not depend on the filters of the list.
+record takes one request, and only it has the codes of expenses and fixed fees and the notes of matters and clients. The
+way that takes fewer requests is used. Records that are not in the list are then read one by one: their date may have
+been changed, or they were deleted. So the result does not depend on the filters of the list.
 """
 
 from __future__ import annotations

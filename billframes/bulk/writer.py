@@ -90,7 +90,7 @@ class Writer:
         except (RefusedError, AccessDeniedError) as error:
             return entry.with_outcome("refused", str(error))
         except NotFoundError:
-            return entry.with_outcome("gone", "the server has no such record any more")
+            return entry.with_outcome("gone", "the record is no longer on the server")
         except BillframesError as error:
             return entry.with_outcome("failed", f"not sent: {error}" if _failed_to_read(error) else str(error))
 
