@@ -1,4 +1,4 @@
-"""A firm of their own for the tests of bulk edits, with an audit of every change."""
+"""A sandbox with an audit of every change, for the tests of bulk edits."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Firm(SimpleNamespace):
             return database.execute(sql, values).fetchall()
 
     def position(self) -> int:
-        """The place in the audit now."""
+        """Return the current position in the audit."""
         return int(self.sql("SELECT coalesce(max(position), 0) FROM audit")[0][0])
 
     def changes(self, since: int) -> list[tuple[str, dict[str, Any] | None]]:
-        """What was written since: each record's id, and how it was afterwards."""
+        """Return the later changes: the id of each record, and the record after the change (None if deleted)."""
         rows = self.sql("SELECT id, record FROM audit WHERE position > ? ORDER BY position", since)
         return [(id_, json.loads(record) if record else None) for id_, record in rows]
 

@@ -1,8 +1,8 @@
-"""Applies killed at random moments and resumed: `python -m tests.bulk.kills 200`; the sandbox's audit is the judge.
+"""Kill applies at random moments and resume them: `python -m tests.bulk.kills 200`.
 
-Each round plans updates of two fields, new rows and deletions, applies them in a process that gets SIGKILL somewhere
-in between, and resumes; every third resume is killed, too. In the end each change must be in the audit once and whole.
-Faults of the server are on in every fourth round.
+Each round plans updates of two fields, new rows and deletions, and applies them in a process that gets SIGKILL at a
+random moment. Then it resumes the journal; every third resume is killed, too. At the end, the sandbox's audit must have
+each change once and whole. In every fourth round, the server has faults.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from billframes.bulk import apply as applying
 from billframes.sandbox import Sandbox
 from billframes.sandbox.fault_injection import Trouble
 
-# More updates than are read one by one, so that most are sent in waves.
+# Many more updates than are sent one by one, so that most are sent in waves.
 UPDATES, CREATES, DELETIONS = 70, 20, 4
 # Forks for each job, because importing billframes takes longer than the job.
 SCRIPT = """
@@ -45,7 +45,7 @@ for line in sys.stdin:
     if os.fork() == 0:
         client = bf.Client(job["url"], "sandbox-full", progress=False, retries=12)
         print(os.getpid(), flush=True)
-        if job["deed"] == "resume":
+        if job["task"] == "resume":
             try:
                 bf.resume(job["journal"], client=client)
             except bf.ParameterError:
@@ -60,7 +60,7 @@ for line in sys.stdin:
 
 
 class Jobs:
-    """A process that does jobs, each of which can be killed."""
+    """A process that runs jobs in child processes, each of which can be killed."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -78,7 +78,7 @@ class Jobs:
         return self._process.stdout.readline().strip()
 
     def kill(self, pid: int, seconds: float) -> None:
-        """Kill a job after so long."""
+        """Kill a job after some seconds."""
         time.sleep(seconds)
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -98,7 +98,7 @@ class Jobs:
 
 
 def kills(number: int, seed: int = 0) -> int:
-    """Kill so many applies; raise unless every change was made once and whole. Return how many were really cut off."""
+    """Kill applies, check that every change was made once and whole, and return how many were killed in between."""
     chosen, cut = random.Random(seed), 0
     applying.SETTLE_SECONDS = applying.ABANDONED_SECONDS = 0.6
     with ExitStack() as stack:
@@ -117,20 +117,20 @@ def _round(sandbox: Sandbox, jobs: Jobs, at: int, chosen: random.Random, journal
     client = bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False, retries=12)
     frame, delete, planned = _edits(client, resource, at)
     position = _position(sandbox)
-    deed = {"resource": resource, "url": sandbox.base_url, "journal": str(journal), "delete": delete}
-    pid = jobs.start(deed="apply", frame=_pickled(frame), **deed)
+    task = {"resource": resource, "url": sandbox.base_url, "journal": str(journal), "delete": delete}
+    pid = jobs.start(task="apply", frame=_pickled(frame), **task)
     assert jobs.line() == "planned"
     jobs.kill(pid, chosen.uniform(0.0, 0.4))
     if at % 3 == 0 and journal.exists():
-        pid = jobs.start(deed="resume", **deed)
+        pid = jobs.start(task="resume", **task)
         jobs.kill(pid, chosen.uniform(0.0, 0.3))
     cut = _finish(client, journal)
-    _judge(sandbox, position, planned, nothing=not journal.exists())
+    _check_audit(sandbox, position, planned, no_journal=not journal.exists())
     return cut
 
 
 def _finish(client: bf.Client, journal: Path) -> bool:
-    """Resume until the journal is finished; return whether there was something left."""
+    """Resume until the journal is finished; return whether changes were left."""
     try:
         outcomes = bf.resume(journal, client=client)
     except bf.ParameterError as error:
@@ -142,7 +142,7 @@ def _finish(client: bf.Client, journal: Path) -> bool:
         journal.unlink(missing_ok=True)
         return False
     if (outcomes["outcome"] == "failed").any():
-        # The faults lost a create in each of its rounds: it is known not to have happened, and is planned again.
+        # A create that was lost to faults every time it was sent. It surely did not happen, and is planned again.
         assert set(outcomes.loc[outcomes["outcome"] == "failed", "action"]) == {"create"}
         again = outcomes.failed.apply(journal.with_suffix(".again"))
         outcomes = pd.concat([outcomes[outcomes["outcome"] != "failed"], again])
@@ -151,7 +151,7 @@ def _finish(client: bf.Client, journal: Path) -> bool:
 
 
 def _edits(client: bf.Client, resource: str, at: int) -> tuple[pd.DataFrame, list[str], dict[str, Any]]:
-    """Return an edited frame, what to delete, and what each change is to become."""
+    """Return an edited frame, the ids to delete, and the expected changes."""
     loader = getattr(client, resource)
     value = "hours" if resource == "time_entries" else "amount"
     id_ = "time_entry_id" if resource == "time_entries" else "expense_id"
@@ -168,13 +168,13 @@ def _edits(client: bf.Client, resource: str, at: int) -> tuple[pd.DataFrame, lis
     if resource == "time_entries":
         new["user_id"] = one["user_id"]
     delete = loaded.tail(DELETIONS)[id_].tolist()
-    wanted = {
+    expected = {
         "updates": {i: (d, v) for i, d, v in zip(edited[id_], edited["description"], edited[value], strict=True)},
         "creates": Counter(names),
         "deletions": delete,
         "value": value,
     }
-    return pd.concat([edited, new], ignore_index=True), delete, wanted
+    return pd.concat([edited, new], ignore_index=True), delete, expected
 
 
 def _pickled(frame: pd.DataFrame) -> str:
@@ -192,9 +192,9 @@ def _sql(sandbox: Sandbox, sql: str, *values: Any) -> list[Any]:
         return database.execute(sql, values).fetchall()
 
 
-def _judge(sandbox: Sandbox, position: int, planned: dict[str, Any], *, nothing: bool) -> None:
+def _check_audit(sandbox: Sandbox, position: int, planned: dict[str, Any], *, no_journal: bool) -> None:
     rows = _sql(sandbox, "SELECT id, record FROM audit WHERE position > ? ORDER BY position", position)
-    if nothing:
+    if no_journal:
         assert rows == []
         return
     updates: dict[str, list[tuple[str, float]]] = {}
@@ -209,18 +209,19 @@ def _judge(sandbox: Sandbox, position: int, planned: dict[str, Any], *, nothing:
             updates.setdefault(id_, []).append((now["description"], now[planned["value"]] / 10_000))
         else:
             created[now["description"]] += 1
-    # Once, and both fields at once.
-    made = {id_: [(d, round(v, 4)) for d, v in each] for id_, each in updates.items()}
-    wanted = {id_: [(d, round(float(v), 4))] for id_, (d, v) in planned["updates"].items()}
-    assert made == wanted, {id_: (made.get(id_), each) for id_, each in wanted.items() if made.get(id_) != each}
+    # Each record was changed once, with both fields at the same time.
+    found = {id_: [(d, round(v, 4)) for d, v in each] for id_, each in updates.items()}
+    expected = {id_: [(d, round(float(v), 4))] for id_, (d, v) in planned["updates"].items()}
+    assert found == expected, {id_: (found.get(id_), each) for id_, each in expected.items() if found.get(id_) != each}
     assert created == planned["creates"]
     assert deleted == Counter(planned["deletions"])
 
 
 if __name__ == "__main__":
-    asked = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    number = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     begun = time.monotonic()
-    really = kills(asked)
+    in_between = kills(number)
     print(
-        f"{asked} kills, {really} of them in the middle; every change once and whole, {time.monotonic() - begun:.0f} s."
+        f"{number} kills, {in_between} of them in the middle; every change was made once and whole, "
+        f"{time.monotonic() - begun:.0f} s."
     )

@@ -18,7 +18,7 @@ import billframes as bf
 from billframes._export import to_excel
 from billframes.sandbox import Sandbox
 
-KEPT = Path(__file__).with_name("libreoffice.xlsx")
+SAVED = Path(__file__).with_name("libreoffice.xlsx")
 ROWS = 8
 
 
@@ -27,7 +27,7 @@ def export(client: bf.Client) -> bytes:
 
 
 def edit(content: bytes) -> openpyxl.Workbook:
-    """Edit as people do: a cell here and there, a row less, a row more, a column hidden and one moved to the front."""
+    """Edit some cells, delete a row, add a row, hide a column and move one, as people do."""
     book = openpyxl.load_workbook(io.BytesIO(content))
     sheet = book.active
     place = {cell.value: cell.column for cell in sheet[1]}
@@ -60,7 +60,7 @@ def main() -> None:
             profile = f"-env:UserInstallation=file://{folder}/profile"
             command = ["soffice", profile, "--headless", "--convert-to", kind, "--outdir", str(out), str(source)]
             subprocess.run(command, check=True, capture_output=True, timeout=300)
-        KEPT.write_bytes((Path(folder) / "xlsx" / "edited.xlsx").read_bytes())
+        SAVED.write_bytes((Path(folder) / "xlsx" / "edited.xlsx").read_bytes())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Applying a plan does each change once, whatever the server, the network and colleagues do."""
+"""Applying a plan makes each change once, whatever the server, the network and colleagues do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.frames import assert_frame_equal
 
 
 @pytest.fixture(autouse=True)
-def no_waiting(monkeypatch):
+def no_pauses(monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.01)
     monkeypatch.setattr(applying, "SETTLE_SECONDS", 0.0)
     monkeypatch.setattr(applying, "ABANDONED_SECONDS", 0.0)
@@ -107,7 +107,7 @@ def test_a_record_that_was_deleted_or_billed_after_the_plan_does_not_stop_the_re
     assert sorted(plan.apply()["outcome"].astype(str)) == ["billed", "done", "gone"]
 
 
-def test_one_refusal_does_not_stop_the_rest_and_says_the_servers_words(firm, monkeypatch):
+def test_one_refusal_does_not_stop_the_others_and_its_reason_is_the_servers_message(firm, monkeypatch):
     loaded = firm.client.time_entries("2026-10", billed=False).head(4)
     plan = firm.client.time_entries.plan(loaded.assign(description="Refused once", hours=[1.1, 2_000_000.0, 1.3, 1.4]))
     outcomes = plan.apply()
@@ -115,7 +115,7 @@ def test_one_refusal_does_not_stop_the_rest_and_says_the_servers_words(firm, mon
     assert "expected a number from" in outcomes["reason"].iloc[1]
 
 
-def test_records_created_without_an_answers_body_get_their_ids(firm):
+def test_records_get_their_ids_if_the_response_has_no_body(firm):
     expenses = firm.client.expenses("2026-10", limit=1)
     row = {"expense_id": None, "matter_id": expenses["matter_id"].iloc[0], "date": "2026-10-08", "amount": 12.5}
     frame = pd.DataFrame([{**row, "description": text} for text in ("Taxi", "Courier", "Courier")])
@@ -160,7 +160,7 @@ def test_the_journal_is_private_and_holds_no_credential(firm, journal):
     assert all(token.encode() not in content for token in firm.sandbox.tokens.values())
 
 
-# Writes whose answers are lost, that fail before or after they were done, and reads that fail.
+# The faults: lost responses to writes, writes that fail before or after they are done, and reads that fail.
 @pytest.mark.parametrize("seed", [1, 2])
 def test_with_faults_every_change_is_still_made_once(entries, journal, seed):
     trouble = Trouble(faults=0.25, seed=seed)
@@ -251,8 +251,8 @@ def test_a_days_quota_that_is_used_up_stops_the_apply_and_it_can_be_resumed_the_
     assert Counter(id_ for id_, _ in written) == Counter(loaded["time_entry_id"])
 
 
-def interrupted(client: bf.Client, plan: bf.Plan, journal, after: int, monkeypatch) -> None:
-    """Apply a plan whose process ends after so many writes: what follows is not even noted."""
+def interrupt_apply(client: bf.Client, plan: bf.Plan, journal, after: int, monkeypatch) -> None:
+    """Apply a plan in a process that ends after some writes, and saves no outcome."""
     send, sent = type(client).send, []
 
     def counted(*args, **kwargs):
@@ -273,7 +273,7 @@ def test_resume_finishes_without_doing_anything_twice(firm, journal, monkeypatch
     edited = pd.concat([loaded.assign(description="Resumed"), new_rows(loaded, 20, "Resumed new")])
     plan = firm.client.time_entries.plan(edited)
     at = firm.position()
-    interrupted(firm.client, plan, journal, 30, monkeypatch)
+    interrupt_apply(firm.client, plan, journal, 30, monkeypatch)
     assert 0 < len(firm.changes(at)) < 50
     outcomes = bf.resume(journal, client=firm.client)
     assert outcomes_of(outcomes) == {"done": 50}
@@ -303,7 +303,7 @@ def test_a_create_that_the_server_commits_after_its_process_was_killed_is_not_cr
     assert len(firm.changes(at)) == 1
 
 
-def test_a_create_that_cannot_be_told_from_a_colleagues_is_uncertain(firm, journal, monkeypatch):
+def test_a_create_that_equals_a_colleagues_is_uncertain(firm, journal, monkeypatch):
     rows = new_rows(firm.client.time_entries("2026-10", limit=1), 1, "The very same")
     plan = firm.client.time_entries.plan(rows)
     send = type(firm.client).send
@@ -354,15 +354,15 @@ def test_a_journal_of_another_firm_is_refused(firm, journal):
         bf.resume(journal, client=other)
 
 
-def test_a_file_that_is_no_journal_is_refused(firm, tmp_path, journal):
+def test_a_file_that_is_not_a_journal_is_refused(firm, tmp_path, journal):
     (tmp_path / "notes.txt").write_text("not a database, and long enough to be read as one " * 20)
     sqlite3.connect(tmp_path / "other.db").executescript("CREATE TABLE t (a)").connection.close()
-    for name, said in [
+    for name, message in [
         ("absent", "There is no journal"),
         ("notes.txt", "is not a journal"),
         ("other.db", "is not a journal"),
     ]:
-        with pytest.raises(bf.ParameterError, match=said):
+        with pytest.raises(bf.ParameterError, match=message):
             bf.resume(tmp_path / name, client=firm.client)
 
 

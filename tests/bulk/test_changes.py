@@ -1,4 +1,4 @@
-"""Changes are kept in a tenth of the memory that their objects take, and come back as they were."""
+"""Packed changes take a tenth of the memory of their objects, and are the same when they are unpacked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def change(number: int) -> Change:
     return Change("update", number, f"{number:08}-1b5c-4f7a-9c1d-2f6f0c3e8a11", cells, current, existing_ids=("a",))
 
 
-def test_changes_come_back_in_their_order_with_what_is_kept_of_the_record():
+def test_unpacked_changes_have_their_order_and_the_kept_columns_of_the_record():
     changes = Changes(map(change, range(2_500)))
     changes += [Change("delete", None, "x", status="gone")]
     assert len(changes) == 2_501

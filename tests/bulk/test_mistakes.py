@@ -1,4 +1,4 @@
-"""Natural mistakes with an edited frame or workbook are held back or said: none changes records without a word."""
+"""Common mistakes in an edited frame or workbook are held back, or the plan has a note about them."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def invalid(plan: bf.Plan, column: str) -> list[str]:
     return [str(each) for each in rows["reason"]]
 
 
-def moved(entries: pd.DataFrame) -> pd.DataFrame:
-    """Entries whose values were sorted while the ids stayed."""
+def sort_without_ids(entries: pd.DataFrame) -> pd.DataFrame:
+    """Return the entries sorted without their ids."""
     rest = [name for name in entries.columns if name != "time_entry_id"]
     edited = entries.copy()
     edited[rest] = entries[rest].iloc[::-1].to_numpy()
@@ -44,7 +44,7 @@ def moved(entries: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_rows_that_were_moved_against_their_ids_are_not_sent(firm, entries):
-    edited = moved(entries.head(12)).drop(columns="modified_at")
+    edited = sort_without_ids(entries.head(12)).drop(columns="modified_at")
     plan = firm.client.time_entries.plan(edited)
     assert plan.sent == []
     assert set(invalid(plan, "description")) == {
@@ -53,16 +53,16 @@ def test_rows_that_were_moved_against_their_ids_are_not_sent(firm, entries):
 
 
 def test_texts_of_other_rows_are_noted_where_nothing_else_shows_that_rows_moved(firm, entries):
-    edited = moved(entries.head(12))[["time_entry_id", "description"]]
+    edited = sort_without_ids(entries.head(12))[["time_entry_id", "description"]]
     plan = firm.client.time_entries.plan(edited)
     assert any(note.startswith("12 of the new values in description are the old values of") for note in plan.notes)
-    # One text for all, and texts of their own, are what they look like.
+    # The same text in all rows, and a new text in each row, are not mistakes.
     for texts in ("Call", [f"Call {row}" for row in range(12)]):
         assert firm.client.time_entries.plan(edited.assign(description=texts)).notes == ()
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ("12,50", "is not a number"),
         ("1.250", "is 1250 in some countries and 1.25 in others"),
@@ -70,11 +70,11 @@ def test_texts_of_other_rows_are_noted_where_nothing_else_shows_that_rows_moved(
         ("1:30", "is not a number"),
     ],
 )
-def test_hours_that_can_be_read_in_two_ways_are_invalid(firm, sheet, value, said):
+def test_hours_that_can_be_read_in_two_ways_are_invalid(firm, sheet, value, message):
     page, columns, saved = sheet
     page.cell(2, columns["hours"]).value = value
     (reason,) = invalid(firm.client.time_entries.plan(read_workbook(saved())[1]), "hours")
-    assert said in reason
+    assert message in reason
 
 
 def test_hours_shown_as_a_percentage_are_invalid(firm, sheet):
@@ -125,11 +125,11 @@ def test_dates_whose_day_and_month_changed_places_are_noted(firm, entries):
     rows = entries[["time_entry_id", "date"]].assign(day=entries["date"].dt.day, month=entries["date"].dt.month)
     # Other tests change the first row.
     rows = rows[(rows["day"] <= 12) & (rows["day"] != rows["month"])].iloc[1:5]
-    turned = [dt.date(each.date.year, each.day, each.month) for each in rows.itertuples()]
-    plan = firm.client.time_entries.plan(rows[["time_entry_id"]].assign(date=turned))
+    swapped = [dt.date(each.date.year, each.day, each.month) for each in rows.itertuples()]
+    plan = firm.client.time_entries.plan(rows[["time_entry_id"]].assign(date=swapped))
     assert any(each.startswith("Dates whose day and month are swapped: 4.") for each in plan.notes)
-    moved_on = firm.client.time_entries.plan(rows[["time_entry_id"]].assign(date=rows["date"] + pd.Timedelta(days=1)))
-    assert not any("month are swapped" in each for each in moved_on.notes)
+    next_day = firm.client.time_entries.plan(rows[["time_entry_id"]].assign(date=rows["date"] + pd.Timedelta(days=1)))
+    assert not any("month are swapped" in each for each in next_day.notes)
 
 
 def test_amounts_in_cents_are_noted(firm):
@@ -218,8 +218,8 @@ def test_equal_new_rows_are_noted(firm, entries):
 def test_a_frame_of_another_server_is_noted(firm, entries):
     with Sandbox() as other, bf.Client(other.base_url, other.tokens["full"], progress=False) as client:
         plan = client.time_entries.plan(entries.head(1).assign(description="From elsewhere"))
-        said = f"The frame was loaded from {firm.sandbox.base_url}, and this plan changes {other.base_url}."
-    assert said in plan.notes
+        message = f"The frame was loaded from {firm.sandbox.base_url}, and this plan changes {other.base_url}."
+    assert message in plan.notes
 
 
 def test_narratives_of_every_script_arrive_as_they_were_typed(firm):

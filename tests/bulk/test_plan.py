@@ -244,7 +244,7 @@ def test_a_plan_shows_itself_with_counts_on_top_and_escapes_what_it_shows(firm, 
 
 
 @pytest.mark.parametrize(
-    ("edit", "said"),
+    ("edit", "message"),
     [
         (lambda entries: entries.drop(columns="time_entry_id"), "which time entries to change. Add it"),
         (lambda entries: entries.set_index("time_entry_id"), "time_entry_id is the frame's index"),
@@ -255,9 +255,9 @@ def test_a_plan_shows_itself_with_counts_on_top_and_escapes_what_it_shows(firm, 
         (lambda entries: pd.concat([entries, entries["hours"]], axis=1), "more than once"),
     ],
 )
-def test_a_frame_that_cannot_be_planned_is_refused_in_one_sentence_before_any_request(entries, edit, said):
+def test_a_frame_that_cannot_be_planned_is_refused_in_one_sentence_before_any_request(entries, edit, message):
     closed = bf.Client("https://nowhere.invalid", "token")
-    with pytest.raises(bf.ParameterError, match=re.escape(said)):
+    with pytest.raises(bf.ParameterError, match=re.escape(message)):
         closed.time_entries.plan(edit(entries.head(2)))
 
 

@@ -20,7 +20,7 @@ def reason(plan: Any, column: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "said"),
+    ("column", "value", "message"),
     [
         ("description", "", "can't be emptied"),
         ("hours", None, "can't be emptied"),
@@ -37,12 +37,12 @@ def reason(plan: Any, column: str) -> str:
         ("task_code", "L100", "is a heading, which can't be assigned"),
     ],
 )
-def test_a_value_that_the_api_would_refuse_is_invalid_with_the_rule(firm, entries, column, value, said):
+def test_a_value_that_the_api_would_refuse_is_invalid_with_the_rule(firm, entries, column, value, message):
     matters = firm.client.matters()
     open_matter = matters[matters["ledes_enabled"] == False]["matter_id"]  # noqa: E712
     plain = entries[entries["matter_id"].isin(open_matter)].head(1).astype({column: object})
     plan = firm.client.time_entries.plan(plain.assign(**{column: [value]}))
-    assert said in reason(plan, column)
+    assert message in reason(plan, column)
 
 
 def test_an_invalid_cell_holds_the_whole_row_back(firm, entries):
@@ -143,14 +143,14 @@ def test_deletions_that_the_api_refuses_say_why(firm):
     assert client.time_entries.plan(delete=billed).frame["status"].tolist() == ["billed"]
     fee = client.time_entries(billing_type="fixedFee", billed=False, limit=50)["fixed_fee_id"].dropna()
     free = next(id_ for id_ in fee if not client.fixed_fees.get(id_).billed)
-    for loader, id_, said in [
+    for loader, id_, message in [
         (client.clients, client.clients(limit=1)["client_id"].iloc[0], "matters"),
         (client.matters, client.matters(limit=1)["matter_id"].iloc[0], "Archive it instead."),
         (client.fixed_fees, free, "time entries, so it can't be deleted. Take it off them first."),
     ]:
         row = loader.plan(delete=id_).frame.iloc[0]
         assert row["status"] == "invalid"
-        assert said in row["reason"]
+        assert message in row["reason"]
 
 
 def test_a_fixed_fee_with_time_entries_stays_in_its_matter(firm):

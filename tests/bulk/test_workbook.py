@@ -1,4 +1,4 @@
-"""A workbook that was exported and edited by hand becomes a plan of exactly these edits."""
+"""The plan of an exported and edited workbook has exactly these edits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from billframes._export import to_excel
 from billframes.bulk.display import as_text
 from billframes.bulk.workbook import read_workbook
 from billframes.sandbox import Sandbox
-from tests.bulk.make_libreoffice import KEPT, ROWS, edit
+from tests.bulk.make_libreoffice import ROWS, SAVED, edit
 from tests.frames import assert_frame_equal
 
 
@@ -51,7 +51,7 @@ def test_an_export_that_nobody_edited_has_no_change(firm, tmp_path, resource):
 
 
 def check_edits(plan: bf.Plan) -> None:
-    """The plan has the edits of `make_libreoffice`, and no others."""
+    """Check that the plan has the edits of `make_libreoffice`, and no others."""
     shown = plan.frame[plan.frame["action"] == "update"]
     changed = shown[shown["status"] == "will change"].set_index("column")["after"]
     assert sorted(changed.index) == ["activity_code", "date", "description", "description", "hours"]
@@ -82,7 +82,7 @@ def test_a_workbook_edited_in_excels_format_is_a_plan_of_its_edits(tmp_path):
 def test_a_workbook_saved_by_libreoffice_is_a_plan_of_its_edits():
     with Sandbox() as sandbox:
         client = bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False)
-        _, frame = read_workbook(KEPT)
+        _, frame = read_workbook(SAVED)
         plan = client.time_entries.plan(frame)
         check_edits(plan)
         new = plan.frame[plan.frame["action"] == "create"].set_index("column")["after"].to_dict()
@@ -144,7 +144,7 @@ def two_sheets() -> openpyxl.Workbook:
 
 
 @pytest.mark.parametrize(
-    ("book", "said"),
+    ("book", "message"),
     [
         (b"not a workbook", "october.xlsx can't be read as an Excel workbook"),
         (workbook(["name", "hours"], ["a", 1]), "has no sheet with records"),
@@ -156,8 +156,8 @@ def two_sheets() -> openpyxl.Workbook:
         ),
     ],
 )
-def test_a_broken_workbook_is_refused_in_one_sentence(tmp_path, book, said):
-    with pytest.raises(bf.ParameterError, match=re.escape(said)):
+def test_a_broken_workbook_is_refused_in_one_sentence(tmp_path, book, message):
+    with pytest.raises(bf.ParameterError, match=re.escape(message)):
         read_workbook(saved(book, tmp_path))
 
 
@@ -192,7 +192,7 @@ def edited_export(firm: Any, folder: Path, **changes: Any) -> Path:
     return saved(to_excel(frame.assign(**changes), sheet="time_entries"), folder)
 
 
-def test_the_command_shows_the_plan_and_sends_it_only_if_told(firm, command, tmp_path, monkeypatch):
+def test_the_command_shows_the_plan_and_sends_it_only_after_a_yes(firm, command, tmp_path, monkeypatch):
     path = edited_export(firm, tmp_path, description="From the command line")
     at = firm.position()
     code, printed = command(path, "--dry-run")
@@ -230,7 +230,7 @@ def test_a_deleted_row_is_a_deletion_only_if_it_is_named(firm, command, tmp_path
     assert command(path, "--yes", "--delete-missing", frame["time_entry_id"].iloc[1])[0] == 2
 
 
-def test_the_exit_code_says_that_something_was_held_back(firm, command, tmp_path):
+def test_the_exit_code_is_1_if_something_was_held_back(firm, command, tmp_path):
     path = edited_export(firm, tmp_path, description="Half of it", hours=["two", 1.5, 1.6])
     code, printed = command(path, "--yes")
     assert code == 1
@@ -239,11 +239,11 @@ def test_the_exit_code_says_that_something_was_held_back(firm, command, tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("soffice"), reason="LibreOffice is not installed; the kept file is tested")
-def test_libreoffice_writes_the_kept_file(tmp_path, monkeypatch):
+@pytest.mark.skipif(not shutil.which("soffice"), reason="LibreOffice is not installed; the saved file is tested")
+def test_libreoffice_writes_the_saved_file(tmp_path, monkeypatch):
     from tests.bulk import make_libreoffice
 
-    monkeypatch.setattr(make_libreoffice, "KEPT", tmp_path / "made.xlsx")
+    monkeypatch.setattr(make_libreoffice, "SAVED", tmp_path / "made.xlsx")
     make_libreoffice.main()
-    kept, made = (read_workbook(path)[1] for path in (KEPT, tmp_path / "made.xlsx"))
-    assert_frame_equal(kept, made)
+    saved_file, made = (read_workbook(path)[1] for path in (SAVED, tmp_path / "made.xlsx"))
+    assert_frame_equal(saved_file, made)
