@@ -21,7 +21,7 @@ import site_pictures
 from numpydoc.docscrape import NumpyDocString
 
 import billframes as bf
-from billframes.analysis.checked_frames import remembered
+from billframes.analysis.checked_frames import share_checks
 from billframes.analysis.spec import analyses
 from billframes.cli import COMMANDS
 from billframes.report.kernel import demonstration
@@ -73,7 +73,7 @@ def write(folder: Path) -> None:
             (folder / name).write_text(text, encoding="utf-8")
         for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
             shutil.copy(notebook, folder / "notebooks")
-        with bf.Client(environment["BILLFRAMES_BASE_URL"], environment["BILLFRAMES_TOKEN"]) as client, remembered():
+        with bf.Client(environment["BILLFRAMES_BASE_URL"], environment["BILLFRAMES_TOKEN"]) as client, share_checks():
             _gallery(folder, client)
 
 

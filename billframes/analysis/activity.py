@@ -11,9 +11,9 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from billframes._messages import warn
-from billframes.analysis.arguments import bounded_period
+from billframes.analysis.arguments import read_bounded_period
 from billframes.analysis.column_types import ITEMS, Frame
-from billframes.analysis.coverage import need_period, need_whole_life, need_work_on_invoices, warn_of_cut
+from billframes.analysis.coverage import need_all_dates, need_period, need_work_on_invoices, warn_of_removed_rows
 from billframes.analysis.engine import collect, join_by_id, lazy, to_dicts
 from billframes.analysis.expressions import as_day, midnight
 from billframes.analysis.frames import select_columns
@@ -23,13 +23,13 @@ from billframes.periods import DateLike, Period
 __all__ = [
     "Activity",
     "ClientDays",
-    "Spans",
+    "NewBusinessPeriods",
     "activity_of_matters",
     "as_midnight",
     "days_of_clients",
     "need_days_of_clients",
     "table_of_clients",
-    "warn_of_no_past",
+    "warn_of_short_history",
     "year_before",
 ]
 
@@ -101,7 +101,7 @@ def _days(frames: Mapping[str, Frame], day: dt.date) -> Iterator[tuple[str | Non
 
 
 @dataclass(frozen=True, slots=True)
-class Spans:
+class NewBusinessPeriods:
     """The period, the same one a year before, and the first day of the twelve months up to the period's end."""
 
     period: Period
@@ -110,9 +110,9 @@ class Spans:
     last: dt.date
 
     @classmethod
-    def of(cls, start: DateLike, end: DateLike | None) -> Spans:
+    def of(cls, start: DateLike, end: DateLike | None) -> NewBusinessPeriods:
         """Read `start=` and `end=`; both ends have to be known."""
-        first, last = bounded_period(start, end, "new_business")
+        first, last = read_bounded_period(start, end, "new_business")
         # The day after the last one is the first of a month if a month ends, whatever its length.
         year = year_before(last + dt.timedelta(days=1))
         before = Period(year_before(first), year - dt.timedelta(days=1))
@@ -131,27 +131,27 @@ class ClientDays:
     first: dt.datetime | None = None
     last_work: dt.datetime | None = None
 
-    def is_new(self, spans: Spans) -> bool:
+    def is_new(self, spans: NewBusinessPeriods) -> bool:
         """Whether the first day lies in the twelve months."""
         return self.first is not None and midnight(spans.year) <= self.first <= midnight(spans.last)
 
-    def is_dormant(self, spans: Spans) -> bool:
+    def is_dormant(self, spans: NewBusinessPeriods) -> bool:
         """Whether there was work once, and none in the twelve months."""
         return self.last_work is not None and self.last_work < midnight(spans.year)
 
 
-def need_days_of_clients(natives: Mapping[str, Any], spans: Spans) -> None:
+def need_days_of_clients(natives: Mapping[str, Any], spans: NewBusinessPeriods) -> None:
     """Refuse loads that lack the year before, or from which no client would look old; warn of rows taken away."""
     work = {"time_entries": natives["time_entries"]}
     both = Period(spans.before.start, spans.period.end)
     need_period("new_business", work, Period(year_before(spans.year), spans.last))
     need_work_on_invoices("new_business", natives, both)
-    need_whole_life("new_business", work | {"matters": natives["matters"]})
+    need_all_dates("new_business", work | {"matters": natives["matters"]})
     known_by = {name: natives[name] for name in ("time_entries", "invoices", "matters")}
-    warn_of_cut("new_business", known_by, "clients can look new, or without work, that are not")
+    warn_of_removed_rows("new_business", known_by, "clients can look new, or without work, that are not")
 
 
-def days_of_clients(frames: Mapping[str, Frame], spans: Spans) -> dict[str, ClientDays]:
+def days_of_clients(frames: Mapping[str, Frame], spans: NewBusinessPeriods) -> dict[str, ClientDays]:
     """Find the first and last days of each client: matters opened, time entries of every kind, invoices."""
     known: dict[str, ClientDays] = {}
     for name, column in (("time_entries", "date"), ("matters", "opened"), ("invoices", "invoice_date")):
@@ -173,7 +173,7 @@ def _known(*days: dt.datetime | None) -> Iterator[dt.datetime]:
     return (day for day in days if day is not None)
 
 
-def warn_of_no_past(known: Mapping[str, ClientDays], spans: Spans) -> None:
+def warn_of_short_history(known: Mapping[str, ClientDays], spans: NewBusinessPeriods) -> None:
     """Warn if nothing is older than twelve months, so that every client looks new."""
     first = min(_known(*(days.first for days in known.values())), default=None)
     if first is not None and first >= midnight(spans.year):
@@ -185,7 +185,7 @@ def warn_of_no_past(known: Mapping[str, ClientDays], spans: Spans) -> None:
         )
 
 
-def table_of_clients(known: Mapping[str, ClientDays], spans: Spans) -> pa.Table:
+def table_of_clients(known: Mapping[str, ClientDays], spans: NewBusinessPeriods) -> pa.Table:
     """Return a row a client: whether it is new or without work, and its days."""
     columns = {
         "client_id": (list(known), pa.string()),

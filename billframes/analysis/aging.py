@@ -14,14 +14,14 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes.analysis.allocation import warn_of_absent_items
-from billframes.analysis.arguments import choice, read_date
+from billframes.analysis.arguments import check_choice, read_date
 from billframes.analysis.column_types import ITEMS, Frame, column_names
 from billframes.analysis.coverage import need_open_on, need_work_on_invoices
 from billframes.analysis.engine import to_dicts
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.keys import By
-from billframes.analysis.metrics import buckets, shared
-from billframes.analysis.open_balances import by_items, grouping_of, limits_of, open_balances
+from billframes.analysis.metrics import bucket_measures, shared_measures
+from billframes.analysis.open_balances import bucket_limits, invoice_grouping, needs_items, open_balances
 from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
@@ -130,8 +130,8 @@ def aging(
     0        Acme    100.0  50.0  150.0     50.0
     """
     day = read_date(as_of, "as_of")
-    choice(basis, "basis", ("due_date", "invoice_date"))
-    limits = limits_of(buckets, basis)
+    check_choice(basis, "basis", ("due_date", "invoice_date"))
+    limits = bucket_limits(buckets, basis)
     frames = from_native(
         invoices=invoices,
         time_entries=time_entries,
@@ -141,10 +141,10 @@ def aging(
         users=users,
         clients=clients,
     )
-    grouping = grouping_of(by, frames, settings)
+    grouping = invoice_grouping(by, frames, settings)
     of_invoices = {"client_id": None, "matter_id": None, "invoice_id": None, "invoice_state": "final"}
     need_open_on("aging", {"invoices": invoices}, day, of_invoices)
-    itemized = by_items(grouping)
+    itemized = needs_items(grouping)
     if itemized:
         _check_items(frames, by)
         items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
@@ -234,14 +234,14 @@ ANALYSIS = Analysis(
         "Which matter of several a balance belongs to: it is spread in proportion to what each was billed at.",
     ),
     columns=(
-        *shared("current"),
-        *buckets("1-30", "31-60", "61-90", "91+", "0-30"),
-        *shared("total", "overdue", "weighted_days_overdue", "unknown_amount"),
+        *shared_measures("current"),
+        *bucket_measures("1-30", "31-60", "61-90", "91+", "0-30"),
+        *shared_measures("total", "overdue", "weighted_days_overdue", "unknown_amount"),
     ),
     table=TableSpec(
         title="Receivables by age",
         columns=("current", BUCKETS, "total", "overdue", "weighted_days_overdue"),
-        where_there=("current", "weighted_days_overdue"),
+        optional=("current", "weighted_days_overdue"),
         brief=("current", BUCKETS, "total", "overdue"),
     ),
     chart=ChartSpec(

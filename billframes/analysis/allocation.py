@@ -40,8 +40,8 @@ __all__ = [
     "billing_state",
     "count_on_unknown_invoices",
     "count_work_not_passed",
-    "or_unknown_values",
     "time_on_invoices",
+    "unknown_state_reasons",
     "unknown_time",
     "warn_of_absent_items",
     "warn_of_unknown_invoices",
@@ -132,7 +132,7 @@ def allocation_rates(
     keep: Iterable[str] = (),
     discounts: str = "time",
     *,
-    lost: bool = False,
+    unknown_invoices: bool = False,
 ) -> Frame:
     """
     Calculate for each invoice how its net billed time fees are allocated.
@@ -148,7 +148,7 @@ def allocation_rates(
     discounts : {"time", "items"}
         What bears the difference between an invoice's items and its amount: its time alone, or time and fixed fees in
         proportion to their worth. Expenses never do.
-    lost : bool
+    unknown_invoices : bool
         Whether invoices that only entries name have a row, too, in which `_passed` is missing. Warnings need it, and a
         database takes longer.
 
@@ -161,7 +161,7 @@ def allocation_rates(
         invoice that is settled; `_fixed_fees`, the sum of its fixed fees, and `_hidden`, the number of its entries
         without an amount.
     """
-    rates = _with_time(_heads(invoices, keep), on_invoices, lost=lost)
+    rates = _with_time(_heads(invoices, keep), on_invoices, unknown_invoices=unknown_invoices)
     for name, frame in (("expenses", expenses), ("fixed_fees", fixed_fees)):
         rates = _with_items(rates, name, frame)
     filled = [C(name).fill_null(0.0) for name in (*ON_INVOICE, "_expenses", "_fixed_fees")]
@@ -248,8 +248,9 @@ def warn_of_unknown_invoices(count: float, consequence: str = "left out") -> Non
     """Warn of entries whose invoice was not passed, and say what became of them."""
     if count:
         warn(
-            f"{int(count)} billable time entries name an invoice that is not among those passed{or_unknown_values()}; "
-            f"they are {consequence}. Load invoices over a wider window, by the ids that the work refers to.",
+            f"{int(count)} billable time entries name an invoice that is not among those passed"
+            f"{unknown_state_reasons()}; they are {consequence}. Load invoices over a wider window, by the ids that "
+            "the work refers to.",
             IncompleteDataWarning,
         )
 
@@ -316,7 +317,7 @@ def warn_of_work_not_passed(figure: str, counts: Mapping[str, float]) -> None:
         )
 
 
-def or_unknown_values(*, types: bool = False) -> str:
+def unknown_state_reasons(*, types: bool = False) -> str:
     """Name other reasons for which the state of work is unknown, for warnings of invoices that were not passed."""
     states = ", or whose state is unknown" if unknown_values("invoices", "invoice_state") else ""
     kinds = ", or are of unknown billing type" if types and unknown_values("time_entries", "billing_type") else ""
@@ -332,11 +333,11 @@ def _heads(invoices: Frame, keep: Iterable[str]) -> Frame:
     return heads.select("invoice_id", *kept, **named, _balance=C("balance"), _passed=nw.lit(1.0))
 
 
-def _with_time(heads: Frame, on_invoices: Frame | None, *, lost: bool) -> Frame:
-    """Add the time on each invoice, and with `lost` a row for each invoice that only time names."""
+def _with_time(heads: Frame, on_invoices: Frame | None, *, unknown_invoices: bool) -> Frame:
+    """Add the time on each invoice, and with `unknown_invoices` a row for each invoice that only time names."""
     if on_invoices is None:
         return heads.with_columns(**dict.fromkeys((*ON_INVOICE, "_rows"), nw.lit(0.0)))
-    return (full_join_by_id if lost else join_by_id)(heads, on_invoices, "invoice_id")
+    return (full_join_by_id if unknown_invoices else join_by_id)(heads, on_invoices, "invoice_id")
 
 
 def _with_items(rates: Frame, name: str, items: Frame | None) -> Frame:

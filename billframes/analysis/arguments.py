@@ -22,16 +22,16 @@ from billframes.periods import DateLike, resolve
 
 __all__ = [
     "MATTER_TYPES",
-    "bounded_period",
     "bucket_names",
-    "choice",
-    "matter_types_of",
+    "check_choice",
+    "keep_time_zone",
+    "read_bounded_period",
     "read_date",
+    "read_matter_types",
+    "read_whole_number",
     "resolve_users",
-    "time_zone_of",
-    "warn_of_no_rate",
-    "warn_of_strangers",
-    "whole_number",
+    "warn_of_missing_rates",
+    "warn_of_unknown_ids",
 ]
 
 C = nw.col
@@ -39,7 +39,7 @@ C = nw.col
 MATTER_TYPES = ("hourly", "fixedFee", "contingency", "probono", "internal", UNKNOWN)
 
 
-def choice(value: object, name: str, accepted: Sequence[str]) -> None:
+def check_choice(value: object, name: str, accepted: Sequence[str]) -> None:
     """Refuse a value that is not among those accepted."""
     if not isinstance(value, str) or value not in accepted:
         raise ParameterError(
@@ -47,21 +47,21 @@ def choice(value: object, name: str, accepted: Sequence[str]) -> None:
         )
 
 
-def whole_number(value: object, name: str, of: str) -> int:
+def read_whole_number(value: object, name: str, of: str) -> int:
     """Refuse what is not a whole number above 0."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
         raise ParameterError(f"{name}={value!r} must be a whole number of {of} above 0.")
     return int(value)
 
 
-def matter_types_of(matter_types: Collection[str] | None) -> frozenset[str] | None:
+def read_matter_types(matter_types: Collection[str] | None) -> frozenset[str] | None:
     """Check the matter types; None if none are given."""
     if matter_types is None:
         return None
     single = isinstance(matter_types, str) or not isinstance(matter_types, Iterable)
     names = [cast("str", matter_types)] if single else list(matter_types)
     for name in names or [""]:
-        choice(name, "matter_types", MATTER_TYPES)
+        check_choice(name, "matter_types", MATTER_TYPES)
     # Naming every type means everything: also what has none, such as credit notes, which are on no matter.
     return frozenset(MATTER_TYPES if {*names, UNKNOWN} == set(MATTER_TYPES) else names)
 
@@ -74,7 +74,7 @@ def read_date(value: DateLike, name: str) -> dt.date:
     return day
 
 
-def bounded_period(start: DateLike, end: DateLike | None, needed_by: str) -> tuple[dt.date, dt.date]:
+def read_bounded_period(start: DateLike, end: DateLike | None, needed_by: str) -> tuple[dt.date, dt.date]:
     """Read a period of which both ends have to be known."""
     period = resolve(start, end)
     if period.start is None or period.end is None:
@@ -122,17 +122,17 @@ def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) ->
                 f"settings name {min(settings.emails)!r} by e-mail address; pass users= (the loader users())."
             )
         settings = settings.by_id(_addresses(frames["users"]))
-    warn_of_strangers(settings, frames)
+    warn_of_unknown_ids(settings, frames)
     return _Resolved(**{each.name: getattr(settings, each.name) for each in fields(settings)})
 
 
-def time_zone_of(settings: FirmSettings | None) -> FirmSettings:
+def keep_time_zone(settings: FirmSettings | None) -> FirmSettings:
     """Return settings with this time zone only, for analyses that need no users to tell who the settings name."""
     check_settings(settings)
     return FirmSettings(time_zone=settings.time_zone) if settings else FirmSettings()
 
 
-def warn_of_strangers(settings: FirmSettings, frames: Mapping[str, Frame]) -> None:
+def warn_of_unknown_ids(settings: FirmSettings, frames: Mapping[str, Frame]) -> None:
     """Warn of users and matters that the settings name and the frames lack; they are counted in one query."""
     named = {name: ids for name, ids in settings.named.items() if ids and name in frames}
     found = {}
@@ -161,7 +161,7 @@ def _addresses(users: Frame) -> dict[str, str]:
     return {str(row["email"]).lower(): str(row["user_id"]) for row in to_dicts(named)}
 
 
-def warn_of_no_rate(rows: Frame, kind: str, what: str) -> None:
+def warn_of_missing_rates(rows: Frame, kind: str, what: str) -> None:
     """
     Warn of hours by people to whom the settings give no rate, if there are any.
 

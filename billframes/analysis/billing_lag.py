@@ -21,13 +21,13 @@ from billframes.analysis.allocation import (
     warn_of_unknown_invoices,
 )
 from billframes.analysis.column_types import Frame
-from billframes.analysis.coverage import need_work_on_invoices, warn_of_cut
+from billframes.analysis.coverage import need_work_on_invoices, warn_of_removed_rows
 from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import as_float, day_number, is_in_period, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
-from billframes.analysis.metrics import divided, shared, summed
+from billframes.analysis.metrics import ratio_measure, shared_measures, sum_measure
 from billframes.analysis.partial_frames import warn_of_late_start
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
@@ -147,7 +147,7 @@ def billing_lag(
     period = resolve(start, end)
     frames = from_native(time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients)
     need_work_on_invoices("billing_lag", {"invoices": invoices, "time_entries": time_entries}, period)
-    warn_of_cut("billing_lag", {"time_entries": time_entries}, "work that waited long can be missing")
+    warn_of_removed_rows("billing_lag", {"time_entries": time_entries}, "work that waited long can be missing")
     grouping = Grouping.of(by, frames, settings)
     entries, heads = frames["time_entries"], _heads(frames["invoices"], period)
     time = billable_time(lazy(entries), ("date", *grouping.row_columns), ("invoice_date",))
@@ -212,7 +212,7 @@ def _warn(waited: Frame, time: Frame, frames: Mapping[str, Frame], period: Perio
     if counts["lost"] and (period.start or period.end):
         # What the entries say of their invoice tells whether it is of the period.
         on_invoices = collect(time_on_invoices(time), frames["time_entries"])
-        rates = allocation_rates(on_invoices, frames["invoices"], None, None, lost=True)
+        rates = allocation_rates(on_invoices, frames["invoices"], None, None, unknown_invoices=True)
         counts |= collect_counts((rates, {"lost": count_on_unknown_invoices(rates, period)}))
     warn_of_unknown_invoices(counts["lost"])
     if counts["hidden"]:
@@ -244,34 +244,34 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("when an invoice was sent: its date is what counts",),
     columns=(
-        *shared("entries"),
-        summed("total_lag_days", "Days in all", "days", "Days from work to invoice, of all entries."),
-        divided(
+        *shared_measures("entries"),
+        sum_measure("total_lag_days", "Days in all", "days", "Days from work to invoice, of all entries."),
+        ratio_measure(
             "mean_lag_days",
             "Mean lag",
             "total_lag_days / entries",
             "Days from work to invoice of a mean entry.",
             unit="days",
         ),
-        *shared("worked_amount"),
-        summed("amount_days", "Days × worth", "days", "Days from work to invoice × worth."),
-        divided(
+        *shared_measures("worked_amount"),
+        sum_measure("amount_days", "Days × worth", "days", "Days from work to invoice × worth."),
+        ratio_measure(
             "amount_weighted_lag_days",
             "Lag by worth",
             "amount_days / worked_amount",
             "Days from work to invoice, weighted by worth.",
             unit="days",
         ),
-        *shared("billable_hours"),
-        summed("hour_days", "Days × hours", "days", "Days from work to invoice × hours."),
-        divided(
+        *shared_measures("billable_hours"),
+        sum_measure("hour_days", "Days × hours", "days", "Days from work to invoice × hours."),
+        ratio_measure(
             "hours_weighted_lag_days",
             "Lag by hours",
             "hour_days / billable_hours",
             "Days from work to invoice, weighted by hours.",
             unit="days",
         ),
-        summed(
+        sum_measure(
             "postdated_entries",
             "After the invoice",
             "count",

@@ -24,7 +24,7 @@ from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure
 from billframes.analysis.midpoint import BILLED, FeeSplit, RatioSplit, Split, split_columns
-from billframes.analysis.side_by_side import Group, common_keys, key_types, paired, result_frame
+from billframes.analysis.side_by_side import Group, common_keys, key_types, pair_results, result_frame
 from billframes.analysis.spec import (
     Analysis,
     ChartSpec,
@@ -125,11 +125,11 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
        before_ratio  after_ratio  change_ratio
     0          0.84          0.7         -0.14
     """
-    frames = from_native(before=before, after=after, as_they_are=True)
+    frames = from_native(before=before, after=after, ids_only=True)
     split = _split_of(measure, frames)
     keys = common_keys(frames, by)
     tables = {name: to_arrow(frame) for name, frame in frames.items()}
-    groups = paired(tables, keys, split.columns)
+    groups = pair_results(tables, keys, split.columns)
     _warn(groups, split)
     rows = [{**each.keys, **figures} for each, figures in zip(groups, split.rows(groups), strict=True)]
     rows.sort(key=lambda row: (-_size(row[split.change]), *(_text(row[name]) for name in reversed(keys))))
@@ -309,12 +309,12 @@ ANALYSIS = Analysis(
         "by client and one by timekeeper differ.",
     ),
     columns=split_columns(),
-    table=TableSpec(title="What changed", columns=_SHOWN, where_there=_SHOWN),
+    table=TableSpec(title="What changed", columns=_SHOWN, optional=_SHOWN),
     chart=ChartSpec(
         kind="waterfall",
         title="From before to after",
         columns=_STEPS,
-        where_there=_STEPS,
+        optional=_STEPS,
         ends=(
             ("before_ratio", "after_ratio"),
             ("before_rate", "after_rate"),

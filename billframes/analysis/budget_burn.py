@@ -16,17 +16,17 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._messages import warn
 from billframes._names import first_few
 from billframes.analysis.allocation import (
-    or_unknown_values,
+    unknown_state_reasons,
     warn_of_absent_items,
 )
-from billframes.analysis.arguments import warn_of_strangers
+from billframes.analysis.arguments import warn_of_unknown_ids
 from billframes.analysis.column_types import Frame
-from billframes.analysis.coverage import need_whole_life, warn_of_cut
+from billframes.analysis.coverage import need_all_dates, warn_of_removed_rows
 from billframes.analysis.engine import collect, collect_counts
 from billframes.analysis.expressions import as_float, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.matter_fees import HIDDEN, MEASURES, USED, fees_of_matters
-from billframes.analysis.metrics import Measure, divided, renamed, shared, summed
+from billframes.analysis.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
@@ -129,9 +129,9 @@ def budget_burn(
         time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees, matters=matters
     )
     items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
-    need_whole_life("budget_burn", {"invoices": invoices, **items}, {"billing_type": "billable"})
-    warn_of_cut("budget_burn", {"invoices": invoices, **items}, "budgets can look less used than they are")
-    warn_of_strangers(settings, frames)
+    need_all_dates("budget_burn", {"invoices": invoices, **items}, {"billing_type": "billable"})
+    warn_of_removed_rows("budget_burn", {"invoices": invoices, **items}, "budgets can look less used than they are")
+    warn_of_unknown_ids(settings, frames)
     fees = fees_of_matters(frames)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in MEASURES])
@@ -232,7 +232,7 @@ def _warn(count: Mapping[str, float]) -> None:
     if count["unknown"]:
         warn(
             f"{int(count['unknown'])} time entries and fixed fees name an invoice that is not among those passed"
-            f"{or_unknown_values()}; they are counted in unknown_amount. "
+            f"{unknown_state_reasons()}; they are counted in unknown_amount. "
             "Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
@@ -270,13 +270,13 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("Whether a budget was raised or agreed anew: the settings' present one counts.",),
     columns=(
-        summed("budget_amount", "Budget", "money", "The matter’s budget in the firm’s settings."),
-        *shared("billed_amount", "fixed_fee_amount", "prebill_amount"),
-        renamed("unbilled_amount", "Unbilled time", "Worth of the time on no invoice."),
-        *shared("unknown_amount"),
-        summed("used_amount", "Used", "money", "Billed fees, prebills and unbilled time together."),
-        summed("remaining_amount", "Remaining", "money", "Budget − used."),
-        divided(
+        sum_measure("budget_amount", "Budget", "money", "The matter’s budget in the firm’s settings."),
+        *shared_measures("billed_amount", "fixed_fee_amount", "prebill_amount"),
+        retitled("unbilled_amount", "Unbilled time", "Worth of the time on no invoice."),
+        *shared_measures("unknown_amount"),
+        sum_measure("used_amount", "Used", "money", "Billed fees, prebills and unbilled time together."),
+        sum_measure("remaining_amount", "Remaining", "money", "Budget − used."),
+        ratio_measure(
             "budget_burn",
             "Budget used",
             "used_amount / budget_amount",
@@ -284,7 +284,7 @@ ANALYSIS = Analysis(
             below="credits exceed what is used",
             above="more used than budgeted",
         ),
-        summed(
+        sum_measure(
             "unbilled_fixed_fee_amount",
             "Unbilled fixed fees",
             "money",
@@ -313,7 +313,7 @@ ANALYSIS = Analysis(
         title="Budget used",
         columns=("billed_amount", "fixed_fee_amount", "prebill_amount", "unbilled_amount", "unknown_amount"),
         words=["{budget_burn}"],
-        where_any=("fixed_fee_amount", "unknown_amount"),
+        unless_zero=("fixed_fee_amount", "unknown_amount"),
         mark="budget_amount",
         darkest_first=True,
         shows="billed, on prebills and unbilled, and the budget as a black mark.",

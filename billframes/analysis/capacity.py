@@ -17,19 +17,19 @@ from billframes.errors import IncompleteDataWarning
 from billframes.periods import Period, month_end, months_between
 
 __all__ = [
-    "Part",
+    "DateRange",
     "available_hours",
-    "days_here",
-    "parts_of",
-    "prorated",
+    "days_at_firm",
+    "prorated_targets",
+    "split_dates",
     "target_hours",
-    "warn_of_no_holidays",
+    "warn_of_missing_holidays",
     "working_days",
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DateRange:
     """A stretch of days within one month, quarter or year (or none of these), both ends inclusive."""
 
     first: dt.date
@@ -42,16 +42,16 @@ class Part:
         return {"month": year * 100 + month, "quarter": year * 10 + (month + 2) // 3, "year": year}
 
 
-def parts_of(first: dt.date, last: dt.date, times: Iterable[str]) -> list[Part]:
+def split_dates(first: dt.date, last: dt.date, times: Iterable[str]) -> list[DateRange]:
     """Cut a stretch of days at the ends of months, quarters or years, whichever of them is shortest."""
     shortest = min(times, key=("month", "quarter", "year").index, default=None)
-    parts: dict[int, Part] = {}
+    parts: dict[int, DateRange] = {}
     if shortest is None:
-        return [Part(first, last)]
+        return [DateRange(first, last)]
     for month in months_between(first, last):
-        days = Part(max(first, month), min(last, month_end(month)))
+        days = DateRange(max(first, month), min(last, month_end(month)))
         number = days.numbers[shortest]
-        parts[number] = Part(parts[number].first, days.last) if number in parts else days
+        parts[number] = DateRange(parts[number].first, days.last) if number in parts else days
     return list(parts.values())
 
 
@@ -68,7 +68,7 @@ def working_days(settings: FirmSettings, first: dt.date, last: dt.date) -> froze
     return frozenset(_days(first, last, week)).difference(cast("tuple[dt.date, ...]", settings.holidays))
 
 
-def warn_of_no_holidays(settings: FirmSettings, first: dt.date, last: dt.date) -> None:
+def warn_of_missing_holidays(settings: FirmSettings, first: dt.date, last: dt.date) -> None:
     """Warn of years that the settings have no holidays of, although they have those of other years."""
     known = {cast("dt.date", day).year for day in settings.holidays}
     years = [str(year) for year in range(first.year, last.year + 1) if year not in known]
@@ -93,17 +93,19 @@ def target_hours(settings: FirmSettings, first: dt.date, last: dt.date) -> dict[
 
     They are the firm's working days: leave and later starts do not lower a target.
     """
-    return prorated(settings, "hours", first, last)
+    return prorated_targets(settings, "hours", first, last)
 
 
-def prorated(settings: FirmSettings, what: Literal["hours", "fees"], first: dt.date, last: dt.date) -> dict[str, float]:
+def prorated_targets(
+    settings: FirmSettings, what: Literal["hours", "fees"], first: dt.date, last: dt.date
+) -> dict[str, float]:
     """
     Return the part of people's targets that belongs to a stretch of days, by working days.
 
     Examples
     --------
     >>> firm = FirmSettings(targets={"u1": {"fees": 522_000, "period": "year"}})
-    >>> prorated(firm, "fees", dt.date(2026, 10, 1), dt.date(2026, 10, 31))
+    >>> prorated_targets(firm, "fees", dt.date(2026, 10, 1), dt.date(2026, 10, 31))
     {'u1': 44000.0}
     """
     targets = settings.targets_of(what)
@@ -111,7 +113,7 @@ def prorated(settings: FirmSettings, what: Literal["hours", "fees"], first: dt.d
     return {user: amount * shares[period] for user, (amount, period) in targets.items()}
 
 
-def days_here(user: str, days: Iterable[dt.date], settings: FirmSettings) -> list[dt.date]:
+def days_at_firm(user: str, days: Iterable[dt.date], settings: FirmSettings) -> list[dt.date]:
     """Return the days on which a person is in the firm and not on leave."""
     # The settings take dates in many forms and hold them in one.
     start = cast("dt.date", settings.user_start.get(user, dt.date.min))
@@ -121,12 +123,12 @@ def days_here(user: str, days: Iterable[dt.date], settings: FirmSettings) -> lis
 
 
 def _hours_of(user: str, days: frozenset[dt.date], settings: FirmSettings) -> float:
-    return len(days_here(user, days, settings)) * settings.user_hours.get(user, settings.hours_per_day)
+    return len(days_at_firm(user, days, settings)) * settings.user_hours.get(user, settings.hours_per_day)
 
 
 def _share(settings: FirmSettings, first: dt.date, last: dt.date, period: str) -> float:
     share = 0.0
-    for part in parts_of(first, last, [period]):
+    for part in split_dates(first, last, [period]):
         whole = _whole(part.first, period)
         days = len(working_days(settings, whole.start or first, whole.end or last))
         share += len(working_days(settings, part.first, part.last)) / days if days else 0.0

@@ -20,11 +20,11 @@ import pandas as pd
 from billframes.analysis.column_types import Frame
 from billframes.errors import BillframesWarning
 
-__all__ = ["CheckedFrames", "Found", "checked_frames", "collect_warnings", "remembered"]
+__all__ = ["CheckedFrames", "Findings", "checked_frames", "collect_warnings", "share_checks"]
 
 
 @dataclass(slots=True)
-class Found:
+class Findings:
     """Warnings not yet given, by frame and column, and the unknown values of enums."""
 
     messages: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Found:
         self.messages[frame, column] = f"{before} {message}" if before else message
 
     @classmethod
-    def of(cls, parts: Iterable[Found]) -> Found:
+    def of(cls, parts: Iterable[Findings]) -> Findings:
         """Put together what was found in several frames; the parts stay as they are."""
         whole = cls()
         for part in parts:
@@ -45,7 +45,7 @@ class Found:
         return whole
 
 
-Checked = tuple[Frame, Found]
+Checked = tuple[Frame, Findings]
 
 
 class CheckedFrames:
@@ -79,12 +79,12 @@ _MEMORY: ContextVar[CheckedFrames | None] = ContextVar("memory", default=None)
 
 
 def checked_frames() -> CheckedFrames:
-    """Return the memory of the analysis that is called now; without `remembered` a new one, which nobody keeps."""
+    """Return the memory of the analysis that is called now; without `share_checks` a new one, which nobody keeps."""
     return _MEMORY.get() or CheckedFrames()
 
 
 @contextmanager
-def remembered(memory: CheckedFrames | None = None) -> Iterator[None]:
+def share_checks(memory: CheckedFrames | None = None) -> Iterator[None]:
     """
     Let the analyses called here share a memory; each of them gives the same warnings as without it.
 
@@ -116,7 +116,7 @@ def collect_warnings(notes: list[str], memory: CheckedFrames | None = None) -> I
     >>> notes
     ['Three entries have no matter.']
     """
-    with warnings.catch_warnings(record=True) as given, remembered(memory):
+    with warnings.catch_warnings(record=True) as given, share_checks(memory):
         warnings.simplefilter("always", BillframesWarning)
         yield
     for each in given:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
-from billframes.analysis.capacity import Part, available_hours, parts_of, target_hours
+from billframes.analysis.capacity import DateRange, available_hours, split_dates, target_hours
 from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, lazy, sum_by
 from billframes.analysis.expressions import as_float, in_period, map_values, null_column, ratio, value_if
@@ -67,8 +67,8 @@ def client_hours(entries: Frame, users: Frame | None, grouping: Grouping, option
     people = _roster(work, listed, active_only=options.active_only)
     rows = _hours(work, people, grouping)
     first, last = cast("tuple[dt.date, dt.date]", (options.period.start, options.period.end))
-    parts = parts_of(first, last, grouping.times)
-    if parts and grouping.personal:
+    parts = split_dates(first, last, grouping.times)
+    if parts and grouping.capacity_known:
         rows = nw.concat([rows, _available(people, grouping, parts)])
     return _result(grouping.add_up(_nobody_missing(rows), _MEASURES), grouping)
 
@@ -111,7 +111,7 @@ def _warn(work: Frame, listed: Frame | None, grouping: Grouping, options: Option
         "people": C("user_id").n_unique(),
     }
     queries: list[tuple[Frame, dict[str, nw.Expr]]] = [(work, of_work)]
-    if listed is not None and grouping.personal and not options.active_only:
+    if listed is not None and grouping.capacity_known and not options.active_only:
         gone = {user: 0.0 for user, end in settings.user_end.items() if cast("dt.date", end) < first}
         here = map_values("user_id", gone, 1.0, nw.Float64)
         queries.append((listed, {"listed": (C("_listed") * here).sum()}))
@@ -195,7 +195,7 @@ def _hours(work: Frame, people: Frame, grouping: Grouping) -> Frame:
     return _columns(rows.with_columns(**zeros, _aimed_hours=C("client_hours") * aims), grouping)
 
 
-def _available(people: Frame, grouping: Grouping, parts: Sequence[Part]) -> Frame:
+def _available(people: Frame, grouping: Grouping, parts: Sequence[DateRange]) -> Frame:
     """Give everyone on the roster their available hours and target, and no work, in each part of the period."""
     return _columns(nw.concat([_capacity(people, part, grouping.settings) for part in parts]), grouping)
 
@@ -204,7 +204,7 @@ def _columns(rows: Frame, grouping: Grouping) -> Frame:
     return rows.select(*dict.fromkeys(["user_id", *grouping.base]), *_MEASURES)
 
 
-def _capacity(people: Frame, part: Part, settings: FirmSettings) -> Frame:
+def _capacity(people: Frame, part: DateRange, settings: FirmSettings) -> Frame:
     hours, exceptions = available_hours(settings, part.first, part.last)
     targets = target_hours(settings, part.first, part.last)
     own: dict[str, Any] = {
@@ -222,7 +222,7 @@ def _nobody_missing(rows: Frame) -> Frame:
 
 
 def _result(totals: Frame, grouping: Grouping) -> Frame:
-    if not grouping.personal:
+    if not grouping.capacity_known:
         unknown = ("capacity_hours", "idle_capacity_hours", "target_hours")
         totals = totals.with_columns(**dict.fromkeys(unknown, null_column(nw.Float64)))
     aimed = ("target_hours", "pace") if grouping.settings.targets_of("hours") else ()

@@ -19,7 +19,7 @@ from billframes.analysis.coverage import ITEM_FILTERS, need_period
 from billframes.analysis.engine import to_dicts
 from billframes.analysis.expressions import in_period, map_values, null_column
 from billframes.analysis.frames import from_native, require, select_columns, to_native
-from billframes.analysis.metrics import Measure, shared
+from billframes.analysis.metrics import Measure, shared_measures
 from billframes.analysis.spec import Analysis, FromBook
 from billframes.errors import IncompleteDataWarning, MissingColumnError
 from billframes.periods import DateLike, Period, resolve
@@ -160,7 +160,7 @@ def code_check(
         matters=matters,
         codes=codes,
         code_sets=code_sets,
-        as_they_are=True,
+        ids_only=True,
     )
     natives = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_period("code_check", natives, period, ITEM_FILTERS)
@@ -277,7 +277,7 @@ ANALYSIS = Analysis(
         "codes of expenses and fixed fees from lists: the billing system gives them with single records only",
     ),
     columns=(
-        *shared("item", "item_id"),
+        *shared_measures("item", "item_id"),
         Measure("field", "Field", "text", "The field that the finding is about."),
         Measure("code", "Code", "text", "The code found; missing if there is none."),
         Measure("problem", "Problem", "text", "What is wrong with it."),

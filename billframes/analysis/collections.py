@@ -18,15 +18,24 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes.analysis.aging import aging
-from billframes.analysis.arguments import read_date, time_zone_of
+from billframes.analysis.arguments import keep_time_zone, read_date
 from billframes.analysis.column_types import Frame, as_arrow
 from billframes.analysis.coverage import need_open_on
-from billframes.analysis.engine import collect, from_arrow, in_memory, join_by_id, lazy, sum_by, to_arrow, to_dicts
+from billframes.analysis.engine import (
+    collect,
+    eager_from_arrow,
+    from_arrow,
+    join_by_id,
+    lazy,
+    sum_by,
+    to_arrow,
+    to_dicts,
+)
 from billframes.analysis.expressions import RESIDUE, as_float, midnight
 from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.guards import already_checked
+from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import UNASSIGNED
-from billframes.analysis.metrics import Measure, shared
+from billframes.analysis.metrics import Measure, shared_measures
 from billframes.analysis.partial_frames import warn_of_partial_frames
 from billframes.analysis.responsible import responsible_of_invoices
 from billframes.analysis.spec import Analysis, FromBook, TableSpec, TabSpec
@@ -166,7 +175,7 @@ def collections(
     need_open_on("collections", {"time_entries": time_entries}, day)
     given = {name: native for name, native in natives.items() if name != "matters"}
     warn_of_partial_frames("collections", given, frames, "hours and worth since the due date are only of the others")
-    with already_checked(natives, frames):
+    with skip_checks(natives, frames):
         late, totals = _late(invoices, frames["invoices"], day, settings)
     people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in late}, frames)
     since = _work_since(frames["time_entries"], late, day)
@@ -175,14 +184,14 @@ def collections(
         for each, work in zip(late, since, strict=True)
     ]
     table = pa.Table.from_pylist(rows, pa.schema(_SCHEMA))
-    return cast("IntoFrameT", to_native(in_memory(frames["invoices"], table), invoices))
+    return cast("IntoFrameT", to_native(eager_from_arrow(frames["invoices"], table), invoices))
 
 
 def _late(
     native: Any, invoices: Frame, day: dt.date, settings: FirmSettings | None
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
     """Return the overdue invoices, largest first, and what each of their clients owes."""
-    zone = time_zone_of(settings)
+    zone = keep_time_zone(settings)
     aged = aging(native, as_of=day, by=["client", "invoice_id"], buckets=(30,), settings=zone)
     owed = as_arrow(nw.from_native(aged))
     late = owed.filter(C("overdue").is_null() | (C("overdue").abs() > RESIDUE))
@@ -322,7 +331,7 @@ ANALYSIS = Analysis(
         "Whose invoice it is if several people are responsible for its matters: all of them are named.",
     ),
     columns=(
-        *shared("balance"),
+        *shared_measures("balance"),
         Measure("days_overdue", "Days past due", "count", "Days since the due date."),
         Measure("other_balance", "Other balances", "money", "The client’s other open invoices, due or not."),
         Measure("other_overdue", "Others overdue", "money", "The client’s other overdue invoices."),

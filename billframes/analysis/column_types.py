@@ -15,13 +15,13 @@ import pyarrow as pa
 from billframes.errors import ParameterError
 
 __all__ = [
-    "DAYS",
     "ENUMS",
-    "FIGURES",
     "IDS",
-    "ITEM",
     "ITEMS",
+    "ITEM_ID",
     "LISTS",
+    "REQUIRED_DATES",
+    "REQUIRED_NUMBERS",
     "Frame",
     "as_arrow",
     "is_categorical",
@@ -47,10 +47,10 @@ IDS = {
 }
 """The id of each frame's rows."""
 
-ITEM = "item_id"
+ITEM_ID = "item_id"
 """The id of a time entry, expense or fixed fee, in frames that have all three."""
 
-FIGURES = {
+REQUIRED_NUMBERS = {
     "time_entries": ("hours",),
     "expenses": ("amount",),
     "fixed_fees": ("amount",),
@@ -58,7 +58,7 @@ FIGURES = {
 }
 """Numbers that every row of a frame has. The amount of time is not among them: it can be hidden."""
 
-DAYS = {
+REQUIRED_DATES = {
     "time_entries": ("date",),
     "expenses": ("date",),
     "fixed_fees": ("date",),
@@ -165,7 +165,7 @@ def _nothing(column: str) -> nw.Expr | None:
 
 def _number(name: str, column: str, dtype: Any) -> nw.Expr:
     number = C(column) if dtype == nw.Float64 else C(column).cast(nw.Float64)
-    if column in FIGURES.get(name, ()):
+    if column in REQUIRED_NUMBERS.get(name, ()):
         return number.fill_null(float("nan"))
     return nw.when(~number.is_nan()).then(number).alias(column) if dtype.is_float() else number
 

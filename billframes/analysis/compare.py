@@ -17,9 +17,9 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes._names import with_article
-from billframes.analysis.arguments import choice, whole_number
+from billframes.analysis.arguments import check_choice, read_whole_number
 from billframes.analysis.bridge import analysis_of
-from billframes.analysis.checked_frames import remembered
+from billframes.analysis.checked_frames import share_checks
 from billframes.analysis.column_types import column_names
 from billframes.analysis.engine import to_arrow
 from billframes.analysis.frames import from_native, require, to_native
@@ -27,13 +27,13 @@ from billframes.analysis.keys import TIMES, By
 from billframes.analysis.metrics import Measure
 from billframes.analysis.result_rows import MEASURE
 from billframes.analysis.side_by_side import (
-    A_YEAR,
     COLUMNS,
+    PERIODS_PER_YEAR,
     UNITS,
     FiguresByPeriod,
-    earlier,
+    earlier_period,
+    key_columns,
     key_types,
-    own_keys,
     periods_as_columns,
     result_frame,
 )
@@ -137,15 +137,15 @@ def compare(
         raise ParameterError(f"results is {kind}; pass results by their period, or use book.compare().")
     time, found = _time_of(results), _measure_of(measure, of_each_day=of_each_day)
     if periods is not None:
-        whole_number(periods, "periods", "periods")
+        read_whole_number(periods, "periods", "periods")
     named = {f"results[{label!r}]": frame for label, frame in results.items()}
-    frames = from_native(as_they_are=True, **named)
+    frames = from_native(ids_only=True, **named)
     first = next(iter(frames.values()))
-    keys = own_keys(column_names(first))
+    keys = key_columns(column_names(first))
     pair = _pair_of(found, column_names(first))
     for name, frame in frames.items():
         require(frame, name, pair if found.ratios else (measure,))
-        _check_keys(name, own_keys(column_names(frame)), keys)
+        _check_keys(name, key_columns(column_names(frame)), keys)
     tables = {label: to_arrow(frame) for label, frame in zip(results, frames.values(), strict=True)}
     figures = FiguresByPeriod(found, pair, time, tables, keys)
     shown = sorted(results)[-periods:] if periods else sorted(results)
@@ -242,18 +242,18 @@ def compare_of_book(
         `year_ago_hours`, `since_year_ago_hours`, `twelve_months_hours`, `now_ratio`, `previous_ratio`,
         `since_previous_ratio`, `year_ago_ratio`, `since_year_ago_ratio`, `twelve_months_ratio`.
     """
-    choice(every, "every", tuple(A_YEAR))
-    whole_number(periods, "periods", "periods")
+    check_choice(every, "every", tuple(PERIODS_PER_YEAR))
+    read_whole_number(periods, "periods", "periods")
     analyse = getattr(book, analysis_of(measure))
     last = pd.Timestamp(book.day(None)).date()
     quarter = f"{last.year}-Q{(last.month + 2) // 3}"
     label = {"month": f"{last:%Y-%m}", "quarter": quarter, "year": f"{last.year}"}[every]
     period, results = parse_period(label), {}
     # The book's frames are the same for each period.
-    with remembered():
-        for back in range(periods + A_YEAR[every]):
+    with share_checks():
+        for back in range(periods + PERIODS_PER_YEAR[every]):
             end = min(period.end or last, last)
-            results[earlier(label, back)] = analyse(by, start=period.start, end=end)
+            results[earlier_period(label, back)] = analyse(by, start=period.start, end=end)
             period = period_before(period)
     _warn_of_part(measure, label, parse_period(label).end, last)
     return cast("pd.DataFrame", compare(results, measure, periods=periods, as_columns=as_columns))
@@ -313,12 +313,12 @@ ANALYSIS = Analysis(
         "What is not over yet: the last period can be shorter than those it is compared with.",
     ),
     columns=_OWN,
-    table=TableSpec(title="Compared", columns=(PERIODS, *_NAMES), where_there=_NAMES, adds_up=False),
+    table=TableSpec(title="Compared", columns=(PERIODS, *_NAMES), optional=_NAMES, adds_up=False),
     chart=ChartSpec(
         kind="bars",
         title="Beside the year before",
         columns=_DRAWN,
-        where_there=_DRAWN,
+        optional=_DRAWN,
         words=[f"{{now_{short}:axis}}" for short in UNITS.values()],
         shows="the figure (dark) on that of a year before (pale).",
         more="Of one key, months stand side by side. Words are the figure of the period.",

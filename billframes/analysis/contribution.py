@@ -19,7 +19,7 @@ from billframes.analysis.fees import fees_by
 from billframes.analysis.frames import nan_to_null, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
-from billframes.analysis.metrics import shared
+from billframes.analysis.metrics import shared_measures
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
@@ -192,7 +192,7 @@ ANALYSIS = Analysis(
         "What came in as cash, and when.",
         "Who did the work behind a fixed fee: it counts for the user that the fee names.",
     ),
-    columns=(*shared("billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share"),),
+    columns=(*shared_measures("billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share"),),
     table=TableSpec(
         title="All fees",
     ),

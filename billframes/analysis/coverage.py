@@ -30,14 +30,14 @@ from billframes.periods import Period, local_day
 
 __all__ = [
     "ITEM_FILTERS",
+    "has_removed_rows",
+    "need_all_dates",
     "need_open_on",
     "need_period",
-    "need_whole_life",
     "need_work_on_invoices",
     "people_loaded",
-    "warn_of_cut",
     "warn_of_later_day",
-    "was_cut",
+    "warn_of_removed_rows",
 ]
 
 C = nw.col
@@ -176,7 +176,7 @@ def need_open_on(
             )
 
 
-def need_whole_life(analysis: str, natives: Mapping[str, Any], harmless: Mapping[str, Any] | None = None) -> None:
+def need_all_dates(analysis: str, natives: Mapping[str, Any], harmless: Mapping[str, Any] | None = None) -> None:
     """
     Refuse loaded frames that lack records of any day.
 
@@ -238,13 +238,13 @@ def people_loaded(time_entries: Any) -> tuple[str, ...] | None:
     return tuple(sorted(_listed(ids))) if ids is not None else None
 
 
-def was_cut(native: Any) -> bool:
+def has_removed_rows(native: Any) -> bool:
     """Tell whether rows of a loaded frame were taken away after its load."""
     info = load_info(native)
     return info is not None and info.rows is not None and len(native) < info.rows
 
 
-def warn_of_cut(analysis: str, natives: Mapping[str, Any], consequence: str) -> bool:
+def warn_of_removed_rows(analysis: str, natives: Mapping[str, Any], consequence: str) -> bool:
     """
     Warn of frames from which rows were taken away after their load; return whether there are any.
 
@@ -257,7 +257,7 @@ def warn_of_cut(analysis: str, natives: Mapping[str, Any], consequence: str) -> 
     consequence : str
         What is wrong then: the end of a sentence that begins with "so".
     """
-    cut = [name for name, native in natives.items() if native is not None and was_cut(native)]
+    cut = [name for name, native in natives.items() if native is not None and has_removed_rows(native)]
     if cut:
         warn(
             f"{analysis}: rows of {joined(cut)} were taken away after the load, so {consequence}. Pass all rows "

@@ -86,7 +86,7 @@ def duplicates(
     0                1            t1    0.5
     1                1            t2    0.5
     """
-    entries = from_native(time_entries=time_entries, as_they_are=True)["time_entries"]
+    entries = from_native(time_entries=time_entries, ids_only=True)["time_entries"]
     there = column_names(entries)
     columns = _columns(by, there)
     # Whole entries come back.

@@ -15,7 +15,7 @@ from billframes.analysis.column_types import Frame, as_arrow, column_names
 from billframes.analysis.expressions import ratio
 from billframes.analysis.frames import to_native
 from billframes.analysis.keys import By
-from billframes.analysis.metrics import shared
+from billframes.analysis.metrics import shared_measures
 from billframes.analysis.realization import realization
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
@@ -150,9 +150,9 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("Hours as billed: the invoice has one amount, and the hours are those recorded.",),
     columns=(
-        *shared("billable_hours", "billed_amount", "effective_rate", "worked_amount", "worked_rate"),
-        *shared("standard_amount", "standard_rate"),
-        *shared("left_out_hours", "left_out_amount", "left_out_billed_amount"),
+        *shared_measures("billable_hours", "billed_amount", "effective_rate", "worked_amount", "worked_rate"),
+        *shared_measures("standard_amount", "standard_rate"),
+        *shared_measures("left_out_hours", "left_out_amount", "left_out_billed_amount"),
     ),
     table=TableSpec(
         title="Effective rates",
@@ -165,7 +165,7 @@ ANALYSIS = Analysis(
             "standard_amount",
             "standard_rate",
         ),
-        where_there=("standard_amount", "standard_rate"),
+        optional=("standard_amount", "standard_rate"),
     ),
     chart=ChartSpec(
         kind="bars",

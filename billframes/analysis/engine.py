@@ -27,9 +27,9 @@ __all__ = [
     "collect_counts",
     "collect_sums",
     "collect_values",
+    "eager_from_arrow",
     "from_arrow",
     "full_join_by_id",
-    "in_memory",
     "join_by_id",
     "lazy",
     "sum_by",
@@ -152,7 +152,7 @@ def from_arrow(frame: Frame, table: pa.Table) -> Frame:
     return cast("Frame", nw.from_native(_MAKERS[frame.implementation.name](native, table)))
 
 
-def in_memory(frame: Frame, table: pa.Table) -> Frame:
+def eager_from_arrow(frame: Frame, table: pa.Table) -> Frame:
     """Turn an Arrow table into what `collect` makes of `frame`: a Polars frame of those of Polars."""
     made = _polars(None, table) if frame.implementation.is_polars() else table
     return cast("Frame", nw.from_native(made))

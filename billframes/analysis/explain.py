@@ -16,7 +16,7 @@ from billframes.analysis.glossary import GLOSSARY, Glossary, Term, term
 from billframes.analysis.spec import Analysis, analyses, measure
 from billframes.errors import ParameterError
 
-__all__ = ["Explanations", "explain", "meaning", "plain"]
+__all__ = ["Explanations", "explain", "meaning", "plain_words"]
 
 
 class Explanations(tuple[Analysis, ...]):
@@ -109,21 +109,24 @@ def meaning(analysis: Analysis) -> dict[str, list[str]]:
     'Time on internal matters, always. “All hours” shows all of it.'
     """
     wanted = {name: texts for name, texts in analysis.parts.items() if name not in {"In short", "Example", "Formula"}}
-    said = {heading: [words for text in texts if (words := plain(text, analysis))] for heading, texts in wanted.items()}
+    said = {
+        heading: [words for text in texts if (words := plain_words(text, analysis))]
+        for heading, texts in wanted.items()
+    }
     return {heading: texts for heading, texts in said.items() if texts}
 
 
-def plain(text: str, analysis: Analysis | None = None) -> str:
+def plain_words(text: str, analysis: Analysis | None = None) -> str:
     """
     Put headings in place of columns, those of the analysis if it is given, and leave out clauses about arguments.
 
     Examples
     --------
-    >>> plain("Time on internal matters; `matter_types=` chooses otherwise.")
+    >>> plain_words("Time on internal matters; `matter_types=` chooses otherwise.")
     'Time on internal matters.'
-    >>> plain("Non-billable time (`non_billable_hours`), except pro bono with `include_probono=True`.")
+    >>> plain_words("Non-billable time (`non_billable_hours`), except pro bono with `include_probono=True`.")
     'Non-billable time (“Non-billable hours”).'
-    >>> plain("With `as_of=`, invoices due by then. Matters without `opened`, as in `wip`, unless `largest` is given.")
+    >>> plain_words("With `as_of=`, those due then. Matters without `opened`, as in `wip`, unless `largest` is given.")
     'Matters without “opened”, as in “Work in progress”.'
     """
     text = _ASIDE.sub(lambda aside: "" if _names_argument(aside[1]) else aside[0], text.replace(*_DAY))

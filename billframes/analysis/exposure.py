@@ -21,10 +21,10 @@ from billframes.analysis.engine import collect, join_by_id, lazy
 from billframes.analysis.expressions import day_number, midnight
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import already_checked
+from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import TIMES, By, names_in
-from billframes.analysis.metrics import Measure, buckets as bucket_measures, shared, summed
-from billframes.analysis.open_balances import by_items, grouping_of, limits_of
+from billframes.analysis.metrics import Measure, bucket_measures, shared_measures, sum_measure
+from billframes.analysis.open_balances import bucket_limits, invoice_grouping, needs_items
 from billframes.analysis.partial_frames import warn_of_partial_frames
 from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.wip import wip
@@ -152,7 +152,7 @@ def exposure(
     0        Acme       300.0     50.0            350.0              1.0
     1        Bolt         0.0    100.0            100.0            123.0
     """
-    day, limits = read_date(as_of, "as_of"), limits_of(buckets, "due_date")
+    day, limits = read_date(as_of, "as_of"), bucket_limits(buckets, "due_date")
     _refuse_periods(by)
     natives: dict[str, Any] = {
         "time_entries": time_entries,
@@ -167,11 +167,11 @@ def exposure(
     rows = frozenset().union(*[column_names(frames[name]) for name in ITEMS if name in frames])
     grouping = Grouping.of(by, frames, settings, rows, prefer_matters=True)
     asked: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets, "settings": grouping.settings}
-    with already_checked(natives, frames):
+    with skip_checks(natives, frames):
         work = _open(wip(**natives, **asked), grouping, _OF_WORK)
         owed = _open(aging(**natives, **asked), grouping, _OF_BALANCES | {name: name for name in limits})
     warn_of_partial_frames("exposure", _of_both(natives), frames, "amounts and last days are those of a part only")
-    parts = [work, owed, *_last_days(frames, grouping, grouping_of(by, frames, grouping.settings), day)]
+    parts = [work, owed, *_last_days(frames, grouping, invoice_grouping(by, frames, grouping.settings), day)]
     measures = (*_OF_WORK.values(), *_OF_BALANCES.values(), *limits, "_open")
     totals = grouping.combine(parts, measures, _DATES)
     totals = totals.filter(C("_open") > 0) if grouping.keys else totals
@@ -202,7 +202,7 @@ def _open(result: Any, grouping: Grouping, renamed: dict[str, str]) -> Frame:
 def _last_days(frames: dict[str, Frame], grouping: Grouping, of_invoices: Grouping, day: dt.date) -> list[Frame]:
     """Return the last day of work by the keys, and the last day of an invoice."""
     final = _billing(frames["invoices"], of_invoices, day)
-    itemized = by_items(of_invoices)
+    itemized = needs_items(of_invoices)
     invoiced = {}
     worked = None
     for name in ITEMS:
@@ -221,7 +221,7 @@ def _last_days(frames: dict[str, Frame], grouping: Grouping, of_invoices: Groupi
 def _billing(invoices: Frame, grouping: Grouping, day: dt.date) -> Frame:
     """Select the final invoices up to the day that bill something."""
     columns = ("invoice_id", "invoice_state", "invoice_date", "amount")
-    own = [] if by_items(grouping) else grouping.row_columns
+    own = [] if needs_items(grouping) else grouping.row_columns
     rows = select_columns(invoices, "invoices", (*columns, *own))
     counted = (C("invoice_state") == "final") & (C("invoice_date") <= midnight(day)) & (C("amount") > 0)
     return rows.filter(counted).select("invoice_id", *own, last_invoice_date=C("invoice_date"))
@@ -286,15 +286,15 @@ ANALYSIS = Analysis(
         "Past balances: they are as loaded. Money held in trust for the client.",
     ),
     columns=(
-        *shared("unbilled_amount", "prebill_amount", "wip_amount", "current"),
+        *shared_measures("unbilled_amount", "prebill_amount", "wip_amount", "current"),
         *bucket_measures("1-30", "31-60", "61-90", "91+"),
-        *shared("receivable_amount", "overdue"),
-        summed("exposure_amount", "Exposure", "money", "Work in progress and receivables together."),
-        *shared("last_work_date", "last_invoice_date"),
+        *shared_measures("receivable_amount", "overdue"),
+        sum_measure("exposure_amount", "Exposure", "money", "Work in progress and receivables together."),
+        *shared_measures("last_work_date", "last_invoice_date"),
         Measure("days_since_work", "Days since work", "count", "Days since the last time entry."),
         Measure("days_since_invoice", "Days since invoice", "count", "Days since the last invoice."),
-        *shared("contingent_amount", "unknown_amount"),
-        summed(
+        *shared_measures("contingent_amount", "unknown_amount"),
+        sum_measure(
             "unknown_balance_amount",
             "Balances of unknown state",
             "money",

@@ -111,7 +111,7 @@ def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period
     keep = [name for name in own if name.startswith("client_")]
     items = frames.get("expenses"), frames.get("fixed_fees")
     on_invoices = collect(time_on_invoices(time), entries)
-    rates = allocation_rates(on_invoices, frames["invoices"], *items, keep, lost=True)
+    rates = allocation_rates(on_invoices, frames["invoices"], *items, keep, unknown_invoices=True)
     # The periods of an invoice are bits of one number, so that each invoice stays one row.
     number = sum((2.0**n * as_float(_counted(period)) for n, period in enumerate(periods)), nw.lit(0.0))
     final = rates.with_columns(_periods=number.cast(nw.Int64)).filter(C("_periods") > 0)

@@ -8,9 +8,9 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
-from billframes.analysis.arguments import warn_of_no_rate
+from billframes.analysis.arguments import warn_of_missing_rates
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.coverage import need_period, need_whole_life, warn_of_cut
+from billframes.analysis.coverage import need_all_dates, need_period, warn_of_removed_rows
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import (
     RESIDUE,
@@ -25,7 +25,7 @@ from billframes.analysis.expressions import (
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
-from billframes.analysis.metrics import divided, shared, summed
+from billframes.analysis.metrics import ratio_measure, shared_measures, sum_measure
 from billframes.analysis.partial_frames import warn_of_late_start
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
@@ -147,8 +147,8 @@ def fixed_fee_realization(
     )
     need_period("fixed_fee_realization", {"fixed_fees": fixed_fees}, period)
     time = {"time_entries": time_entries}
-    need_whole_life("fixed_fee_realization", time, {"fixed_fee_id": None})
-    warn_of_cut("fixed_fee_realization", time, "fees can lack hours that are linked to them")
+    need_all_dates("fixed_fee_realization", time, {"fixed_fee_id": None})
+    warn_of_removed_rows("fixed_fee_realization", time, "fees can lack hours that are linked to them")
     grouping = Grouping.of(by, frames, settings)
     fees = grouping.select_items(frames["fixed_fees"], "fixed_fees", ("fixed_fee_id", "date", "amount"))
     entries = select_columns(frames["time_entries"], "time_entries", ("date",))
@@ -234,7 +234,7 @@ def _warn(sums: Frame, work: Frame, grouping: Grouping) -> None:
     counts = collect_counts((sums, {"lost": C("_lost").sum(), "unrated": C("_unrated").sum()}))
     if grouping.settings.standard_rates and counts["unrated"]:
         missing = "standard_amount and fixed_fee_realization are missing where they count"
-        warn_of_no_rate(work.filter(C("_unrated") > 0), "standard", missing)
+        warn_of_missing_rates(work.filter(C("_unrated") > 0), "standard", missing)
     if counts["lost"]:
         warn(
             f"{int(counts['lost'])} time entries name a fixed fee that is not among those passed; they are counted in "
@@ -260,18 +260,22 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("standard rates: the settings say them", "hours still to come under a fee"),
     columns=(
-        summed("fee_amount", "Fixed fees with hours", "money", "Fixed fees that have linked time, invoiced or not."),
-        summed("linked_hours", "Linked hours", "hours", "Hours of the time that names these fees, whenever worked."),
-        *shared("effective_rate", "standard_amount"),
-        divided(
+        sum_measure(
+            "fee_amount", "Fixed fees with hours", "money", "Fixed fees that have linked time, invoiced or not."
+        ),
+        sum_measure(
+            "linked_hours", "Linked hours", "hours", "Hours of the time that names these fees, whenever worked."
+        ),
+        *shared_measures("effective_rate", "standard_amount"),
+        ratio_measure(
             "fixed_fee_realization",
             "Fixed-fee realization",
             "fee_amount / standard_amount",
             "Fixed fees with hours ÷ these hours at standard rates.",
         ),
-        summed("unrated_hours", "Hours without rate", "hours", "Linked hours of people without a standard rate."),
-        summed("unlinked_fee_amount", "Fixed fees without hours", "money", "Fixed fees without linked time."),
-        summed("unlinked_hours", "Unlinked hours", "hours", "Fixed-fee time of the period that names no fee."),
+        sum_measure("unrated_hours", "Hours without rate", "hours", "Linked hours of people without a standard rate."),
+        sum_measure("unlinked_fee_amount", "Fixed fees without hours", "money", "Fixed fees without linked time."),
+        sum_measure("unlinked_hours", "Unlinked hours", "hours", "Fixed-fee time of the period that names no fee."),
     ),
     table=TableSpec(
         title="Fixed-fee realization",

@@ -49,13 +49,13 @@ SELECTS = {
 }
 
 
-def from_native(*, as_they_are: bool = False, **natives: Any) -> dict[str, Frame]:
+def from_native(*, ids_only: bool = False, **natives: Any) -> dict[str, Frame]:
     """
     Wrap the frames that were given (those that are None are left out), and guard against wrong values in them.
 
     Parameters
     ----------
-    as_they_are : bool
+    ids_only : bool
         Whether values stay as they are, for analyses that return whole rows: only ids are checked.
     **natives : frame
 
@@ -66,13 +66,13 @@ def from_native(*, as_they_are: bool = False, **natives: Any) -> dict[str, Frame
         have the same id.
     """
     given = {name: native for name, native in natives.items() if native is not None}
-    frames = {name: _wrap(name, native if as_they_are else without_attrs(native)) for name, native in given.items()}
+    frames = {name: _wrap(name, native if ids_only else without_attrs(native)) for name, native in given.items()}
     engines = {name: _engine(frame) for name, frame in frames.items()}
     if len(set(engines.values())) > 1:
         kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
         raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
     _refuse_misplaced(frames)
-    return check_values(frames, given, as_they_are=as_they_are)
+    return check_values(frames, given, ids_only=ids_only)
 
 
 def without_attrs(native: Any) -> Any:

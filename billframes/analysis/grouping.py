@@ -118,9 +118,9 @@ class Grouping:
         return [key.time for key in self.keys if key.time]
 
     @property
-    def personal(self) -> bool:
+    def capacity_known(self) -> bool:
         """Whether all keys follow from who worked and when, so that available hours are known."""
-        return all(key.personal for key in self.keys)
+        return all(key.capacity_known for key in self.keys)
 
     def with_key(self, key: Key) -> Grouping:
         """Return this grouping with one more key."""

@@ -21,15 +21,24 @@ import pandas as pd
 
 from billframes._messages import warn
 from billframes._names import first_few, joined
-from billframes.analysis.checked_frames import Found, checked_frames
-from billframes.analysis.column_types import DAYS, ENUMS, FIGURES, IDS, ITEMS, Frame, as_arrow, is_categorical
+from billframes.analysis.checked_frames import Findings, checked_frames
+from billframes.analysis.column_types import (
+    ENUMS,
+    IDS,
+    ITEMS,
+    REQUIRED_DATES,
+    REQUIRED_NUMBERS,
+    Frame,
+    as_arrow,
+    is_categorical,
+)
 from billframes.analysis.engine import collect_counts, to_dicts
 from billframes.analysis.expressions import count_if
 from billframes.analysis.misplaced import message_of, odd_counts
 from billframes.analysis.unique_ids import drop_repeated, is_unique, repeated_span, row_count
 from billframes.errors import IncompleteDataWarning
 
-__all__ = ["already_checked", "called_by_another", "check_values", "unknown_values", "warn_of_columns"]
+__all__ = ["called_by_another", "check_values", "skip_checks", "unknown_values", "warn_of_columns"]
 
 C = nw.col
 
@@ -44,13 +53,11 @@ _BILLED = C("billed").cast(nw.Boolean) & C("invoice_id").is_null()
 _WEIGHED = {"billing_type": "hours", "invoice_state": "amount"}
 
 
-_FOUND: ContextVar[Found] = ContextVar("found")
+_FOUND: ContextVar[Findings] = ContextVar("found")
 _CHECKED: ContextVar[tuple[Mapping[str, Any], Mapping[str, Frame]] | None] = ContextVar("checked", default=None)
 
 
-def check_values(
-    frames: dict[str, Frame], natives: Mapping[str, Any], *, as_they_are: bool = False
-) -> dict[str, Frame]:
+def check_values(frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_only: bool = False) -> dict[str, Frame]:
     """
     Return frames whose ids are unique and whose enums have their declared values, also if they came in another case.
 
@@ -60,7 +67,7 @@ def check_values(
         By the argument's name.
     natives : mapping of str to frame
         The same frames as they were passed in.
-    as_they_are : bool
+    ids_only : bool
         Whether values stay as they are, so that only ids are checked: for analyses that return whole rows.
 
     Raises
@@ -77,9 +84,9 @@ def check_values(
     if before is not None and all(before[0].get(name) is native for name, native in natives.items()):
         return {name: before[1][name] for name in frames}
     memory = checked_frames()
-    known = memory.known(natives, ids_only=as_they_are)
+    known = memory.known(natives, ids_only=ids_only)
     checks_of = {
-        name: _Checks.at(name, frame, natives[name], ids_only=as_they_are)
+        name: _Checks.at(name, frame, natives[name], ids_only=ids_only)
         for name, frame in frames.items()
         if name not in known
     }
@@ -88,13 +95,13 @@ def check_values(
         known[name] = checks.mended(counts.get(name, {}))
         # That rows are repeated is said at once, and each time.
         if not counts.get(name, {}).get("repeated"):
-            memory.keep(name, natives[name], known[name], ids_only=as_they_are)
-    _FOUND.set(Found.of(found for _frame, found in known.values()))
+            memory.keep(name, natives[name], known[name], ids_only=ids_only)
+    _FOUND.set(Findings.of(found for _frame, found in known.values()))
     return {name: known[name][0] for name in frames}
 
 
 @contextmanager
-def already_checked(natives: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iterator[None]:
+def skip_checks(natives: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iterator[None]:
     """Let an analysis called here use frames that are checked already, without a second check or warning."""
     token = _CHECKED.set((natives, frames))
     try:
@@ -144,9 +151,13 @@ class _Checks:
             _warn_of_repeated_span(name, frame)
         if not ids_only:
             counted |= {f"misplaced {each}": count for each, count in odd_counts(name, frame, schema).items()}
-            undated = [column for column in DAYS.get(name, ()) if _may_lack(frame, column, schema.get(column))]
+            undated = [
+                column for column in REQUIRED_DATES.get(name, ()) if _may_lack(frame, column, schema.get(column))
+            ]
             counted |= {f"undated {column}": count_if(C(column).is_null()) for column in undated}
-            figures = [column for column in FIGURES.get(name, ()) if _may_miss(frame, column, schema.get(column))]
+            figures = [
+                column for column in REQUIRED_NUMBERS.get(name, ()) if _may_miss(frame, column, schema.get(column))
+            ]
             counted |= {f"missing {column}": count_if(_missing(C(column), schema[column])) for column in figures}
             for each in ENUMS:
                 required = each == _REQUIRED.get(name)
@@ -156,9 +167,9 @@ class _Checks:
                 counted["billed"] = count_if(_BILLED)
         return cls(name, frame, id_, counted)
 
-    def mended(self, counts: Mapping[str, int]) -> tuple[Frame, Found]:
+    def mended(self, counts: Mapping[str, int]) -> tuple[Frame, Findings]:
         """Return the frame without repeated rows and with the values that are meant, and the warnings."""
-        frame, found = self.frame, Found()
+        frame, found = self.frame, Findings()
         if counts.get("repeated") and self.id is not None:
             frame = drop_repeated(frame, self.name, self.id)
         for check, count in counts.items():
@@ -308,7 +319,7 @@ def _examples(checks: _Checks, rows: Frame) -> str:
     return f" (for example {checks.id} {joined(ids)})" if ids else ""
 
 
-def _meant(checks: _Checks, frame: Frame, column: str, found: Found) -> Frame:
+def _meant(checks: _Checks, frame: Frame, column: str, found: Findings) -> Frame:
     """Replace an enum's values in another case by those declared, and keep a warning of unknown ones."""
     other = _WEIGHED.get(column, "")
     dtype = frame.collect_schema().get(other)

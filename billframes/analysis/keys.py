@@ -116,7 +116,7 @@ class Key:
         return self.columns[0] if self.base == (f"_{self.columns[0]}",) else None
 
     @property
-    def personal(self) -> bool:
+    def capacity_known(self) -> bool:
         """Whether the key follows from who worked and when, so that available hours are known."""
         return self.time is not None or set(self.base) <= {"user_id", "user_name"}
 

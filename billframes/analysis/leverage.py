@@ -14,9 +14,9 @@ from billframes.analysis.engine import collect_counts
 from billframes.analysis.expressions import as_float, ratio, value_if
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import already_checked
+from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import UNKNOWN, By, names_in
-from billframes.analysis.metrics import Measure, divided, summed
+from billframes.analysis.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
@@ -131,7 +131,7 @@ def leverage(
     _check_roles(grouping)
     names = names_in(by)
     natives = {"time_entries": time_entries, "users": users, "clients": clients, "matters": matters}
-    with already_checked(natives, frames):
+    with skip_checks(natives, frames):
         people = utilization(
             time_entries,
             start=start,
@@ -195,17 +195,17 @@ ANALYSIS = Analysis(
     left_out=("people of unknown role, counted in `unknown_role_hours` and `unknown_role_people`",),
     cannot_tell=("the role someone had earlier: roles are those of today, or of the settings",),
     columns=(
-        summed("principal_hours", "Principals’ hours", "hours", "Client hours of principals."),
-        summed(
+        sum_measure("principal_hours", "Principals’ hours", "hours", "Client hours of principals."),
+        sum_measure(
             "non_principal_hours",
             "Others’ hours",
             "hours",
             "Client hours of everyone whose role is known and not principal.",
         ),
-        summed(
+        sum_measure(
             "unknown_role_hours", "Hours of unknown role", "hours", "Client hours of people whose role nothing tells."
         ),
-        divided(
+        ratio_measure(
             "hours_leverage",
             "Leverage in hours",
             "non_principal_hours / principal_hours",

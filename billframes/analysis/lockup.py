@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis.arguments import read_date, whole_number
+from billframes.analysis.arguments import read_date, read_whole_number
 from billframes.analysis.expressions import RESIDUE
 from billframes.analysis.keys import TIMES, By, names_in
-from billframes.analysis.metrics import Measure, renamed, shared, summed
+from billframes.analysis.metrics import Measure, retitled, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec, measure
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
@@ -121,7 +121,7 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
         billed time fees and fixed fees (`fees_amount` of `contribution`), both of all matters.
     """
     last = pd.Timestamp(read_date(book.day(as_of), "as_of"))
-    first = last - dt.timedelta(days=whole_number(days, "days", "days") - 1)
+    first = last - dt.timedelta(days=read_whole_number(days, "days", "days") - 1)
     if by is None:
         # Work on contingency matters waits for an outcome, not for an invoice.
         work, owed = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
@@ -192,13 +192,13 @@ ANALYSIS = Analysis(
         Measure("as_of", "As of", "date", "The day that amounts are of, in a book’s lock-up."),
         Measure("fees_start", "Fees from", "date", "First day of the fees, in a book’s lock-up."),
         Measure("fees_end", "Fees to", "date", "Last day of the fees, in a book’s lock-up."),
-        renamed(
+        retitled(
             "wip_amount",
             "Work in progress counted",
             "Worth of the work in progress on the day, without contingency matters.",
         ),
-        *shared("receivable_amount"),
-        renamed(
+        *shared_measures("receivable_amount"),
+        retitled(
             "fees_amount",
             "All fees up to the day",
             "Net billed time fees and fixed fees on final invoices of the days counted, a year by default.",
@@ -207,7 +207,7 @@ ANALYSIS = Analysis(
         Measure("wip_days", "Days of work", "days", "Work in progress counted ÷ all fees up to the day × days."),
         Measure("receivable_days", "Days of receivables", "days", "Receivables ÷ all fees up to the day × days."),
         Measure("lockup_days", "Lock-up", "days", "Days of work and of receivables together."),
-        summed(
+        sum_measure(
             "left_out_wip_amount",
             "Work in progress left out",
             "money",
@@ -238,7 +238,7 @@ ANALYSIS = Analysis(
             "lockup_days",
             "left_out_wip_amount",
         ),
-        where_there=("as_of", "fees_start", "fees_end", "left_out_wip_amount"),
+        optional=("as_of", "fees_start", "fees_end", "left_out_wip_amount"),
         adds_up=False,
     ),
     chart=ChartSpec(

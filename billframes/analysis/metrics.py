@@ -12,20 +12,20 @@ from typing import Literal
 
 __all__ = [
     "BUCKET",
-    "KEYS",
+    "KEY_TITLES",
     "PERIOD",
     "PRICED",
     "SHARED",
     "UNITS",
     "Measure",
     "Unit",
-    "bucket",
-    "buckets",
-    "divided",
-    "of_period",
-    "renamed",
-    "shared",
-    "summed",
+    "bucket_measure",
+    "bucket_measures",
+    "period_measure",
+    "ratio_measure",
+    "retitled",
+    "shared_measures",
+    "sum_measure",
     "title_of_key",
 ]
 
@@ -52,7 +52,7 @@ BUCKET = re.compile(r"\d+-\d+|\d+\+")
 _UNITS_OF_PERIODS: dict[str, Unit] = {"amount": "money", "rate": "rate", "hours": "hours", "ratio": "ratio"}
 PERIOD = re.compile(r"(amount|rate|hours|ratio)_(\d{4}(?:-(?:\d{2}|Q[1-4]))?)")
 
-KEYS: dict[str, str] = {
+KEY_TITLES: dict[str, str] = {
     "user": "timekeeper",
     "client": "client",
     "matter": "matter",
@@ -102,32 +102,32 @@ class Measure:
     above: str = ""
 
 
-def bucket(name: str) -> Measure | None:
+def bucket_measure(name: str) -> Measure | None:
     """
     Describe a bucket of days by its name; None if it is not one.
 
     Examples
     --------
-    >>> bucket("91+").meaning
+    >>> bucket_measure("91+").meaning
     'The part aged 91 days or more.'
-    >>> bucket("total")
+    >>> bucket_measure("total")
     """
     if not BUCKET.fullmatch(name):
         return None
     span = f"{name[:-1]} days or more" if name.endswith("+") else f"{name.replace('-', ' to ')} days"
-    return summed(name, f"{name.replace('-', '–')} days", "money", f"The part aged {span}.")
+    return sum_measure(name, f"{name.replace('-', '–')} days", "money", f"The part aged {span}.")
 
 
-def of_period(name: str) -> Measure | None:
+def period_measure(name: str) -> Measure | None:
     """
     Describe a figure of one period by its column, such as "amount_2026-10"; None if it is not one.
 
     Examples
     --------
-    >>> found = of_period("amount_2026-10")
+    >>> found = period_measure("amount_2026-10")
     >>> found.title, found.unit
     ('2026-10', 'money')
-    >>> of_period("worked_amount")
+    >>> period_measure("worked_amount")
     """
     found = PERIOD.fullmatch(name)
     if not found:
@@ -135,17 +135,17 @@ def of_period(name: str) -> Measure | None:
     return Measure(name, found[2], _UNITS_OF_PERIODS[found[1]], f"The figure of {found[2]}.")
 
 
-def buckets(*names: str) -> tuple[Measure, ...]:
+def bucket_measures(*names: str) -> tuple[Measure, ...]:
     """Describe several buckets of days."""
-    return tuple(found for name in names if (found := bucket(name)))
+    return tuple(found for name in names if (found := bucket_measure(name)))
 
 
-def summed(name: str, title: str, unit: Unit, meaning: str) -> Measure:
+def sum_measure(name: str, title: str, unit: Unit, meaning: str) -> Measure:
     """Declare a measure whose total is the sum of the rows."""
     return Measure(name, title, unit, meaning, adds_up=True)
 
 
-def divided(
+def ratio_measure(
     name: str, title: str, ratios: str, meaning: str, *, unit: Unit = "ratio", below: str = "", above: str = ""
 ) -> Measure:
     """
@@ -153,7 +153,7 @@ def divided(
 
     Examples
     --------
-    >>> divided("rate", "Rate", "fees / hours or fees / days", "Fees ÷ time.", unit="rate").ratios
+    >>> ratio_measure("rate", "Rate", "fees / hours or fees / days", "Fees ÷ time.", unit="rate").ratios
     (('fees', 'hours'), ('fees', 'days'))
     """
     pairs = (pair.partition(" / ") for pair in ratios.split(" or "))
@@ -172,106 +172,114 @@ def title_of_key(column: str) -> str:
     ('timekeeper', 'practice area', 'billing office')
     """
     stem = column.removesuffix("_name").removesuffix("_label")
-    return KEYS.get(stem, stem.removeprefix("cf_").replace("_", " "))
+    return KEY_TITLES.get(stem, stem.removeprefix("cf_").replace("_", " "))
 
 
 SHARED: dict[str, Measure] = {
     each.name: each
     for each in (
-        summed("hours", "Hours", "hours", "Hours worked; in work in progress, those of billable time."),
-        summed("billable_hours", "Billable hours", "hours", "Hours of billable time."),
-        summed("fixed_fee_hours", "Fixed-fee hours", "hours", "Hours of time under fixed fees."),
-        summed("total_hours", "All hours", "hours", "Hours of every kind."),
-        summed("left_out_hours", "Hours left out", "hours", "Hours on matters whose type does not count."),
-        summed(
+        sum_measure("hours", "Hours", "hours", "Hours worked; in work in progress, those of billable time."),
+        sum_measure("billable_hours", "Billable hours", "hours", "Hours of billable time."),
+        sum_measure("fixed_fee_hours", "Fixed-fee hours", "hours", "Hours of time under fixed fees."),
+        sum_measure("total_hours", "All hours", "hours", "Hours of every kind."),
+        sum_measure("left_out_hours", "Hours left out", "hours", "Hours on matters whose type does not count."),
+        sum_measure(
             "worked_amount",
             "Worth of billed work",
             "money",
             "Worth, at its rates, of the billable time on the invoices counted.",
         ),
-        summed(
+        sum_measure(
             "billed_amount",
             "Fees billed",
             "money",
             "Net billed time fees: invoices less their expenses and fixed fees.",
         ),
-        summed(
+        sum_measure(
             "write_down_amount",
             "Written down",
             "money",
             "Worth of billed work − fees billed; negative is a write-up.",
         ),
-        summed(
+        sum_measure(
             "settled_amount",
             "Settled",
             "money",
             "The part of fees billed that is no longer open, whatever settled it.",
         ),
-        summed("unbilled_amount", "Unbilled", "money", "Worth of what is on no invoice."),
-        summed("prebill_amount", "On prebills", "money", "Worth of what is on a draft, review or approved invoice."),
-        summed(
+        sum_measure("unbilled_amount", "Unbilled", "money", "Worth of what is on no invoice."),
+        sum_measure(
+            "prebill_amount", "On prebills", "money", "Worth of what is on a draft, review or approved invoice."
+        ),
+        sum_measure(
             "unknown_amount",
             "On unknown invoices",
             "money",
             "The invoice was not passed, or its state, or the time’s type, is unknown.",
         ),
-        summed(
+        sum_measure(
             "standard_amount", "At standard rates", "money", "Hours × standard rates; missing where someone has none."
         ),
-        divided(
+        ratio_measure(
             "standard_rate",
             "Standard rate",
             "standard_amount / billable_hours",
             "Standard ÷ hours, of who did the work; rates with dates are those of the day of the work.",
             unit="rate",
         ),
-        summed("left_out_amount", "Worth left out", "money", "Worth of time on matters whose type does not count."),
-        summed(
+        sum_measure(
+            "left_out_amount", "Worth left out", "money", "Worth of time on matters whose type does not count."
+        ),
+        sum_measure(
             "left_out_billed_amount",
             "Fees billed left out",
             "money",
             "What time on matters whose type does not count was billed at.",
         ),
-        summed(
+        sum_measure(
             "wip_amount",
             "Work in progress",
             "money",
             "Worth of the work in progress on the day.",
         ),
-        summed("contingent_amount", "On contingency", "money", "The part of work in progress on contingency matters."),
-        summed("receivable_amount", "Receivables", "money", "Open balances on the day."),
-        summed("current", "Current", "money", "The part not past due."),
-        summed("total", "Total", "money", "All buckets together."),
-        summed("overdue", "Overdue", "money", "The part at least one day past due."),
-        summed("time_amount", "Time", "money", "The part that is time."),
-        summed("expense_amount", "Expenses", "money", "The part that is expenses."),
-        summed("fixed_fee_amount", "Fixed fees", "money", "The part that is fixed fees."),
-        summed("fees_amount", "All fees", "money", "Net billed time fees and fixed fees on final invoices."),
-        divided(
+        sum_measure(
+            "contingent_amount", "On contingency", "money", "The part of work in progress on contingency matters."
+        ),
+        sum_measure("receivable_amount", "Receivables", "money", "Open balances on the day."),
+        sum_measure("current", "Current", "money", "The part not past due."),
+        sum_measure("total", "Total", "money", "All buckets together."),
+        sum_measure("overdue", "Overdue", "money", "The part at least one day past due."),
+        sum_measure("time_amount", "Time", "money", "The part that is time."),
+        sum_measure("expense_amount", "Expenses", "money", "The part that is expenses."),
+        sum_measure("fixed_fee_amount", "Fixed fees", "money", "The part that is fixed fees."),
+        sum_measure("fees_amount", "All fees", "money", "Net billed time fees and fixed fees on final invoices."),
+        ratio_measure(
             "effective_rate",
             "Effective rate",
             "billed_amount / billable_hours or fee_amount / linked_hours",
             "Fees ÷ hours: what an hour brought.",
             unit="rate",
         ),
-        divided(
+        ratio_measure(
             "worked_rate",
             "Rate of the work",
             "worked_amount / billable_hours",
             "Worth of billed work ÷ hours: what an hour is worth.",
             unit="rate",
         ),
-        summed("share", "Share", "ratio", "The row’s part of the sum of all rows."),
+        sum_measure("share", "Share", "ratio", "The row’s part of the sum of all rows."),
         Measure("running_share", "Running share", "ratio", "Share of this row and of those above it."),
         Measure("last_work_date", "Last work", "date", "Date of the last time entry, of any kind."),
         Measure("last_invoice_date", "Last invoice", "date", "Date of the last final invoice of more than 0."),
         Measure("item", "Item", "text", "Time entry, expense or fixed fee."),
         Measure("item_id", "Item’s id", "text", "The id of the item."),
-        summed("items_amount", "Items", "money", "Time, expenses and fixed fees together."),
-        summed("unexplained_amount", "Unexplained", "money", "Amount − items; negative where time was written down."),
-        summed("balance", "Balance", "money", "What is open of the amount."),
+        sum_measure("items_amount", "Items", "money", "Time, expenses and fixed fees together."),
+        sum_measure(
+            "unexplained_amount", "Unexplained", "money", "Amount − items; negative where time was written down."
+        ),
+        sum_measure("balance", "Balance", "money", "What is open of the amount."),
         Measure("invoices", "Invoices", "count", "How many invoices the row has something on."),
-        summed("entries", "Entries", "count", "Entries counted; parts of them by originator."),
+        sum_measure("entries", "Entries", "count", "Entries counted; parts of them by originator."),
         Measure(
             "weighted_days_overdue", "Days overdue", "days", "Days past due of overdue debts, weighted by balance."
         ),
@@ -280,11 +288,11 @@ SHARED: dict[str, Measure] = {
 """The measures that several analyses have, by their column."""
 
 
-def shared(*names: str) -> tuple[Measure, ...]:
+def shared_measures(*names: str) -> tuple[Measure, ...]:
     """Pick measures that several analyses have."""
     return tuple(SHARED[name] for name in names)
 
 
-def renamed(name: str, title: str, meaning: str) -> Measure:
+def retitled(name: str, title: str, meaning: str) -> Measure:
     """Give a measure that several analyses have another title, where it counts something else."""
     return replace(SHARED[name], title=title, meaning=meaning)

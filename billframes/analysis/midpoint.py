@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from billframes.analysis.expressions import RESIDUE, quotient
-from billframes.analysis.metrics import Measure, divided, summed
+from billframes.analysis.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.side_by_side import ENDS, Group, Pair
 
 __all__ = ["BILLED", "PARTS", "FeeSplit", "RatioSplit", "Split", "split_columns"]
@@ -144,14 +144,14 @@ def _ratio_columns(unit: str, title: str) -> tuple[Measure, ...]:
     of_rate = "" if unit == "ratio" else " of the rate"
     return (
         *(
-            divided(
+            ratio_measure(
                 f"{end}_{unit}", f"{title} {end}", f"{end}_part / {end}_whole", f"The group’s own {unit} {end}.",
                 unit=shown[0],
             )
             for end in ENDS
         ),
         *(
-            summed(f"{name}_{unit}", f"{heading}{of_rate}", shown[1], meaning.format(unit))
+            sum_measure(f"{name}_{unit}", f"{heading}{of_rate}", shown[1], meaning.format(unit))
             for name, heading, meaning in changes
         ),
     )  # fmt: skip
@@ -164,7 +164,7 @@ def split_columns() -> tuple[Measure, ...]:
         *_ratio_columns("ratio", "Ratio"),
         *_ratio_columns("rate", "Rate"),
         *(
-            summed(f"{end}_{name}", f"{what.capitalize()} {end}", "count", f"The {what} {end}, in money or hours.")
+            sum_measure(f"{end}_{name}", f"{what.capitalize()} {end}", "count", f"The {what} {end}, in money or hours.")
             for end in ENDS
             for name, what in parts.items()
         ),
@@ -174,33 +174,35 @@ def split_columns() -> tuple[Measure, ...]:
 
 def _fee_columns() -> tuple[Measure, ...]:
     return (
-        *(summed(f"{end}_amount", f"Fees billed {end}", "money", f"Net billed time fees {end}.") for end in ENDS),
-        summed(
+        *(sum_measure(f"{end}_amount", f"Fees billed {end}", "money", f"Net billed time fees {end}.") for end in ENDS),
+        sum_measure(
             "hours_change_amount",
             "Due to hours",
             "money",
             "The change due to more or fewer hours, at the effective rate of the whole.",
         ),
-        summed("rate_change_amount", "Due to rate", "money", "The change due to the worth of an hour."),
-        summed(
+        sum_measure("rate_change_amount", "Due to rate", "money", "The change due to the worth of an hour."),
+        sum_measure(
             "realization_change_amount",
             "Due to realization",
             "money",
             "The change due to fees billed ÷ worth, and to fees on no hours such as credit notes.",
         ),
-        summed(
+        sum_measure(
             "mix_change_amount",
             "Due to mix",
             "money",
             "The change due to hours that moved to groups of a higher or lower effective rate.",
         ),
-        summed("change_amount", "Change of fees billed", "money", "Fees billed after − before: all four together."),
+        sum_measure(
+            "change_amount", "Change of fees billed", "money", "Fees billed after − before: all four together."
+        ),
         *(
             found
             for end in ENDS
             for found in (
-                summed(f"{end}_hours", f"Hours {end}", "hours", f"Billable hours on the invoices {end}."),
-                summed(f"{end}_worked_amount", f"Worth {end}", "money", f"Worth of these hours {end}."),
+                sum_measure(f"{end}_hours", f"Hours {end}", "hours", f"Billable hours on the invoices {end}."),
+                sum_measure(f"{end}_worked_amount", f"Worth {end}", "money", f"Worth of these hours {end}."),
             )
         ),
     )

@@ -11,14 +11,14 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import resolve_users
-from billframes.analysis.capacity import days_here, working_days
+from billframes.analysis.capacity import days_at_firm, working_days
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_period
-from billframes.analysis.engine import in_memory, to_dicts
+from billframes.analysis.engine import eager_from_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, in_period, midnight
 from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.guards import already_checked
-from billframes.analysis.metrics import Measure, shared, summed
+from billframes.analysis.guards import skip_checks
+from billframes.analysis.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
@@ -125,12 +125,12 @@ def missing_time(
     need_period("missing_time", {"time_entries": time_entries}, period, ("user_id",))
     settings = resolve_users(settings, frames)
     asked: dict[str, Any] = {"start": start, "end": end, "settings": settings, "roster": roster}
-    with already_checked({"time_entries": time_entries, "users": users, "matters": matters}, frames):
+    with skip_checks({"time_entries": time_entries, "users": users, "matters": matters}, frames):
         people: Any = utilization(time_entries, by="user", users=users, matters=matters, **asked)
     entries, period = frames["time_entries"], _until_load(period, time_entries, settings)
     roll = to_dicts(nw.from_native(people).select("user_id", "user_name"))
     rows = list(_missing(roll, _entered(entries, period), period, threshold, settings))
-    return cast("IntoFrameT", to_native(in_memory(entries, _table(rows)), time_entries))
+    return cast("IntoFrameT", to_native(eager_from_arrow(entries, _table(rows)), time_entries))
 
 
 def _until_load(period: Period, time_entries: Any, settings: FirmSettings) -> Period:
@@ -167,7 +167,7 @@ def _missing(
         user = person["user_id"]
         available = settings.user_hours.get(user, settings.hours_per_day)
         limit = available / 2 if threshold is None else float(threshold)
-        for day in days_here(user, days, settings) if user is not None and available else ():
+        for day in days_at_firm(user, days, settings) if user is not None and available else ():
             hours = entered.get((user, day), 0.0)
             # Hours that are missing may be too few: the day is shown, with its hours missing.
             if not hours >= limit - RESIDUE:
@@ -203,10 +203,10 @@ ANALYSIS = Analysis(
         "leave: the settings say it",
     ),
     columns=(
-        *shared("hours"),
+        *shared_measures("hours"),
         Measure("threshold_hours", "Threshold", "hours", "Less than this is a finding."),
-        summed("available_hours", "Hours a day", "hours", "The person's hours of that day."),
-        summed("missing_hours", "Missing hours", "hours", "Hours a day less those entered."),
+        sum_measure("available_hours", "Hours a day", "hours", "The person's hours of that day."),
+        sum_measure("missing_hours", "Missing hours", "hours", "Hours a day less those entered."),
     ),
     table=TableSpec(
         title="Days with less time than expected",

@@ -17,22 +17,22 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.activity import (
     ClientDays,
-    Spans,
+    NewBusinessPeriods,
     days_of_clients,
     need_days_of_clients,
     table_of_clients,
-    warn_of_no_past,
+    warn_of_short_history,
 )
-from billframes.analysis.arguments import whole_number
+from billframes.analysis.arguments import read_whole_number
 from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.engine import from_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, null_column, ratio, value_if
 from billframes.analysis.fees import fees_of_periods
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import already_checked
+from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import By, names_in
-from billframes.analysis.metrics import Measure, divided, shared, summed
+from billframes.analysis.metrics import Measure, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -167,8 +167,8 @@ def new_business(
        opened_matters  fees_amount  new_client_share  largest_share  new_clients
     0             1.0        800.0              0.25           0.75          1.0
     """
-    whole_number(largest, "largest", "clients")
-    spans = Spans.of(start, end)
+    read_whole_number(largest, "largest", "clients")
+    spans = NewBusinessPeriods.of(start, end)
     natives: dict[str, Any] = {
         "time_entries": time_entries,
         "invoices": invoices,
@@ -182,10 +182,10 @@ def new_business(
     of_matters = Grouping.of(by, frames, settings, {*column_names(frames["matters"]), "user_id"})
     _refuse_people_and_periods(by, of_matters)
     need_days_of_clients(natives, spans)
-    with already_checked(natives, frames):
+    with skip_checks(natives, frames):
         fees = _fees(spans, by, of_matters.settings, natives)
     known = days_of_clients(frames, spans)
-    warn_of_no_past(known, spans)
+    warn_of_short_history(known, spans)
     parts = [
         _opened(frames["matters"], of_matters, spans.period),
         _fees_of_period(*fees[0], known, spans, largest),
@@ -206,7 +206,7 @@ def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:
 
 
 def _fees(
-    spans: Spans, by: By, settings: FirmSettings, natives: Mapping[str, Any]
+    spans: NewBusinessPeriods, by: By, settings: FirmSettings, natives: Mapping[str, Any]
 ) -> list[tuple[Frame, dict[str, float]]]:
     """Return the fees by the keys and the client, and their sum of each client: of the period, and a year before."""
     periods = (spans.period, spans.before)
@@ -228,7 +228,7 @@ def _sums_of_clients(rows: Frame) -> dict[str, float]:
 
 
 def _fees_of_period(
-    rows: Frame, sums: Mapping[str, float], known: Mapping[str, ClientDays], spans: Spans, largest: int
+    rows: Frame, sums: Mapping[str, float], known: Mapping[str, ClientDays], spans: NewBusinessPeriods, largest: int
 ) -> Frame:
     new = [client for client, days in known.items() if days.is_new(spans)]
     amounts = {"new_client_amount": _of(new, "fees_amount"), "largest_amount": _of_largest(sums, largest)}
@@ -263,7 +263,7 @@ def _opened(matters: Frame, grouping: Grouping, period: Period) -> Frame:
 
 
 def _clients(
-    frames: dict[str, Frame], by: By, grouping: Grouping, known: Mapping[str, ClientDays], spans: Spans
+    frames: dict[str, Frame], by: By, grouping: Grouping, known: Mapping[str, ClientDays], spans: NewBusinessPeriods
 ) -> Iterable[Frame]:
     """Count the clients that are new or without work, if each of them is in one row."""
     if not _are_of_clients(grouping):
@@ -319,33 +319,37 @@ ANALYSIS = Analysis(
         "Whether a client without work has left.",
     ),
     columns=(
-        summed("opened_matters", "Matters opened", "count", "Matters opened in the period; parts by originator."),
-        summed("undated_matters", "Matters of unknown day", "count", "Matters that do not say when they were opened."),
-        *shared("fees_amount"),
-        summed(
+        sum_measure("opened_matters", "Matters opened", "count", "Matters opened in the period; parts by originator."),
+        sum_measure(
+            "undated_matters", "Matters of unknown day", "count", "Matters that do not say when they were opened."
+        ),
+        *shared_measures("fees_amount"),
+        sum_measure(
             "new_client_amount",
             "Fees of new clients",
             "money",
             "Fees of clients whose first matter, work or invoice is within twelve months.",
         ),
-        divided(
+        ratio_measure(
             "new_client_share",
             "Share of new clients",
             "new_client_amount / fees_amount",
             "Fees of new clients ÷ all fees.",
         ),
-        summed("largest_amount", "Fees of the largest", "money", "Fees of the firm’s largest clients of the period."),
-        divided(
+        sum_measure(
+            "largest_amount", "Fees of the largest", "money", "Fees of the firm’s largest clients of the period."
+        ),
+        ratio_measure(
             "largest_share", "Share of the largest", "largest_amount / fees_amount", "Fees of the largest ÷ all fees."
         ),
-        summed("fees_before_amount", "All fees a year before", "money", "All fees of the period a year before."),
-        summed(
+        sum_measure("fees_before_amount", "All fees a year before", "money", "All fees of the period a year before."),
+        sum_measure(
             "largest_before_amount",
             "Fees of the largest then",
             "money",
             "Fees a year before of the clients that were the largest then.",
         ),
-        divided(
+        ratio_measure(
             "largest_share_before",
             "Share of the largest then",
             "largest_before_amount / fees_before_amount",
@@ -357,12 +361,12 @@ ANALYSIS = Analysis(
             "points",
             "Share of the largest − that of a year before; only of the whole firm.",
         ),
-        summed("new_clients", "New clients", "count", "Clients that are new within twelve months."),
-        summed(
+        sum_measure("new_clients", "New clients", "count", "Clients that are new within twelve months."),
+        sum_measure(
             "dormant_clients", "Clients without work", "count", "Clients with work once, and none for twelve months."
         ),
         Measure("client_since", "Client since", "date", "First matter, work or invoice of the client."),
-        *shared("last_work_date"),
+        *shared_measures("last_work_date"),
     ),
     table=TableSpec(
         title="New business",
@@ -372,7 +376,7 @@ ANALYSIS = Analysis(
         ),
         brief=("opened_matters", "fees_amount", "new_client_share", "largest_share", "largest_share_change"),
         # Only of the whole firm; by practice area they are known of none.
-        where_there=("largest_share_change", "new_clients", "dormant_clients"),
+        optional=("largest_share_change", "new_clients", "dormant_clients"),
     ),
     chart=ChartSpec(
         kind="bars",

@@ -18,7 +18,7 @@ from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.engine import collect
 from billframes.analysis.expressions import null_column
 from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.metrics import buckets, shared
+from billframes.analysis.metrics import bucket_measures, shared_measures
 from billframes.analysis.spec import Analysis, FromBook
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 
@@ -173,9 +173,9 @@ ANALYSIS = Analysis(
     left_out=("Buckets of clients whose set B figures rise from one to the next: missing, with a warning.",),
     cannot_tell=("Weighted days overdue: balances come added up.", "The day that the server counts days to."),
     columns=(
-        *shared("current"),
-        *buckets("1-30", "31-60", "61-90", "91+"),
-        *shared("total", "overdue", "weighted_days_overdue"),
+        *shared_measures("current"),
+        *bucket_measures("1-30", "31-60", "61-90", "91+"),
+        *shared_measures("total", "overdue", "weighted_days_overdue"),
     ),
     book=FromBook(note="The balances are loaded on first use, with one request a client."),
 )

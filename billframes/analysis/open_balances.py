@@ -29,28 +29,28 @@ from billframes.analysis.keys import By
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 
-__all__ = ["by_items", "grouping_of", "limits_of", "open_balances"]
+__all__ = ["bucket_limits", "invoice_grouping", "needs_items", "open_balances"]
 
 C = nw.col
 
 _ITEM = ("matter_id", "user_id", "matter_name", "user_name")
 
 
-def limits_of(buckets: Sequence[int], basis: str) -> dict[str, float]:
+def bucket_limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
     """Most days of each bucket, by its name."""
     due = basis == "due_date"
     names = bucket_names(buckets, 1 if due else 0)
     return ({"current": 0.0} if due else {}) | dict(zip(names, [*buckets, float("inf")], strict=True))
 
 
-def grouping_of(by: By, frames: dict[str, Frame], settings: FirmSettings | None) -> Grouping:
+def invoice_grouping(by: By, frames: dict[str, Frame], settings: FirmSettings | None) -> Grouping:
     """Keys come from the invoice, but matter and user from its items: an invoice names one matter of several."""
     columns = column_names(frames["invoices"])
     own = [name for name in columns if not name.startswith(("matter_", "user_"))]
     return Grouping.of(by, frames, settings, [*own, *_ITEM])
 
 
-def by_items(grouping: Grouping) -> bool:
+def needs_items(grouping: Grouping) -> bool:
     """Return whether keys come from the invoices' items: matters or users are among them."""
     return not set(grouping.base).isdisjoint(_ITEM)
 
@@ -61,7 +61,7 @@ def open_balances(
     """Return the rows of `aging`."""
     owed = collect(_owed(frames["invoices"], grouping, limits, basis, day), frames["invoices"])
     measures = (*limits, "total", "overdue", "unknown_amount", "_overdue_days", "_overdue_debits")
-    if by_items(grouping):
+    if needs_items(grouping):
         return _result(sum_by(_spread(owed, frames, grouping, measures), grouping.base, measures), grouping, measures)
     result = _result(owed, grouping, measures, ("_undated",))
     _warn(result)

@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes._names import first_few, joined
-from billframes.analysis.allocation import PREBILL, or_unknown_values
+from billframes.analysis.allocation import PREBILL, unknown_state_reasons
 from billframes.analysis.column_types import ENUMS, ITEMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, to_dicts
 from billframes.analysis.expressions import as_float, columns_or_null, day_number, midnight, null_column, value_if
@@ -21,7 +21,7 @@ from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping, known_type
 from billframes.analysis.guards import unknown_values
 from billframes.analysis.keys import UNKNOWN
-from billframes.analysis.partial_frames import warn_of_inner_merge, warn_of_young_work
+from billframes.analysis.partial_frames import warn_of_inner_merge, warn_of_missing_old_work
 from billframes.analysis.units import warn_of_no_worth
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 
@@ -236,7 +236,7 @@ def _warn(items: Frame, frames: dict[str, Frame], options: Options) -> bool:
         example = _lost_id(next(iter(lost)), frames, options)
         warn(
             f"{', '.join(lost.values())} name an invoice that is not among those passed"
-            f"{example}{or_unknown_values(types=True)}; they "
+            f"{example}{unknown_state_reasons(types=True)}; they "
             "count, in unknown_amount. Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
@@ -247,7 +247,7 @@ def _warn(items: Frame, frames: dict[str, Frame], options: Options) -> bool:
     young = counts["oldest"] > options.day.toordinal() - _TWO_MONTHS
     if young and counts["time"] >= _MANY and not options.load_known:
         invoices = frames["invoices"].filter(C("invoice_state").cast(nw.String) == "final")
-        warn_of_young_work("wip", frames["time_entries"], invoices, "older work in progress is not counted")
+        warn_of_missing_old_work("wip", frames["time_entries"], invoices, "older work in progress is not counted")
     if not counts["unbilled"]:
         warn_of_inner_merge(frames["time_entries"])
     if counts.get("untyped"):

@@ -9,7 +9,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.fees import FEES, fees_by
 from billframes.analysis.frames import to_native
 from billframes.analysis.keys import By, names_in
-from billframes.analysis.metrics import shared
+from billframes.analysis.metrics import shared_measures
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
@@ -152,7 +152,7 @@ ANALYSIS = Analysis(
         "Parts that were agreed and are not in the settings: without weights, originators share equally.",
         "Who was originator when the work was done: the matter's present originators count.",
     ),
-    columns=(*shared("worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount"),),
+    columns=(*shared_measures("worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount"),),
     table=TableSpec(
         title="All fees",
     ),

@@ -15,7 +15,7 @@ import narwhals.stable.v2 as nw
 from billframes._messages import warn
 from billframes.analysis.allocation import PREBILL, WRITE_UP
 from billframes.analysis.column_types import ITEMS, Frame, as_arrow, column_names
-from billframes.analysis.coverage import warn_of_cut, was_cut
+from billframes.analysis.coverage import has_removed_rows, warn_of_removed_rows
 from billframes.analysis.engine import collect_counts, collect_values, join_by_id, lazy
 from billframes.analysis.expressions import as_day, as_float, count_if, midnight, value_if
 from billframes.analysis.frames import select_columns
@@ -25,9 +25,9 @@ from billframes.loading.load_info import load_info
 __all__ = [
     "warn_of_inner_merge",
     "warn_of_late_start",
+    "warn_of_missing_old_work",
     "warn_of_missing_work",
     "warn_of_partial_frames",
-    "warn_of_young_work",
 ]
 
 C = nw.col
@@ -58,8 +58,8 @@ def warn_of_partial_frames(
         What is wrong then: the end of a sentence that begins with "so".
     """
     # Work and invoices that were both cut may be of one client.
-    of_one = all(was_cut(natives.get(name)) for name in ("time_entries", "invoices"))
-    if (of_one or not warn_of_cut(analysis, natives, consequence)) and set(ITEMS) <= set(frames):
+    of_one = all(has_removed_rows(natives.get(name)) for name in ("time_entries", "invoices"))
+    if (of_one or not warn_of_removed_rows(analysis, natives, consequence)) and set(ITEMS) <= set(frames):
         _warn_of_missing_work(analysis, frames, consequence)
 
 
@@ -118,7 +118,7 @@ def warn_of_late_start(
         _warn_of_beginning(analysis, begin, others, consequence)
 
 
-def warn_of_young_work(analysis: str, entries: Frame, others: Frame, consequence: str) -> None:
+def warn_of_missing_old_work(analysis: str, entries: Frame, others: Frame, consequence: str) -> None:
     """Warn of time entries with `date` of which none is old, if there are older invoices with `invoice_date`."""
     begin = as_day(collect_values((_days(entries, "date"), {"begin": C("_day").min()}))["begin"])
     if begin:

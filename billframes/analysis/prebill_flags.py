@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from billframes.analysis.code_check import code_check
 from billframes.analysis.column_types import Frame
 from billframes.analysis.duplicates import duplicates
-from billframes.analysis.engine import from_arrow, in_memory, join_by_id, sum_by, to_arrow
+from billframes.analysis.engine import eager_from_arrow, from_arrow, join_by_id, sum_by, to_arrow
 from billframes.analysis.frames import select_columns, to_native
 
 __all__ = ["ReviewedItems", "ids_frame"]
@@ -61,7 +61,7 @@ class ReviewedItems:
         names = ("time_entry_id", "date", "matter_id", "activity_code", "task_code")
         time = self._time.select(["item_id", *names[1:]]).rename_columns(names)
         found: dict[str, list[str]] = defaultdict(list)
-        checked = code_check(to_native(in_memory(self.entries, time), self.native), matters, **lists)
+        checked = code_check(to_native(eager_from_arrow(self.entries, time), self.native), matters, **lists)
         for row in to_arrow(cast("Frame", nw.from_native(checked))).to_pylist():
             problem = {"unknown": "is unknown", "not selectable": "can't be selected"}
             said = problem.get(row["problem"], row["problem"])

@@ -18,12 +18,12 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._names import closest
 from billframes.analysis.aging import aging
 from billframes.analysis.allocation import PREBILL
-from billframes.analysis.arguments import read_date, time_zone_of
+from billframes.analysis.arguments import keep_time_zone, read_date
 from billframes.analysis.column_types import IDS, ITEMS, Frame, as_arrow, column_names
-from billframes.analysis.engine import in_memory, join_by_id, to_arrow, to_dicts
+from billframes.analysis.engine import eager_from_arrow, join_by_id, to_arrow, to_dicts
 from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.guards import already_checked
-from billframes.analysis.metrics import Measure, shared
+from billframes.analysis.guards import skip_checks
+from billframes.analysis.metrics import Measure, shared_measures
 from billframes.analysis.partial_frames import warn_of_partial_frames
 from billframes.analysis.prebill_flags import ReviewedItems, ids_frame
 from billframes.analysis.reconcile import reconcile
@@ -179,13 +179,13 @@ def prebill_review(
     }
     frames = from_native(**natives)
     day = None if as_of is None else read_date(as_of, "as_of")
-    settings = time_zone_of(settings)
+    settings = keep_time_zone(settings)
     heads = _heads(frames["invoices"], invoice)
     there = [_items(frames[name], name, heads, settings.time_zone) for name in ITEMS if name in frames]
     items = pa.concat_tables(there)
     people = _people(frames.get("matters"), responsible)
     kept = _of_responsible(heads, items, people, responsible)
-    with already_checked(natives, frames):
+    with skip_checks(natives, frames):
         _add_figures(kept, natives, day, settings)
     given = {name: native for name, native in natives.items() if name != "matters"}
     warn_of_partial_frames("prebill_review", given, frames, "items, flags or what clients owe can be missing")
@@ -195,7 +195,7 @@ def prebill_review(
     wrong = {} if codes is None else reviewed.wrong_codes(natives["matters"], codes=codes, code_sets=code_sets)
     flags = reviewed.flags(invoices_of_items["invoice_date"], hours_a_day, wrong)
     table = _in_order(items.append_column("flags", flags), kept, people)
-    return cast("IntoFrameT", to_native(in_memory(frames["time_entries"], table), time_entries))
+    return cast("IntoFrameT", to_native(eager_from_arrow(frames["time_entries"], table), time_entries))
 
 
 _Rows = list[dict[str, Any]]
@@ -354,14 +354,14 @@ ANALYSIS = Analysis(
         "Which items a discount on the invoice is for.",
     ),
     columns=(
-        *shared("item", "item_id"),
+        *shared_measures("item", "item_id"),
         Measure("description", "Narrative", "text", "What was done, in full."),
-        *shared("hours"),
+        *shared_measures("hours"),
         Measure("rate", "Rate", "rate", "Rate of the entry."),
         Measure("item_amount", "Item’s amount", "money", "Worth of the item.", adds_up=True, missing_is_none=True),
         Measure("flags", "Flags", "text", "What looks wrong; missing if nothing does."),
         Measure("invoice_amount", "Invoice amount", "money", "Amount of the invoice, the same in each of its rows."),
-        *shared("items_amount", "unexplained_amount"),
+        *shared_measures("items_amount", "unexplained_amount"),
         Measure("client_overdue", "Client’s overdue", "money", "What the client owes and has been due."),
     ),
     table=TableSpec(

@@ -12,15 +12,15 @@ from typing import Any, Literal, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.arguments import MATTER_TYPES, choice, warn_of_no_rate
+from billframes.analysis.arguments import MATTER_TYPES, check_choice, warn_of_missing_rates
 from billframes.analysis.column_types import Frame, as_arrow
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, in_period, ratio, value_at_rates, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import already_checked
+from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import By
-from billframes.analysis.metrics import divided, renamed, shared, summed
+from billframes.analysis.metrics import ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.realization import realization
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.units import warn_of_high_rates
@@ -160,7 +160,7 @@ def profitability(
        fees_amount  total_hours  cost_amount  profit_amount  margin_ratio
     0       1000.0          5.0        600.0          400.0           0.4
     """
-    choice(basis, "basis", ("invoice_date", "work_date"))
+    check_choice(basis, "basis", ("invoice_date", "work_date"))
     period = resolve(start, end)
     natives: dict[str, Any] = {
         "time_entries": time_entries,
@@ -173,7 +173,7 @@ def profitability(
     }
     frames = from_native(**natives)
     options = _Options(basis, period, Grouping.of(by, frames, settings))
-    with already_checked(natives, frames):
+    with skip_checks(natives, frames):
         billed = _billed(natives, by, options)
     parts = [billed, _cost(frames["time_entries"], options)]
     if "fixed_fees" in frames:
@@ -237,7 +237,7 @@ def _warn_of_rates(sums: Frame, unrated: Frame, settings: FirmSettings) -> None:
     """Warn of people without a cost rate, and of rates that are too high to be of an hour."""
     counts = collect_counts((sums, {name: C(f"_{name}").sum() for name in ("uncosted", "worth", "priced_hours")}))
     if counts["uncosted"]:
-        warn_of_no_rate(unrated, "cost", "cost, profit and margin are missing where they count")
+        warn_of_missing_rates(unrated, "cost", "cost, profit and margin are missing where they count")
     if settings.cost_rates:
         warn_of_high_rates("cost", settings.cost_rates, counts["worth"], counts["priced_hours"])
 
@@ -278,16 +278,16 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("what people cost: the settings' `cost_rates` say it", "cost rates of the past: one rate a person"),
     columns=(
-        *shared("billed_amount", "fixed_fee_amount", "fees_amount", "total_hours"),
-        summed("cost_amount", "Cost", "money", "Hours × cost rates; missing where someone with hours has none."),
-        summed("profit_amount", "Profit", "money", "All fees − cost."),
-        divided("margin_ratio", "Margin", "profit_amount / fees_amount", "Profit ÷ all fees."),
-        summed("uncosted_hours", "Hours without cost", "hours", "Hours of people without a cost rate."),
-        renamed("unbilled_amount", "Unbilled time", "Worth of the period’s billable time on no invoice."),
+        *shared_measures("billed_amount", "fixed_fee_amount", "fees_amount", "total_hours"),
+        sum_measure("cost_amount", "Cost", "money", "Hours × cost rates; missing where someone with hours has none."),
+        sum_measure("profit_amount", "Profit", "money", "All fees − cost."),
+        ratio_measure("margin_ratio", "Margin", "profit_amount / fees_amount", "Profit ÷ all fees."),
+        sum_measure("uncosted_hours", "Hours without cost", "hours", "Hours of people without a cost rate."),
+        retitled("unbilled_amount", "Unbilled time", "Worth of the period’s billable time on no invoice."),
     ),
     table=TableSpec(
         title="Profitability",
-        where_there=("unbilled_amount",),
+        optional=("unbilled_amount",),
     ),
     chart=ChartSpec(
         kind="bars",

@@ -17,9 +17,9 @@ from billframes.analysis.effective_rates import effective_rates
 from billframes.analysis.expressions import RESIDUE, as_float, ratio
 from billframes.analysis.frames import from_native, nan_to_null, require, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import already_checked
+from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import TIMES, By, names_in
-from billframes.analysis.metrics import Measure, shared
+from billframes.analysis.metrics import Measure, shared_measures
 from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -150,7 +150,7 @@ def rates(
     require(frames["time_entries"], "time_entries", ("rate",))
     grouping = Grouping.of(keys, frames, settings)
     asked: dict[str, Any] = {"start": start, "end": end, "matter_types": matter_types, "settings": settings}
-    with already_checked(natives, frames):
+    with skip_checks(natives, frames):
         of_each_rate = effective_rates(**natives, **asked, by=[*keys, "rate"], basis=basis)
     standard = bool(grouping.settings.standard_rates)
     sums = (*_SUMS, "standard_amount") if standard else _SUMS
@@ -252,21 +252,21 @@ ANALYSIS = Analysis(
         "Standard rates: the billing system has none. The settings say them, with the dates from which they hold.",
     ),
     columns=(
-        *shared("billable_hours", "worked_amount", "worked_rate"),
+        *shared_measures("billable_hours", "worked_amount", "worked_rate"),
         Measure(
             "worked_rate_growth",
             "Growth of the rate of the work",
             "ratio",
             "Rate of the work ÷ that of the year before − 1.",
         ),
-        *shared("billed_amount", "effective_rate"),
+        *shared_measures("billed_amount", "effective_rate"),
         Measure(
             "effective_rate_growth",
             "Growth of the effective rate",
             "ratio",
             "Effective rate ÷ that of the year before − 1.",
         ),
-        *shared("standard_amount", "standard_rate"),
+        *shared_measures("standard_amount", "standard_rate"),
         Measure(
             "standard_rate_growth",
             "Growth of the standard rate",
@@ -277,12 +277,12 @@ ANALYSIS = Analysis(
         Measure("highest_rate", "Highest rate", "rate", "The highest hourly rate with more than 0 hours."),
         Measure("rates_in_use", "Rates in use", "count", "How many hourly rates have more than 0 hours."),
         Measure("rate_spread", "Spread of rates", "ratio", "(Highest − lowest rate) ÷ rate of the work."),
-        *shared(*_LEFT_OUT),
+        *shared_measures(*_LEFT_OUT),
     ),
     table=TableSpec(
         title="Rates",
         columns=_COLUMNS[: -len(_LEFT_OUT)],
-        where_there=_OF_STANDARD,
+        optional=_OF_STANDARD,
         brief=("worked_rate", "worked_rate_growth", "effective_rate", "effective_rate_growth"),
         adds_up=False,
     ),

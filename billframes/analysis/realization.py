@@ -8,12 +8,12 @@ from typing import Literal, cast
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.allocation import warn_of_absent_items
-from billframes.analysis.arguments import choice, matter_types_of, read_date
+from billframes.analysis.arguments import check_choice, read_date, read_matter_types
 from billframes.analysis.coverage import need_work_on_invoices
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
-from billframes.analysis.metrics import divided, renamed, shared, summed
+from billframes.analysis.metrics import ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.realized_fees import Options, realized_fees
 from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
@@ -165,10 +165,10 @@ def realization(
     0           360.0              0.75                  0.6
     1           240.0              0.75                  0.6
     """
-    choice(basis, "basis", ("invoice_date", "work_date"))
-    choice(discounts, "discounts", ("time", "items"))
+    check_choice(basis, "basis", ("invoice_date", "work_date"))
+    check_choice(discounts, "discounts", ("time", "items"))
     day = None if as_of is None else read_date(as_of, "as_of")
-    period, types = resolve(start, end), matter_types_of(matter_types)
+    period, types = resolve(start, end), read_matter_types(matter_types)
     frames = from_native(
         time_entries=time_entries,
         invoices=invoices,
@@ -227,9 +227,9 @@ ANALYSIS = Analysis(
         "Standard rates; the firm's settings can give them (`standard_amount`).",
     ),
     columns=(
-        *shared("worked_amount", "billed_amount"),
-        *shared("write_down_amount"),
-        divided(
+        *shared_measures("worked_amount", "billed_amount"),
+        *shared_measures("write_down_amount"),
+        ratio_measure(
             "billing_realization",
             "Billing realization",
             "billed_amount / worked_amount",
@@ -237,8 +237,8 @@ ANALYSIS = Analysis(
             below="credits exceed the bills",
             above="billed at more than the work is worth",
         ),
-        *shared("settled_amount"),
-        divided(
+        *shared_measures("settled_amount"),
+        ratio_measure(
             "settlement_ratio",
             "Settlement",
             "settled_amount / billed_amount",
@@ -246,52 +246,56 @@ ANALYSIS = Analysis(
             below="credits are settled, and bills are not",
             above="bills are settled, and credits are not",
         ),
-        divided(
+        ratio_measure(
             "overall_realization",
             "Overall realization",
             "settled_amount / worked_amount",
             "Billing realization × settlement.",
         ),
-        *shared("billable_hours", "effective_rate"),
-        renamed("unbilled_amount", "Unbilled time", "Worth of the period’s billable time on no invoice."),
-        renamed(
+        *shared_measures("billable_hours", "effective_rate"),
+        retitled("unbilled_amount", "Unbilled time", "Worth of the period’s billable time on no invoice."),
+        retitled(
             "prebill_amount",
             "Time on prebills",
             "Worth of the period’s billable time on a draft, review or approved invoice.",
         ),
-        summed(
+        sum_measure(
             "cohort_amount", "Fees worked", "money", "Worth of all billable time dated in the period, invoiced or not."
         ),
-        *shared("unknown_amount"),
-        divided("billed_to_worked", "Billed to worked", "billed_amount / cohort_amount", "Fees billed ÷ fees worked."),
-        *shared("standard_amount"),
-        divided(
+        *shared_measures("unknown_amount"),
+        ratio_measure(
+            "billed_to_worked", "Billed to worked", "billed_amount / cohort_amount", "Fees billed ÷ fees worked."
+        ),
+        *shared_measures("standard_amount"),
+        ratio_measure(
             "worked_to_standard",
             "Worth to standard",
             "worked_amount / standard_amount",
             "Worth of billed work ÷ at standard rates.",
         ),
-        divided(
+        ratio_measure(
             "billed_to_standard",
             "Billed to standard",
             "billed_amount / standard_amount",
             "Fees billed ÷ at standard rates.",
         ),
-        *shared("left_out_hours", "left_out_amount", "left_out_billed_amount"),
-        summed(
+        *shared_measures("left_out_hours", "left_out_amount", "left_out_billed_amount"),
+        sum_measure(
             "mixed_amount",
             "Worth beside fixed fees",
             "money",
             "Worth of the work on invoices that also bill fixed fees.",
         ),
-        summed(
+        sum_measure(
             "due_amount",
             "Billed and due",
             "money",
             "The part of billed on invoices due on or before the day asked for.",
         ),
-        summed("due_settled_amount", "Settled of due", "money", "The part of billed and due that is no longer open."),
-        divided(
+        sum_measure(
+            "due_settled_amount", "Settled of due", "money", "The part of billed and due that is no longer open."
+        ),
+        ratio_measure(
             "due_settlement_ratio",
             "Settlement of due",
             "due_settled_amount / due_amount",
@@ -318,7 +322,7 @@ ANALYSIS = Analysis(
             "cohort_amount",
             "billed_to_worked",
         ),
-        where_there=(
+        optional=(
             "due_amount",
             "due_settled_amount",
             "due_settlement_ratio",

@@ -22,7 +22,7 @@ from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import called_by_another
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, By, names_in
-from billframes.analysis.metrics import Measure, shared, summed
+from billframes.analysis.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.partial_frames import warn_of_missing_work
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
@@ -258,10 +258,10 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("What the unexplained amount is: write-down, write-up, discount, tax or credit.",),
     columns=(
-        *shared("time_amount", "expense_amount", "fixed_fee_amount"),
-        *shared("items_amount"),
-        summed("amount", "Amount", "money", "Amount of the invoice."),
-        *shared("unexplained_amount", "balance", "invoices"),
+        *shared_measures("time_amount", "expense_amount", "fixed_fee_amount"),
+        *shared_measures("items_amount"),
+        sum_measure("amount", "Amount", "money", "Amount of the invoice."),
+        *shared_measures("unexplained_amount", "balance", "invoices"),
         Measure("matter_count", "Matters", "count", "How many matters the items are on."),
     ),
     table=TableSpec(
@@ -277,7 +277,7 @@ ANALYSIS = Analysis(
             "matter_count",
             "invoices",
         ),
-        where_there=("matter_count", "invoices"),
+        optional=("matter_count", "invoices"),
         keys=("invoice_number", "client_name", "invoice_date", "invoice_state"),
         cents=True,
     ),

@@ -25,14 +25,14 @@ from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import measure, measures
 from billframes.errors import MissingColumnError
 
-__all__ = ["MEASURE", "Rows", "rows_of", "there_or_first", "total_of"]
+__all__ = ["MEASURE", "ResultRows", "present_columns", "read_result", "total_of"]
 
 MEASURE = "measure"
 """The attribute of a pandas result that says which measure its columns are of."""
 
 
 @dataclass(frozen=True)
-class Rows:
+class ResultRows:
     """
     A result, ready to show.
 
@@ -69,7 +69,7 @@ class Rows:
         return f"{self.measure}, {title[:1].lower()}{title[1:]}{self.by}" if self.measure else f"{title}{self.by}"
 
 
-def rows_of(result: Any, needs: Sequence[str], analysis: str, shown: str = "chart") -> Rows:
+def read_result(result: Any, needs: Sequence[str], analysis: str, shown: str = "chart") -> ResultRows:
     """
     Read a result of an analysis.
 
@@ -103,10 +103,12 @@ def rows_of(result: Any, needs: Sequence[str], analysis: str, shown: str = "char
     texts = [[_text(value, over_time) for value in frame[key]] for key in keys]
     labels = [" · ".join(row) for row in zip(*texts, strict=True)] if keys else ["All"] * len(frame)
     of = str(getattr(result, "attrs", {}).get(MEASURE, ""))
-    return Rows(frame, keys, _told_apart(labels), joined(list(map(title_of_key, keys))) if keys else "", over_time, of)
+    return ResultRows(
+        frame, keys, _told_apart(labels), joined(list(map(title_of_key, keys))) if keys else "", over_time, of
+    )
 
 
-def there_or_first(result: Any, names: Sequence[str]) -> list[str]:
+def present_columns(result: Any, names: Sequence[str]) -> list[str]:
     """Return those of some columns that a result has; if it has none of them, the first, which is then missing."""
     there = [name for name in names if name in getattr(result, "columns", ())]
     return there or list(names[:1])

@@ -14,15 +14,15 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.aging import aging
-from billframes.analysis.arguments import bounded_period, choice, read_date
+from billframes.analysis.arguments import check_choice, read_bounded_period, read_date
 from billframes.analysis.column_types import Frame, as_arrow, column_names
 from billframes.analysis.engine import collect, sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, nan_to_null, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import already_checked
+from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import TIMES, By, names_in
-from billframes.analysis.metrics import Measure, shared, summed
+from billframes.analysis.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.missing_time import missing_time
 from billframes.analysis.realization import ANALYSIS as REALIZATION, realization
 from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
@@ -174,9 +174,9 @@ def scorecard(
     0       Ada          900.0                  0.9              1.0
     1       Ben            0.0                  NaN              NaN
     """
-    choice(beside, "beside", ("firm", "role"))
+    check_choice(beside, "beside", ("firm", "role"))
     keys = _keys(by, beside)
-    first, last = bounded_period(start, end, "scorecard")
+    first, last = read_bounded_period(start, end, "scorecard")
     day = last if as_of is None else read_date(as_of, "as_of")
     natives: dict[str, Any] = {
         "time_entries": time_entries,
@@ -190,11 +190,11 @@ def scorecard(
     frames = from_native(**natives)
     grouping = Grouping.of(keys, frames, settings)
     asked = _Asked(natives, {"by": keys, "settings": grouping.settings}, grouping, first, last, day)
-    with already_checked(natives, frames):
+    with skip_checks(natives, frames):
         parts = asked.parts()
         peers_lag = asked.lag("role" if beside == "role" else None)
     measures = [*dict.fromkeys((*_FIGURES, *_RATIOS.values()))]
-    totals = _known(nan_to_null(grouping.combine(parts, measures)), personal=grouping.personal)
+    totals = _known(nan_to_null(grouping.combine(parts, measures)), personal=grouping.capacity_known)
     totals = _with_peers(totals, peers_lag, "role" if beside == "role" else None)
     targets = bool(grouping.settings.targets_of("hours"))
     columns = [each for each in (*_FIGURES, *(f"peer_{name}" for name in _PEERS)) if targets or each not in _TARGETS]
@@ -250,7 +250,7 @@ class _Asked:
         return timekeeping_lag(**self._people, start=self._first, end=self._last, by=by, settings=settings)
 
     def _missing_days(self) -> list[Frame]:
-        if not self._grouping.personal or self._day < self._first:
+        if not self._grouping.capacity_known or self._day < self._first:
             return []
         people = {name: frame for name, frame in self._people.items() if name != "clients"}
         last, settings = min(self._day, self._last), self._same["settings"]
@@ -267,7 +267,7 @@ class _Asked:
         columns = {new: C(old) for old, new in renamed.items() if old in there}
         absent = {new: null_column(nw.Float64) for old, new in renamed.items() if old not in there}
         marked = {mark: nw.lit(1.0)} if mark else {}
-        missing = {} if self._grouping.personal else {"missing_days": null_column(nw.Float64)}
+        missing = {} if self._grouping.capacity_known else {"missing_days": null_column(nw.Float64)}
         return rows.select(
             *self._grouping.columns, **columns, **absent, **marked, **(missing if mark == "_hours" else {})
         )
@@ -306,10 +306,10 @@ def _with_peers(totals: Frame, lag: Any, key: str | None) -> Frame:
 
 def _titles() -> dict[str, Measure]:
     declared = (*UTILIZATION.columns, *REALIZATION.columns, *TIMEKEEPING_LAG.columns)
-    return {each.name: each for each in (*declared, *shared("wip_amount", "receivable_amount"), _MISSING_DAYS)}
+    return {each.name: each for each in (*declared, *shared_measures("wip_amount", "receivable_amount"), _MISSING_DAYS)}
 
 
-_MISSING_DAYS = summed(
+_MISSING_DAYS = sum_measure(
     "missing_days", "Missing days", "count", "Working days with less than half of the person's hours entered."
 )
 
@@ -360,7 +360,7 @@ ANALYSIS = Analysis(
             *("billed_amount", "billing_realization", "peer_billing_realization", "effective_rate"),
             *("wip_amount", "receivable_amount", "median_lag_days", "missing_days"),
         ),
-        where_there=("pace",),
+        optional=("pace",),
         brief=(
             *("client_hours", "utilization", "peer_utilization", "billed_amount", "billing_realization"),
             *("peer_billing_realization", "wip_amount", "receivable_amount"),

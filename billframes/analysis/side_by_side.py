@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from billframes._names import closest
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.engine import in_memory
+from billframes.analysis.engine import eager_from_arrow
 from billframes.analysis.expressions import or_nan, quotient
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, TIMES, By, names_in
 from billframes.analysis.metrics import Measure
@@ -20,19 +20,19 @@ from billframes.analysis.spec import analyses_of_period, measure
 from billframes.errors import ParameterError
 
 __all__ = [
-    "A_YEAR",
     "COLUMNS",
     "ENDS",
+    "PERIODS_PER_YEAR",
     "UNITS",
     "FiguresByPeriod",
     "Group",
     "Pair",
     "common_keys",
-    "earlier",
-    "identity",
+    "earlier_period",
+    "identifying_keys",
+    "key_columns",
     "key_types",
-    "own_keys",
-    "paired",
+    "pair_results",
     "periods_as_columns",
     "refuse_repeated",
     "result_frame",
@@ -42,7 +42,7 @@ ENDS = ("before", "after")
 
 _Sums = tuple[float, float]
 # How many periods of each kind a year has.
-A_YEAR = {"month": 12, "quarter": 4, "year": 1}
+PERIODS_PER_YEAR = {"month": 12, "quarter": 4, "year": 1}
 UNITS = {"money": "amount", "rate": "rate", "hours": "hours", "ratio": "ratio"}
 COLUMNS = ("now", "previous", "since_previous", "year_ago", "since_year_ago", "twelve_months")
 Pair = tuple[float, float]
@@ -59,7 +59,7 @@ class Group:
 
 def common_keys(frames: Mapping[str, Frame], by: By) -> list[str]:
     """Return the columns to split by, and check that both results have the same."""
-    keys = {name: own_keys(column_names(frame)) for name, frame in frames.items()}
+    keys = {name: key_columns(column_names(frame)) for name, frame in frames.items()}
     if keys["before"] != keys["after"]:
         had = {name: ", ".join(each) or "no keys" for name, each in keys.items()}
         raise ParameterError(
@@ -87,18 +87,18 @@ def common_keys(frames: Mapping[str, Frame], by: By) -> list[str]:
     return chosen
 
 
-def own_keys(columns: Iterable[str]) -> list[str]:
+def key_columns(columns: Iterable[str]) -> list[str]:
     """Return the key columns of a result: those before its first measure."""
     return list(itertools.takewhile(lambda name: measure(name) is None, columns))
 
 
-def paired(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: Sequence[str]) -> list[Group]:
+def pair_results(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: Sequence[str]) -> list[Group]:
     """Add both results up over the keys, and put them side by side; people and matters are the same by id."""
-    ids = identity(keys)
+    ids = identifying_keys(keys)
     found: dict[tuple[Any, ...], Group] = {}
     for end, name in enumerate(ENDS):
         rows = tables[name].to_pylist()
-        refuse_repeated(rows, name, identity(own_keys(tables[name].column_names)))
+        refuse_repeated(rows, name, identifying_keys(key_columns(tables[name].column_names)))
         for row in rows:
             group = found.setdefault(tuple(row[key] for key in ids), Group({}, dict.fromkeys(columns, (0.0, 0.0))))
             # The later name, if one has changed.
@@ -111,7 +111,7 @@ def paired(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: Sequenc
     return list(found.values())
 
 
-def identity(keys: Sequence[str]) -> list[str]:
+def identifying_keys(keys: Sequence[str]) -> list[str]:
     """Leave out the names and labels of ids."""
     return [name for name in keys if not (name.endswith(("_name", "_label")) and _id_of(name) in keys)]
 
@@ -134,7 +134,7 @@ def refuse_repeated(rows: Sequence[Mapping[str, Any]], name: str, ids: Sequence[
 def result_frame(like: Frame, rows: Sequence[Mapping[str, Any]], types: Mapping[str, pa.DataType]) -> Frame:
     """Make a frame of rows, of the engine of `like`, with these columns in this order."""
     table = pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in types.items()})
-    return in_memory(like, table)
+    return eager_from_arrow(like, table)
 
 
 def key_types(tables: Mapping[str, pa.Table], keys: Sequence[str]) -> dict[str, pa.DataType]:
@@ -159,7 +159,7 @@ class FiguresByPeriod:
         self._summable = found.adds_up and bool(analyses_of_period(found.name))
         self._labels: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._rows: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
-        ids = identity(keys)
+        ids = identifying_keys(keys)
         for label in sorted(tables):
             rows = tables[label].to_pylist()
             refuse_repeated(rows, f"results[{label!r}]", ids)
@@ -168,12 +168,12 @@ class FiguresByPeriod:
 
     def rows(self, periods: Sequence[str]) -> Iterator[dict[str, Any]]:
         """Return a row a key and period."""
-        unit, a_year = UNITS[self._measure.unit], A_YEAR[self._time]
+        unit, a_year = UNITS[self._measure.unit], PERIODS_PER_YEAR[self._time]
         keys = sorted(self._labels.items(), key=lambda item: [(v is None, str(v)) for v in reversed(item[1].values())])
         for key, labels in keys:
             for label in periods:
-                now, before, year_ago = (self._value(key, earlier(label, back)) for back in (0, 1, a_year))
-                trailing = self._trailing(key, [earlier(label, back) for back in range(a_year)])
+                now, before, year_ago = (self._value(key, earlier_period(label, back)) for back in (0, 1, a_year))
+                trailing = self._trailing(key, [earlier_period(label, back) for back in range(a_year)])
                 figures = (now, before, now - before, year_ago, now - year_ago, trailing)
                 named = {f"{name}_{unit}": each for name, each in zip(COLUMNS, figures, strict=True)}
                 yield {**labels, self._time: int(label) if self._time == "year" else label, **named}
@@ -212,7 +212,7 @@ def periods_as_columns(
     ]
 
 
-def earlier(label: str, back: int) -> str:
+def earlier_period(label: str, back: int) -> str:
     """Return the label of an earlier period of the same kind."""
     if "Q" in label:
         number = int(label[:4]) * 4 + int(label[-1]) - 1 - back

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from billframes._names import closest
-from billframes.analysis.column_types import IDS, ITEM
+from billframes.analysis.column_types import IDS, ITEM_ID
 from billframes.analysis.explanation import Explanation
-from billframes.analysis.metrics import SHARED, Measure, bucket, of_period
+from billframes.analysis.metrics import SHARED, Measure, bucket_measure, period_measure
 from billframes.errors import ParameterError
 
 __all__ = [
@@ -62,7 +62,7 @@ class TableSpec:
         analysis, in its order.
     without : tuple of str
         Measures of the analysis that are not shown if `columns` is empty.
-    where_there : tuple of str
+    optional : tuple of str
         Those of `columns` that only some results have; one column at least must be there. Of several rows that all
         lack it, such a column is not shown.
     brief : tuple of str
@@ -79,7 +79,7 @@ class TableSpec:
     title: str
     columns: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    where_there: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
     brief: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     cents: bool = False
@@ -110,7 +110,7 @@ class ChartSpec:
         Columns of a small result.
     gives : (list of str, str)
         The words and the title of the example's chart.
-    where_any : tuple of str
+    unless_zero : tuple of str
         Those of `columns` that are drawn only if the result has some.
     mark : str
         A column drawn as a mark over the bars; empty if there is none.
@@ -122,7 +122,7 @@ class ChartSpec:
         A column which, if it is all missing, changes the chart to what `instead` says.
     instead : mapping of str to object
         Other values of these parameters.
-    where_there : tuple of str
+    optional : tuple of str
         Those of `columns` that only some results have; one at least must be there.
     ends : tuple of (str, str)
         The measures at both ends of a waterfall; of several pairs, the first that is there.
@@ -136,14 +136,14 @@ class ChartSpec:
     example: Mapping[str, list[Any]]
     gives: tuple[list[str], str]
     more: str = ""
-    where_any: tuple[str, ...] = ()
+    unless_zero: tuple[str, ...] = ()
     legend: Mapping[str, str] = field(default_factory=dict)
     mark: str = ""
     darkest_first: bool = False
     age: tuple[str, ...] = ()
     hidden: str = ""
     instead: Mapping[str, Any] = field(default_factory=dict)
-    where_there: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
     ends: tuple[tuple[str, str], ...] = ()
 
 
@@ -225,7 +225,7 @@ class RecordsSpec:
     @property
     def key(self) -> str:
         """The column that identifies a record, as a key of the analysis."""
-        return IDS[self.frames[0]] if len(self.frames) == 1 else ITEM
+        return IDS[self.frames[0]] if len(self.frames) == 1 else ITEM_ID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -355,7 +355,12 @@ def analyses_of_period(name: str) -> tuple[str, ...]:
 @functools.cache
 def measures() -> dict[str, Measure]:
     """Collect the measures of all results, by their column."""
-    own = {column.name: column for each in analyses().values() for column in each.columns if not bucket(column.name)}
+    own = {
+        column.name: column
+        for each in analyses().values()
+        for column in each.columns
+        if not bucket_measure(column.name)
+    }
     return own | SHARED
 
 
@@ -369,4 +374,4 @@ def measure(name: str) -> Measure | None:
     ('31–60 days', 'hours')
     >>> measure("client_name")
     """
-    return (bucket(name) or of_period(name) or measures().get(name)) if isinstance(name, str) else None
+    return (bucket_measure(name) or period_measure(name) or measures().get(name)) if isinstance(name, str) else None

@@ -17,14 +17,14 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.activity import Activity, activity_of_matters, as_midnight
 from billframes.analysis.aging import aging
-from billframes.analysis.arguments import read_date, resolve_users, whole_number
+from billframes.analysis.arguments import read_date, read_whole_number, resolve_users
 from billframes.analysis.column_types import Frame
-from billframes.analysis.engine import from_arrow, in_memory, join_by_id, sum_by, to_dicts
+from billframes.analysis.engine import eager_from_arrow, from_arrow, join_by_id, sum_by, to_dicts
 from billframes.analysis.expressions import RESIDUE, midnight, or_nan, value_at_rates
 from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.guards import already_checked
+from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import UNASSIGNED
-from billframes.analysis.metrics import Measure, shared
+from billframes.analysis.metrics import Measure, shared_measures
 from billframes.analysis.partial_frames import warn_of_partial_frames
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.wip import wip
@@ -170,7 +170,7 @@ def stale(
     """
     day = read_date(as_of, "as_of")
     for name, value in (("wip_days", wip_days), ("idle_days", idle_days)):
-        whole_number(value, name, "days")
+        read_whole_number(value, name, "days")
     natives: dict[str, Any] = {
         "time_entries": time_entries,
         "expenses": expenses,
@@ -181,13 +181,13 @@ def stale(
     }
     frames = from_native(**natives)
     resolved = resolve_users(settings, frames)
-    with already_checked(natives, frames):
+    with skip_checks(natives, frames):
         firm, fees = _asked(natives, frames, day, wip_days, resolved)
     given = {name: native for name, native in natives.items() if name != "users"}
     warn_of_partial_frames("stale", given, frames, "matters can look idle that are not, and amounts are of a part only")
     rows = [*firm.old_work(), *firm.archived(), *firm.idle(idle_days), *firm.open_fees(fees)]
     table = pa.Table.from_pylist(sorted(rows, key=_place), pa.schema(_SCHEMA))
-    return cast("IntoFrameT", to_native(in_memory(frames["time_entries"], table), time_entries))
+    return cast("IntoFrameT", to_native(eager_from_arrow(frames["time_entries"], table), time_entries))
 
 
 @dataclass(slots=True)
@@ -373,14 +373,14 @@ ANALYSIS = Analysis(
         Measure("since", "Since", "date", "The day from which the days count."),
         Measure("days_since", "Days since", "count", "Days from then on."),
         Measure("open_amount", "Open", "money", "What is open: work in progress, receivables or the fee."),
-        *shared("hours"),
+        *shared_measures("hours"),
         Measure("effort_amount", "Effort", "money", "Hours linked to the fixed fee at standard rates."),
-        *shared("last_work_date", "last_invoice_date"),
+        *shared_measures("last_work_date", "last_invoice_date"),
     ),
     table=TableSpec(
         title="Stale work and matters",
         without=("finding",),
-        where_there=("effort_amount",),
+        optional=("effort_amount",),
         brief=("days_since", "open_amount", "hours", "last_work_date"),
         keys=("finding", "matter_name", "client_name", "responsible_name"),
         adds_up=False,

@@ -17,12 +17,12 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._messages import warn
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import ITEM_FILTERS, need_period
-from billframes.analysis.engine import collect, in_memory, sum_by, to_arrow
+from billframes.analysis.engine import collect, eager_from_arrow, sum_by, to_arrow
 from billframes.analysis.expressions import day_number, in_period, null_column
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By, Key
-from billframes.analysis.metrics import Measure, divided, shared, summed
+from billframes.analysis.metrics import Measure, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
@@ -185,7 +185,7 @@ def timekeeping_lag(
     grouping = Grouping.of(by, frames, settings)
     groups, types = _groups(_histogram(frames["time_entries"], grouping, period), grouping)
     _warn_of_unknown(groups)
-    made = in_memory(frames["time_entries"], _table(groups, types))
+    made = eager_from_arrow(frames["time_entries"], _table(groups, types))
     return cast("IntoFrameT", to_native(grouping.finish(made, _COLUMNS), time_entries))
 
 
@@ -260,21 +260,21 @@ ANALYSIS = Analysis(
     left_out=("entries without `created_at`: in `unknown_entries`",),
     cannot_tell=("later changes: only the first entry of the time counts", "time noted on paper before"),
     columns=(
-        *shared("entries"),
+        *shared_measures("entries"),
         Measure(
             "median_lag_days", "Median lag", "days", "Half of the entries came at most so many days after the work."
         ),
         Measure(
             "p90_lag_days", "90th percentile", "days", "Nine in ten entries came at most so many days after the work."
         ),
-        summed("same_day_entries", "Same day", "count", "Entered on the day of the work or before it."),
-        divided("same_day_ratio", "Same day share", "same_day_entries / entries", "Same day ÷ entries."),
-        summed("next_day_entries", "By the next day", "count", "Entered at most a day after the work."),
-        divided("next_day_ratio", "Next day share", "next_day_entries / entries", "By the next day ÷ entries."),
-        summed("late_entries", "Late", "count", "Entered more than 7 days after the work."),
-        divided("late_ratio", "Late share", "late_entries / entries", "Late ÷ entries."),
-        summed("future_dated_entries", "Future-dated", "count", "Entered before the day of the work."),
-        summed("unknown_entries", "Of unknown time", "count", "Entries whose time of entry is not known."),
+        sum_measure("same_day_entries", "Same day", "count", "Entered on the day of the work or before it."),
+        ratio_measure("same_day_ratio", "Same day share", "same_day_entries / entries", "Same day ÷ entries."),
+        sum_measure("next_day_entries", "By the next day", "count", "Entered at most a day after the work."),
+        ratio_measure("next_day_ratio", "Next day share", "next_day_entries / entries", "By the next day ÷ entries."),
+        sum_measure("late_entries", "Late", "count", "Entered more than 7 days after the work."),
+        ratio_measure("late_ratio", "Late share", "late_entries / entries", "Late ÷ entries."),
+        sum_measure("future_dated_entries", "Future-dated", "count", "Entered before the day of the work."),
+        sum_measure("unknown_entries", "Of unknown time", "count", "Entries whose time of entry is not known."),
     ),
     table=TableSpec(
         title="Days from work to entry",

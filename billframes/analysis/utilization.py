@@ -15,14 +15,14 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes._names import joined
-from billframes.analysis.arguments import bounded_period, choice, read_date
-from billframes.analysis.capacity import warn_of_no_holidays
+from billframes.analysis.arguments import check_choice, read_bounded_period, read_date
+from billframes.analysis.capacity import warn_of_missing_holidays
 from billframes.analysis.client_hours import Options, client_hours
-from billframes.analysis.coverage import ITEM_FILTERS, need_period, people_loaded, was_cut
+from billframes.analysis.coverage import ITEM_FILTERS, has_removed_rows, need_period, people_loaded
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
-from billframes.analysis.metrics import Measure, divided, shared, summed
+from billframes.analysis.metrics import Measure, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
@@ -139,16 +139,16 @@ def utilization(
     0       Ada        138.0         132.0           176.0         0.75
     1       Ben          0.0           0.0           176.0         0.00
     """
-    first, last = bounded_period(start, end, "utilization")
+    first, last = read_bounded_period(start, end, "utilization")
     last = last if as_of is None else min(last, read_date(as_of, "as_of"))
-    choice(roster, "roster", ("timekeepers", "active"))
+    check_choice(roster, "roster", ("timekeepers", "active"))
     frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
     grouping = Grouping.of(by, frames, settings)
     # Capacity is that of the people whose entries were loaded.
     if (loaded := people_loaded(time_entries)) is not None and "users" in frames:
         frames["users"] = frames["users"].filter(C("user_id").is_in(loaded))
     _check_load(time_entries, users, grouping, Period(first, last))
-    warn_of_no_holidays(grouping.settings, first, last)
+    warn_of_missing_holidays(grouping.settings, first, last)
     options = Options(Period(first, last), include_fixed_fee, include_probono, roster == "active")
     rows = client_hours(frames["time_entries"], frames.get("users"), grouping, options)
     return cast("IntoFrameT", to_native(rows, time_entries))
@@ -156,7 +156,7 @@ def utilization(
 
 def _check_load(time_entries: Any, users: Any, grouping: Grouping, period: Period) -> None:
     """Refuse or warn if hours were left out that belong to the capacity that they are divided by."""
-    divided = grouping.personal
+    divided = grouping.capacity_known
     filters = getattr(load_info(users), "arguments", {}) if divided else {}
     if filters:
         named = joined([f"{name}=" for name in filters])
@@ -166,7 +166,7 @@ def _check_load(time_entries: Any, users: Any, grouping: Grouping, period: Perio
             IncompleteDataWarning,
         )
     need_period("utilization", {"time_entries": time_entries}, period, ("user_id",) if divided else ITEM_FILTERS)
-    if divided and was_cut(time_entries) and not was_cut(users):
+    if divided and has_removed_rows(time_entries) and not has_removed_rows(users):
         warn(
             "utilization: rows of time_entries were taken away after it was loaded, but the capacity is that of "
             "everyone on the roster, so the ratio can be too low. Load time_entries with user_id=, or pass as users= "
@@ -227,28 +227,30 @@ ANALYSIS = Analysis(
         "Time that was never recorded, and entries that were deleted.",
     ),
     columns=(
-        *shared("billable_hours", "fixed_fee_hours"),
-        summed(
+        *shared_measures("billable_hours", "fixed_fee_hours"),
+        sum_measure(
             "non_billable_hours",
             "Non-billable hours",
             "hours",
             "Hours of non-billable time, internal matters included.",
         ),
-        summed(
+        sum_measure(
             "unknown_hours",
             "Hours of unknown type",
             "hours",
             "Hours of entries whose billing type is missing or unknown.",
         ),
-        *shared("total_hours"),
-        summed("client_hours", "Client hours", "hours", "Billable and fixed-fee hours, except on internal matters."),
-        summed(
+        *shared_measures("total_hours"),
+        sum_measure(
+            "client_hours", "Client hours", "hours", "Billable and fixed-fee hours, except on internal matters."
+        ),
+        sum_measure(
             "capacity_hours",
             "Available hours",
             "hours",
             "Working days × hours a day, less leave and days not employed.",
         ),
-        divided(
+        ratio_measure(
             "utilization",
             "Utilization",
             "client_hours / capacity_hours",
@@ -273,7 +275,7 @@ ANALYSIS = Analysis(
             below="corrections exceed the client hours",
             above="more client hours than the target",
         ),
-        summed(
+        sum_measure(
             "idle_capacity_hours",
             "Idle hours",
             "hours",
@@ -293,7 +295,7 @@ ANALYSIS = Analysis(
             ),
             *("target_hours", "pace"),
         ),
-        where_there=("idle_capacity_hours", "target_hours", "pace"),
+        optional=("idle_capacity_hours", "target_hours", "pace"),
         brief=(
             "client_hours",
             "non_billable_hours",

@@ -10,14 +10,14 @@ from typing import cast
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.arguments import bucket_names, matter_types_of, read_date
+from billframes.analysis.arguments import bucket_names, read_date, read_matter_types
 from billframes.analysis.column_types import ITEMS, column_names
 from billframes.analysis.coverage import need_open_on, warn_of_later_day
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import called_by_another
 from billframes.analysis.keys import By
-from billframes.analysis.metrics import Measure, buckets, shared, summed
+from billframes.analysis.metrics import Measure, bucket_measures, shared_measures, sum_measure
 from billframes.analysis.open_items import Options, open_items
 from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
@@ -145,7 +145,7 @@ def wip(
         0-30  31-60  total  unbilled_amount  prebill_amount  hours
     0  350.0  600.0  950.0            350.0           600.0    3.0
     """
-    day, names, types = read_date(as_of, "as_of"), bucket_names(buckets, 0), matter_types_of(matter_types)
+    day, names, types = read_date(as_of, "as_of"), bucket_names(buckets, 0), read_matter_types(matter_types)
     frames = from_native(
         time_entries=time_entries,
         expenses=expenses,
@@ -193,8 +193,8 @@ ANALYSIS = Analysis(
         "Work of a past day that was since changed or deleted, or entered later: it is as loaded.",
     ),
     columns=(
-        *buckets("0-30", "31-60", "61-90", "91+"),
-        *shared(
+        *bucket_measures("0-30", "31-60", "61-90", "91+"),
+        *shared_measures(
             "total",
             "unbilled_amount",
             "prebill_amount",
@@ -206,13 +206,13 @@ ANALYSIS = Analysis(
             "fixed_fee_hours",
         ),
         Measure("oldest_date", "Oldest", "date", "Date of the oldest item."),
-        summed(
+        sum_measure(
             "unpriced_hours",
             "Hours without amount",
             "hours",
             "Billable hours whose worth no amount shows; no money has them.",
         ),
-        *shared("contingent_amount"),
+        *shared_measures("contingent_amount"),
     ),
     table=TableSpec(
         title="Work in progress by age",
@@ -220,7 +220,7 @@ ANALYSIS = Analysis(
             *(BUCKETS, "total", "unbilled_amount", "prebill_amount", "unknown_amount", "contingent_amount", "hours"),
             *("unpriced_hours", "oldest_date"),
         ),
-        where_there=("unknown_amount", "contingent_amount", "unpriced_hours"),
+        optional=("unknown_amount", "contingent_amount", "unpriced_hours"),
         brief=(BUCKETS, "total", "unbilled_amount", "prebill_amount"),
     ),
     chart=ChartSpec(

@@ -19,9 +19,9 @@ from billframes.analysis.engine import join_by_id
 from billframes.analysis.expressions import as_float, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import already_checked
+from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import UNKNOWN, By, Key, names_in
-from billframes.analysis.metrics import Measure, divided, shared, summed
+from billframes.analysis.metrics import Measure, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.realization import realization
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
@@ -184,7 +184,7 @@ def write_downs(
     keys = [name for name in names if name not in _SIZE_NAMES]
     grouping = Grouping.of(keys, frames, settings)
     asked: dict[str, Any] = {"start": start, "end": end, "matter_types": matter_types, "settings": settings}
-    with already_checked(natives, frames):
+    with skip_checks(natives, frames):
         of_invoices = realization(**natives, **asked, by=[*keys, "invoice_id"], discounts=discounts)
     rows = as_arrow(nw.from_native(of_invoices)).select(*dict.fromkeys([*grouping.columns, "invoice_id"]), *_OF_INVOICE)
     if len(keys) < len(names):
@@ -259,25 +259,27 @@ ANALYSIS = Analysis(
         "Write-offs after the invoice: they look like payments.",
     ),
     columns=(
-        *shared("worked_amount", "billed_amount", "write_down_amount", "share", "running_share"),
-        divided("write_down_ratio", "Write-down ratio", "write_down_amount / worked_amount", "Write-down ÷ worth."),
-        summed(
+        *shared_measures("worked_amount", "billed_amount", "write_down_amount", "share", "running_share"),
+        ratio_measure(
+            "write_down_ratio", "Write-down ratio", "write_down_amount / worked_amount", "Write-down ÷ worth."
+        ),
+        sum_measure(
             "write_up_amount",
             "Write-ups",
             "money",
             "What invoices bill above the worth of the work; the write-down is net of it.",
         ),
-        summed(
+        sum_measure(
             "no_time_amount",
             "On no time",
             "money",
             "The part of the write-down on invoices without time: credit notes and reduced fixed fees.",
         ),
-        *shared("invoices"),
+        *shared_measures("invoices"),
         Measure(
             "written_down_invoices", "Invoices written down", "count", "Those with a write-down of at least a cent."
         ),
-        *shared("unknown_amount", "left_out_amount", "left_out_billed_amount"),
+        *shared_measures("unknown_amount", "left_out_amount", "left_out_billed_amount"),
     ),
     table=TableSpec(
         title="Write-downs",

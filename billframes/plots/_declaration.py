@@ -18,7 +18,7 @@ from billframes._names import joined
 from billframes._show import MISSING, format_number
 from billframes._suggestions import suggesting
 from billframes.analysis.metrics import BUCKET
-from billframes.analysis.result_rows import Rows, rows_of, there_or_first, total_of
+from billframes.analysis.result_rows import ResultRows, present_columns, read_result, total_of
 from billframes.analysis.spec import ChartSpec, analyses, measure
 from billframes.errors import MissingColumnError
 from billframes.plots.axes import hours, money, percent
@@ -91,7 +91,7 @@ class Chart(ChartSpec):
         words = [found[1] for text in self.words for found in _FIELD.finditer(text)]
         more = dataclasses.replace(self, **self.instead, hidden="", instead={}).needs if self.instead else []
         names = [*filter(None, [self.mark]), *self.columns, *words, *more]
-        return [name for name in dict.fromkeys(names) if name not in self.where_there]
+        return [name for name in dict.fromkeys(names) if name not in self.optional]
 
     @property
     def doc(self) -> str:
@@ -122,21 +122,21 @@ class Chart(ChartSpec):
 
     def draw(self, result: Any, ax: Axes | None, currency: str = "") -> Axes:
         """Draw a result."""
-        needs = self.needs or there_or_first(result, self.where_there)
-        rows = rows_of(result, needs, self.analysis)
+        needs = self.needs or present_columns(result, self.optional)
+        rows = read_result(result, needs, self.analysis)
         buckets = self._buckets(rows.frame)
-        drawn = dict.fromkeys([*needs, *buckets, *(name for name in self.where_there if name in rows.frame)])
+        drawn = dict.fromkeys([*needs, *buckets, *(name for name in self.optional if name in rows.frame)])
         numbers = {name: rows.frame[name].astype("float64") for name in drawn}
         rows = dataclasses.replace(rows, frame=rows.frame.assign(**numbers))
         hides = self.hidden and not rows.frame[self.hidden].notna().any()
         told = dataclasses.replace(self, **self.instead) if hides else self
         return KINDS[self.kind](told._drawn(rows, buckets, currency), ax)
 
-    def _drawn(self, rows: Rows, buckets: Mapping[str, str], currency: str) -> Drawn:
+    def _drawn(self, rows: ResultRows, buckets: Mapping[str, str], currency: str) -> Drawn:
         columns = buckets or {
             name: self._title(name)
             for name in self._of_one_unit(rows.frame)
-            if name not in self.where_any or rows.frame[name].fillna(0.0).any()
+            if name not in self.unless_zero or rows.frame[name].fillna(0.0).any()
         }
         kind = _unit(next(iter(columns)))
         unit, axis = _AXES[kind], axis_title(kind, currency)
@@ -153,7 +153,7 @@ class Chart(ChartSpec):
 
     def _of_one_unit(self, frame: pd.DataFrame) -> list[str]:
         """Return the columns that are there, of those that only some results have; one axis has one unit."""
-        if not self.where_there:
+        if not self.optional:
             return list(self.columns)
         there = [name for name in self.columns if name in frame]
         return [name for name in there if _unit(name) == _unit(there[0])]

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
 from billframes._show import format_number
-from billframes.analysis.result_rows import Rows
+from billframes.analysis.result_rows import ResultRows
 from billframes.analysis.spec import measure
 from billframes.plots.axes import DARK, INK, MUTED, PALE, RAMP, SIZE, axes_for, finish, legend, shortened
 
@@ -31,7 +31,7 @@ class Drawn:
 
     Parameters
     ----------
-    rows : Rows
+    rows : ResultRows
         With numbers as floats.
     columns : mapping of str to str
         The columns drawn, in order, and what the legend calls them.
@@ -53,7 +53,7 @@ class Drawn:
         The figures before the first step of a waterfall and after its last.
     """
 
-    rows: Rows
+    rows: ResultRows
     columns: Mapping[str, str]
     words: Sequence[str]
     title: str

@@ -14,9 +14,9 @@ from typing import Literal
 import pandas as pd
 
 from billframes._show import MISSING, change, format_number, long_date, month_name
-from billframes.analysis.capacity import prorated
+from billframes.analysis.capacity import prorated_targets
 from billframes.analysis.checked_frames import collect_warnings
-from billframes.analysis.metrics import Measure, divided, summed
+from billframes.analysis.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.spec import measure, measures
 from billframes.report.html import Cell, is_outside, outside_notes, unit_of
 from billframes.report.month import LEAST_HOURS, YEAR, Month
@@ -116,7 +116,7 @@ _OVERDUE_SHARE = Measure(
     below="credits exceed what is overdue",
     above="credits that are not due reduce the whole",
 )
-_NOT_FINAL = summed(
+_NOT_FINAL = sum_measure(
     "not_final_amount",
     "of which on no final invoice yet",
     "money",
@@ -259,14 +259,14 @@ def month_targets(month: Month, what: Literal["hours", "fees"]) -> Targets:
     for end, first, words in names:
         amounts = _reached(month, what, first)
         rows[f"reached{end}"] = [float(amounts.get(each, 0.0)) for each in ids]
-        goals = prorated(settings, what, first, month.last)
+        goals = prorated_targets(settings, what, first, month.last)
         rows[f"target{end}"] = [goals[each] for each in ids]
         rows[f"pace{end}"] = rows[f"reached{end}"] / rows[f"target{end}"].where(rows[f"target{end}"] > 0)
         later = ", year to date" if end else ""
         columns += [
-            summed(f"reached{end}", f"{reached}{later}", unit, f"{reached} {words}."),
-            summed(f"target{end}", f"Target{later}", unit, f"The target, prorated by working days, {words}."),
-            divided(f"pace{end}", f"Pace{later}", f"reached{end} / target{end}", "Reached ÷ target."),
+            sum_measure(f"reached{end}", f"{reached}{later}", unit, f"{reached} {words}."),
+            sum_measure(f"target{end}", f"Target{later}", unit, f"The target, prorated by working days, {words}."),
+            ratio_measure(f"pace{end}", f"Pace{later}", f"reached{end} / target{end}", "Reached ÷ target."),
         ]
     rows = rows.sort_values("pace", ascending=False, kind="stable", ignore_index=True)
     if what == "fees":

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from billframes._show import format_number, month_name, rounded
-from billframes.analysis.checked_frames import remembered
+from billframes.analysis.checked_frames import share_checks
 from billframes.report import report_tables
 from billframes.report.month import Month
 from billframes.report.report_tables import ReportTable
@@ -54,7 +54,7 @@ def key_points(month: Month) -> list[Point]:
     """Return the key points, the largest first, at most five."""
     if month.is_empty:
         return []
-    with remembered():
+    with share_checks():
         found = [point for rule in _RULES for point in rule(month)]
     return sorted(found, key=lambda point: -point.size)[:MOST]
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from billframes import plots
 from billframes._show import format_number, long_date, month_name, short_date
-from billframes.analysis.explain import plain
+from billframes.analysis.explain import plain_words
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import analyses
 from billframes.config.firm import describe_settings
@@ -170,7 +170,7 @@ def _list(month: Month, table: ReportTable, top: int, empty: str, noun: str) -> 
 def _summary_of(table: ReportTable) -> str:
     """Return a note that says what the analysis of the table does."""
     analysis = analyses()[table.analysis]
-    summary = plain(analysis.summary, analysis)
+    summary = plain_words(analysis.summary, analysis)
     return f"This table {summary.removeprefix('It ')}" if summary.startswith("It ") else summary
 
 

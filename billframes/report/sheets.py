@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from billframes._show import long_date
-from billframes.analysis.explain import plain
+from billframes.analysis.explain import plain_words
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import Analysis, analyses, measure, measures
 from billframes.report import footnotes, report_tables
@@ -144,7 +144,7 @@ def _definitions(analysis: Analysis) -> Iterator[str]:
         # Readers could mistake an example's figures for the firm's.
         if heading == "Example":
             continue
-        sentences = (plain(text, analysis) for text in texts)
+        sentences = (plain_words(text, analysis) for text in texts)
         yield from (_sentence(_OPENINGS.get(heading, ""), text) for text in sentences if text)
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 
 from billframes._export import excel_text
 from billframes._version import __version__
-from billframes.analysis.checked_frames import remembered
+from billframes.analysis.checked_frames import share_checks
 from billframes.analysis.metrics import PRICED, UNITS, Measure
 from billframes.config.firm import describe_settings
 from billframes.errors import ConfigError
@@ -104,7 +104,7 @@ def workbook(
     check_writer()
     import xlsxwriter
 
-    with remembered():
+    with share_checks():
         tables = sheets(month, narratives=narratives)
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, WRITER_OPTIONS) as book:

@@ -12,7 +12,7 @@ import pandas as pd
 from billframes._show import short_date
 from billframes._suggestions import suggesting_method
 from billframes.analysis.metrics import BUCKET, PERIOD, PRICED, Measure, title_of_key
-from billframes.analysis.result_rows import Rows, rows_of, there_or_first, total_of
+from billframes.analysis.result_rows import ResultRows, present_columns, read_result, total_of
 from billframes.analysis.spec import BUCKETS, PERIODS, TableSpec, analyses, measure
 from billframes.errors import ParameterError
 
@@ -97,11 +97,11 @@ class TableOf(TableSpec):
         words = analyses()[self.analysis]
         return in_words(words.formula, words.measure)
 
-    def _read(self, result: Any) -> Rows:
-        needs = [name for name in self.columns if name not in {BUCKETS, PERIODS, *self.where_there}]
+    def _read(self, result: Any) -> ResultRows:
+        needs = [name for name in self.columns if name not in {BUCKETS, PERIODS, *self.optional}]
         # Of columns that are all of some results only, one tells that the frame is a result.
-        needs = needs or there_or_first(result, self.where_there)
-        return rows_of(result, needs, self.analysis, "table")
+        needs = needs or present_columns(result, self.optional)
+        return read_result(result, needs, self.analysis, "table")
 
     def _keys_of(self, frame: pd.DataFrame) -> list[str]:
         """Return the declared keys that a result has; none if it is grouped by something else."""
@@ -127,7 +127,7 @@ class TableOf(TableSpec):
     def _is_known(self, name: str, frame: pd.DataFrame, below: dict[str, Any] | None) -> bool:
         """Tell whether a column has a figure; of those that all results have, dashes are shown, too."""
         known = frame[name].notna().any() or pd.notna((below or {}).get(name))
-        return bool(known) or len(frame) < 2 or name not in self.where_there
+        return bool(known) or len(frame) < 2 or name not in self.optional
 
     def _total(self, frame: pd.DataFrame, total: Any) -> dict[str, Any] | None:
         if total is False:
@@ -147,7 +147,7 @@ if not TYPE_CHECKING:
     TableOf.__call__ = suggesting_method(TableOf.__call__)
 
 
-def _cells(rows: Rows, keys: list[str], shown: list[Measure], below: dict[str, Any] | None) -> pd.DataFrame:
+def _cells(rows: ResultRows, keys: list[str], shown: list[Measure], below: dict[str, Any] | None) -> pd.DataFrame:
     """Put the keys as text and the measures as they are side by side, the total as the last row."""
     names = {key: [_text(value) for value in rows.frame[key]] for key in keys} or {"": rows.labels}
     cells = pd.DataFrame({**names, **{each.name: rows.frame[each.name].astype(object) for each in shown}}, dtype=object)

@@ -14,7 +14,7 @@ import warnings
 import pandas as pd
 
 from billframes._show import long_date
-from billframes.analysis.checked_frames import CheckedFrames, remembered
+from billframes.analysis.checked_frames import CheckedFrames, share_checks
 from billframes.analysis.keys import By
 from billframes.analysis.result_rows import total_of
 from billframes.analysis.spec import Analysis
@@ -137,7 +137,7 @@ class FilteredBook:
         """
         key = repr((analysis.name, by))
         if key not in self._results:
-            with warnings.catch_warnings(record=True) as caught, remembered(self._books.checked):
+            with warnings.catch_warnings(record=True) as caught, share_checks(self._books.checked):
                 warnings.simplefilter("always")
                 found = calculate(self.frames, (self.start, self.end), analysis, by)
             self._results[key] = found, caught

@@ -7,7 +7,7 @@ import functools
 
 import pandas as pd
 
-from billframes.analysis.column_types import IDS, ITEM
+from billframes.analysis.column_types import IDS, ITEM_ID
 from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.loading.enrich import join_details
@@ -76,15 +76,17 @@ class FilteredFrames:
         # Expenses have no billing type, for example, so none of them pass a filter on it.
         has_columns = set(self.state.criteria) <= set(filters.columns)
         items = filters.frame(self.state) if has_columns else filters.data.iloc[:0]
-        return items.assign(**{ITEM: items[IDS[name]]})
+        return items.assign(**{ITEM_ID: items[IDS[name]]})
 
     def items(self, name: str) -> pd.DataFrame:
         """Return the time entries, expenses or fixed fees that pass; analyses join the details that they need."""
         if name not in self._items:
             whole = getattr(self.book, name)
             # Without filters no details are needed.
-            items = self.items_with_details(name) if self.state.criteria else whole.assign(**{ITEM: whole[IDS[name]]})
-            self._items[name] = as_whole(items[[*(column for column in whole if column in items), ITEM]])
+            items = (
+                self.items_with_details(name) if self.state.criteria else whole.assign(**{ITEM_ID: whole[IDS[name]]})
+            )
+            self._items[name] = as_whole(items[[*(column for column in whole if column in items), ITEM_ID]])
         return self._items[name]
 
     def of_clients(self, name: str) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from billframes.analysis import guards, utilization
-from billframes.analysis.checked_frames import CheckedFrames, remembered
+from billframes.analysis.checked_frames import CheckedFrames, share_checks
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def test_each_analysis_warns_and_counts_alike(columns, looked):
     frame = entries(**columns)
     alone = asked(frame)
     assert bool(alone[1]) == bool(columns)
-    with remembered(CheckedFrames()):
+    with share_checks(CheckedFrames()):
         assert repr([asked(frame), asked(frame)]) == repr([alone, alone])
-    # Alone, and once for both: what was looked through elsewhere is not remembered.
+    # Alone, and once for both: what was looked through elsewhere is not share_checks.
     assert looked == ["time_entries"] * 2
 
 
@@ -63,13 +63,13 @@ def test_repeated_rows_are_said_each_time(looked):
     frame = pd.concat([entries(), entries().head(1)], ignore_index=True)
     alone = asked(frame)
     assert "t1" in alone[1][0]
-    with remembered(CheckedFrames()):
+    with share_checks(CheckedFrames()):
         assert [asked(frame), asked(frame)] == [alone, alone]
 
 
 def test_a_frame_that_is_gone_is_forgotten():
     memory = CheckedFrames()
-    with remembered(memory):
+    with share_checks(memory):
         for hours in (1.0, 2.0):
             rows, _said = asked(entries(hours=[hours, hours]))
             assert sum(row["client_hours"] for row in rows) == 2 * hours

@@ -12,7 +12,7 @@ import pytest
 
 import billframes as bf
 import billframes.analysis as analyses
-from billframes.analysis.metrics import SHARED, UNITS, bucket
+from billframes.analysis.metrics import SHARED, UNITS, bucket_measure
 from billframes.analysis.result_rows import total_of
 from billframes.analysis.spec import analyses as declared_analyses, measure, measures
 from billframes.schema import resources
@@ -59,7 +59,7 @@ def test_a_column_is_declared_once_and_a_title_of_its_own_changes_nothing_else()
     named = dict(SHARED)
     for analysis in declared_analyses().values():
         for each in analysis.columns:
-            first = each if bucket(each.name) else named.setdefault(each.name, each)
+            first = each if bucket_measure(each.name) else named.setdefault(each.name, each)
             assert first is each or each.title != first.title, f"{each.name} of {analysis.name}"
             assert replace(each, title=first.title, meaning=first.meaning) == first
     assert named.keys() <= measures().keys()

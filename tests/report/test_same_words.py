@@ -18,7 +18,7 @@ from bs4 import BeautifulSoup
 import billframes as bf
 from billframes import report
 from billframes._show import MISSING, format_number, month_name
-from billframes.analysis.checked_frames import remembered
+from billframes.analysis.checked_frames import share_checks
 from billframes.analysis.metrics import BUCKET
 from billframes.analysis.spec import analyses
 from billframes.report import prebill_sheets, sections, workbook as writing
@@ -280,7 +280,7 @@ def test_the_day_of_the_data_is_that_of_the_firms_time_zone_everywhere(month, mo
 
 @pytest.fixture(scope="module")
 def seen(month) -> list[Seen]:
-    with pytest.MonkeyPatch.context() as monkeypatch, warnings.catch_warnings(), remembered():
+    with pytest.MonkeyPatch.context() as monkeypatch, warnings.catch_warnings(), share_checks():
         # Charts are drawn from the rows of the tables, and take most of the time.
         monkeypatch.setattr(sections, "_chart", lambda *_given, **_options: "")
         monkeypatch.setattr(_tabs, "picture", lambda *_given, **_options: ("", []))

@@ -150,7 +150,7 @@ def test_a_declared_table_shows_columns_of_its_analysis(name):
     assert declared.analysis == name
     names = set(declared.columns) - {"buckets", "periods"}
     assert {each for each in names if measure(each) is None} == set()
-    assert set(declared.where_there) <= names
+    assert set(declared.optional) <= names
     assert declared.definition
 
 
