@@ -1,6 +1,6 @@
-"""Write the column tables of frames.md from the API's declaration.
+"""Write the column tables of frames.md from the declared records.
 
-`python docs/make_columns.py` after a record's declaration has changed; a test compares the page with it.
+Run `python docs/make_columns.py` after a change of a record's declaration. A test fails if the page is out of date.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from billframes.loading.convert import to_pandas
 from billframes.schema import resources
-from billframes.schema.columns import Column, schema_of
+from billframes.schema.columns import Column, arrow_schema
 from billframes.schema.records import ClientBalances, CodeSet, HealthCheckResponse
 from billframes.schema.sources import sources_of
 
@@ -25,7 +25,7 @@ UNITS = {
     "instant": "instant, UTC",
     "time": "time of day",
 }
-HEADINGS = ("column", "dtype", "unit or values", "is", "missing means", "comes with")
+HEADINGS = ("column", "dtype", "unit or values", "meaning", "a missing value means", "sent")
 
 
 def declared() -> dict[str, tuple[Column, ...]]:
@@ -57,7 +57,7 @@ def tables() -> str:
 
 
 def page(text: str) -> str:
-    """Return the page with its generated part made anew."""
+    """Return the page with its generated part replaced."""
     before, rest = text.split(BEGIN)
     return f"{before}{BEGIN}\n\n{tables()}\n\n{END}{rest.split(END)[1]}"
 
@@ -67,32 +67,36 @@ def _columns(record: type) -> tuple[Column, ...]:
 
 
 def _codes() -> tuple[Column, ...]:
-    """Return the columns of codes, which the loader puts together from three lists and the code sets."""
+    """Return the columns of codes, which the loader builds from three lists and the code sets."""
     own = {each.name: each for each in _columns(resources.CODES.record)}
     kinds = ("activity", "task", "expense")
     return (
-        Column("code_type", "enum", required=True, values=kinds, description="What the code is for."),
+        Column(
+            "code_type",
+            "enum",
+            required=True,
+            values=kinds,
+            description="The kind of work or expense that the code is for.",
+        ),
         *(own[name] for name in ("code", "label", "code_set_id")),
-        Column("code_set_label", "text", description="What the set is called.", missing="the set is not listed"),
+        Column("code_set_label", "text", description="The code set's label.", missing="the set is not listed"),
         own["parent_code"],
-        Column("parent_label", "text", description="What the heading stands for.", missing="as `parent_code`"),
+        Column("parent_label", "text", description="The heading's label.", missing="as for `parent_code`"),
         own["selectable"],
     )
 
 
 def _table(columns: Sequence[Column], has_custom_fields: bool) -> str:
-    dtypes = to_pandas(schema_of(tuple(columns)).empty_table()).dtypes
+    dtypes = to_pandas(arrow_schema(tuple(columns)).empty_table()).dtypes
     rows = [_row(column, str(dtypes[column.name]), _missing(column, columns)) for column in columns]
     if has_custom_fields:
-        rows.append(
-            ("`cf_…`", "by the field's type", "", "A custom field, one column each.", "not filled in", "`customFields`")
-        )
+        rows.append(("`cf_…`", "depends on the field", "", "A custom field.", "not filled in", "with `customFields`"))
     lines = [HEADINGS, ("---",) * len(HEADINGS), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _missing(column: Column, columns: Sequence[Column]) -> str:
-    """Say what a missing value means; of a reference's field, it is what its id's being missing means."""
+    """Return the meaning of a missing value; a reference's fields are missing for the same reason as its id."""
     if column.required:
         return "never missing"
     ids = [each for each in columns if each.name.endswith("_id") and not each.name.startswith(column.name)]
@@ -104,9 +108,10 @@ def _missing(column: Column, columns: Sequence[Column]) -> str:
 
 def _row(column: Column, dtype: str, missing: str) -> tuple[str, ...]:
     unit = ", ".join(f"`{value}`" for value in column.values) or UNITS.get(column.kind, "")
-    sources = [f"`{column.select}`"] if column.select else []
-    sources += [f"scope `{column.scope}`"] if column.scope else []
-    return (f"`{column.name}`", f"`{dtype}`", unit, column.description, missing, ", ".join(sources) or "always")
+    needs = [f"`{column.select}`"] if column.select else []
+    needs += [f"scope `{column.scope}`"] if column.scope else []
+    sent = f"with {' and '.join(needs)}" if needs else "always"
+    return (f"`{column.name}`", f"`{dtype}`", unit, column.description, missing, sent)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from billframes.loading.ids import identifier
 from billframes.loading.progress import Progress
 from billframes.loading.query_args import ListRequest
 from billframes.loading.record import Record
-from billframes.schema.columns import encode, enum_column, plain
+from billframes.schema.columns import dictionary_encode, enum_column
 from billframes.schema.resources import (
     CLIENTS,
     CUSTOM_FIELDS,
@@ -240,6 +240,6 @@ def _together(parts: list[pa.Table]) -> pa.Table:
     table = pa.concat_tables(parts)
     for place, source in enumerate(sources_of(CUSTOM_FIELDS.record)):
         if source.column.kind == "enum":
-            encoded = enum_column(encode(plain(table.column(place)).to_pylist()), source.column.values)
+            encoded = enum_column(dictionary_encode(table.column(place).to_pylist()), source.column.values)
             table = table.set_column(place, source.column.field, encoded)
     return table

@@ -89,7 +89,7 @@ class _Asking:
             return f"refused with {error.status}"
         except DecodeError:
             return "the answer can't be read"
-        came = [comes(each.brings, page.data or []) for each in resource.alternates]
+        came = [comes(each.reference, page.data or []) for each in resource.alternates]
         return None if None in came else all(came)
 
     def _few(self, request: ListRequest) -> ListBody[Any]:

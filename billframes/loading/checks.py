@@ -15,7 +15,7 @@ from billframes._messages import warn
 from billframes._names import snake_case
 from billframes.errors import DecodeError, DetailsMissingWarning, RatesHiddenWarning, UnknownValueWarning
 from billframes.loading.query_args import ListRequest
-from billframes.schema.columns import Column, plain
+from billframes.schema.columns import Column, decode_dictionary
 from billframes.schema.decode import earlier, parse_instant
 from billframes.schema.resources import Filter
 from billframes.schema.sources import Source
@@ -40,7 +40,7 @@ def check_filters(table: pa.Table, request: ListRequest) -> None:
             table, pc.fill_null(pc.greater_equal(table.column("modified_at"), mark), True), request, "modifiedSince"
         )
     for name, values in request.asked.items():
-        column = plain(table.column(snake_case(name)))
+        column = decode_dictionary(table.column(snake_case(name)))
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             fits = pc.is_in(pc.utf8_lower(column), pa.array([value.lower() for value in values], column.type))
         else:
@@ -69,7 +69,7 @@ def keep_asked(table: pa.Table, request: ListRequest) -> pa.Table:
         A row does not show whether it fits.
     """
     for name, values in request.kept.items():
-        column = plain(table.column(snake_case(name)))
+        column = decode_dictionary(table.column(snake_case(name)))
         declared = next(each for each in request.resource.filters if each.field == name)
         if declared.present_if:
             _check_present(table, column, request, declared)
@@ -99,7 +99,7 @@ def check_details(table: pa.Table, request: ListRequest, sources: Sequence[Sourc
     asked = {name: [each for each in sources if each.column.select == name] for name in resource.select}
     # Most servers send these without being asked, and others only by another name.
     for each in resource.alternates:
-        asked[each.brings] = [source for source in sources if source.parent == each.brings]
+        asked[each.reference] = [source for source in sources if source.parent == each.reference]
     missing = [name for name, brought in asked.items() if _came_on_no_row(name, table, brought)]
     if missing:
         warn(
@@ -139,7 +139,7 @@ def check_rates(table: pa.Table, resource: str) -> None:
     """Warn once if all billable time is without rates."""
     if not {"rate", "amount", "billing_type"} <= set(table.column_names):
         return
-    billable = pc.equal(plain(table.column("billing_type")), "billable")
+    billable = pc.equal(decode_dictionary(table.column("billing_type")), "billable")
     rows = table.select(["rate", "amount"]).filter(billable)
     if rows.num_rows and rows.column("amount").null_count == rows.column("rate").null_count == rows.num_rows:
         warn(

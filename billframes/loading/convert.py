@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from billframes._names import snake_case
 from billframes.errors import ParameterError
 from billframes.loading.query_args import ListRequest
-from billframes.schema.columns import REPEATED, plain
+from billframes.schema.columns import REPEATED_TEXT, decode_dictionary
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,9 +78,9 @@ def _column(path: str) -> str:
 
 def _comparable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """Return enums as their place in the declaration, everything else as its values."""
-    if pa.types.is_dictionary(column.type) and column.type != REPEATED:
+    if pa.types.is_dictionary(column.type) and column.type != REPEATED_TEXT:
         return column.indices
-    return plain(column)
+    return decode_dictionary(column)
 
 
 def convert(table: pa.Table, to: str) -> Any:
@@ -125,9 +125,9 @@ def to_polars(table: pa.Table) -> pl.DataFrame:
     enums = {
         field.name: pl.Enum(_dictionary(table.column(field.name)))
         for field in table.schema
-        if pa.types.is_dictionary(field.type) and field.type != REPEATED
+        if pa.types.is_dictionary(field.type) and field.type != REPEATED_TEXT
     }
-    frame = pl.from_arrow(pa.table({name: plain(table.column(name)) for name in table.column_names}))
+    frame = pl.from_arrow(pa.table({name: decode_dictionary(table.column(name)) for name in table.column_names}))
     if not isinstance(frame, pl.DataFrame):
         raise TypeError("Polars made no frame of an Arrow table.")
     return frame.with_columns([pl.col(name).cast(kind) for name, kind in enums.items()])
@@ -142,10 +142,10 @@ FORMATS: dict[str, Callable[[pa.Table], Any]] = {
 
 def _pandas_array(column: pa.ChunkedArray, field: pa.Field) -> Any:
     kind = field.type
-    if pa.types.is_dictionary(kind) and kind != REPEATED:
+    if pa.types.is_dictionary(kind) and kind != REPEATED_TEXT:
         return _categorical(column)
-    if pa.types.is_string(kind) or kind == REPEATED:
-        return pd.array(plain(column), dtype=pd.StringDtype(na_value=np.nan))
+    if pa.types.is_string(kind) or kind == REPEATED_TEXT:
+        return pd.array(decode_dictionary(column), dtype=pd.StringDtype(na_value=np.nan))
     if pa.types.is_date(kind):
         return column.cast(pa.timestamp("us")).to_numpy()
     if pa.types.is_timestamp(kind) and kind.tz:

@@ -29,7 +29,7 @@ from billframes.paging.page import Page, PageRequest, check_page
 from billframes.schema.custom_fields import CustomColumn, columns_from
 from billframes.schema.decode import decode_page
 from billframes.schema.resources import CUSTOM_FIELDS, Resource
-from billframes.schema.sources import plain_source, sources_of
+from billframes.schema.sources import sources_of, without_encoding
 from billframes.transport.connections import CancelScope
 from billframes.transport.http import Response
 from billframes.transport.http_errors import TooLargeResponseError
@@ -59,7 +59,7 @@ def load(client: ApiConnection, request: ListRequest, *, to: str, progress: bool
     sources = sources_of(resource.record, request.select)
     if to != "arrow":
         # Other frames have repeated text in full, so encoding it would only be undone.
-        sources = tuple(map(plain_source, sources))
+        sources = tuple(map(without_encoding, sources))
     custom = _custom_columns(client, request)
     sent: list[Query] = []
 

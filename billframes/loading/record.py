@@ -17,10 +17,10 @@ from msgspec import Struct
 from billframes._names import with_article
 from billframes._show import fields_html, format_number, label_of
 from billframes.errors import DecodeError, unknown_name
-from billframes.schema.custom_fields import attributes_of
+from billframes.schema.custom_fields import values_by_column
 from billframes.schema.decode import parse_instant, parse_time
 from billframes.schema.json_text import parse_day
-from billframes.schema.sources import Field, fields_of, wire_name
+from billframes.schema.sources import Field, fields_of, json_name
 
 __all__ = ["Record", "record_from"]
 
@@ -112,7 +112,7 @@ def record_from(struct: Struct, kind: str, path: str = "$.data") -> Record:
     values: dict[str, Any] = {}
     for field in fields_of(type(struct)):
         if field.name != "custom_fields":
-            here = f"{path}.{wire_name(type(struct), field.name)}"
+            here = f"{path}.{json_name(type(struct), field.name)}"
             values[field.name] = _value(getattr(struct, field.notes.get("reads", field.name)), field, here)
     meta = getattr(struct, "meta", None)
     own = getattr(struct, "custom_fields", None)
@@ -122,7 +122,7 @@ def record_from(struct: Struct, kind: str, path: str = "$.data") -> Record:
         read = {id(each): _custom(each, f"{place}[{at}].value") for at, each in enumerate(customs)}
         uses = Counter(each.name for each in customs)
         values["custom_fields"] = {each.name if uses[each.name] == 1 else each.id: read[id(each)] for each in customs}
-        values |= {name: read[id(each)] for name, each in attributes_of(customs).items()}
+        values |= {name: read[id(each)] for name, each in values_by_column(customs).items()}
     elif hasattr(struct, "custom_fields"):
         values["custom_fields"] = {}
     return Record(kind, values)

@@ -131,7 +131,7 @@ class Naming:
 
     def _wants(self, alternate: Alternate) -> bool:
         """Tell whether the caller leaves the choice to the load: the name is neither selected nor excluded."""
-        own = {alternate.name, f"-{alternate.name}", f"-{alternate.described}"}
+        own = {alternate.name, f"-{alternate.name}", f"-{alternate.described_name}"}
         return own.isdisjoint(self._words)
 
     def _named(self) -> ListRequest:
@@ -139,7 +139,7 @@ class Naming:
         words = self._words
         for each in self._alternates:
             if each is self._trying or self._known.takes(self._resource, each):
-                words = (*(word for word in words if word != each.described), each.name)
+                words = (*(word for word in words if word != each.described_name), each.name)
         if words == self._words:
             return self._request
         select = ("select", ",".join(words))
@@ -171,7 +171,7 @@ class Naming:
             raise _OtherNamesError
 
     def _reference_comes(self, alternate: Alternate, records: list[Any]) -> bool | None:
-        return comes(alternate.brings, records)
+        return comes(alternate.reference, records)
 
     def _details_come(self, alternate: Alternate, records: list[Any]) -> bool | None:
         """
@@ -180,7 +180,7 @@ class Naming:
         If there are none, the server may ignore the whole `select` because of one name it does not know.
         """
         asked = [name for name in self._words if name in _WITHOUT_ID]
-        if alternate.described not in self._words or not records or not asked:
+        if alternate.described_name not in self._words or not records or not asked:
             return None
         return any(getattr(record, snake_case(name)) is not None for name in asked for record in records)
 
@@ -194,7 +194,7 @@ class Naming:
             self._known.learn(self._resource, tried, taken=False)
             return
         untried = (each for each in self._alternates if self._known.takes(self._resource, each) is None)
-        trying = next((each for each in untried if each.described in self._words), None)
+        trying = next((each for each in untried if each.described_name in self._words), None)
         if trying is None or self._refusal is not None or error.status not in {400, 422}:
             raise error
         self._trying, self._refusal = trying, error

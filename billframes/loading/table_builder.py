@@ -23,11 +23,11 @@ from msgspec.structs import astuple
 from billframes._names import snake_case
 from billframes.errors import DecodeError
 from billframes.loading.checks import warn_of_unknown
-from billframes.schema.columns import ENCODED, Column, encode, enum_column, joined, repeated_column
+from billframes.schema.columns import ENCODED_TEXT, Column, dictionary_encode, enum_column, join_pages, repeated_column
 from billframes.schema.custom_fields import CustomColumn, read_values, warn_of_undefined
 from billframes.schema.instants import UnreadableError, read_instants, read_times
 from billframes.schema.resources import Resource
-from billframes.schema.sources import Source, wire_path
+from billframes.schema.sources import Source, json_path
 
 __all__ = ["Block", "TableBuilder", "build_table"]
 
@@ -82,7 +82,7 @@ class TableBuilder:
         self._derived = sorted(attributes.difference(resource.record.__struct_fields__))
         self._nested = {str(parent): each for parent, each in groups.items()}
         self.columns = (*(source.column for source in sources), *(each.column for each in custom))
-        self._paths = {each.column.name: wire_path(resource.record, each) for each in sources}
+        self._paths = {each.column.name: json_path(resource.record, each) for each in sources}
 
     def block(self, records: Sequence[Any]) -> Block:
         """
@@ -189,7 +189,7 @@ class TableBuilder:
         if (not values or values[0] is None) and values.count(None) == len(values):
             return pa.nulls(len(values), _kept_type(column))
         if _is_encoded(column):
-            return encode(values)
+            return dictionary_encode(values)
         if column.kind in _READ_AS_TEXT:
             return self._read_text(values, column, records, rows)
         return pa.array(values, column.type)
@@ -253,13 +253,13 @@ def _is_encoded(column: Column) -> bool:
 
 def _kept_type(column: Column) -> pa.DataType:
     """Return the type that blocks hold a column in."""
-    return ENCODED if _is_encoded(column) else column.type
+    return ENCODED_TEXT if _is_encoded(column) else column.type
 
 
 def _finished(pages: list[pa.Array], column: Column, rows: pa.Array | None) -> pa.Array | pa.ChunkedArray:
     """Return a column of a table from its pages' parts, and the rows that count."""
     parts = pa.chunked_array(pages, _kept_type(column))
-    came = joined(parts) if _is_encoded(column) else parts
+    came = join_pages(parts) if _is_encoded(column) else parts
     came = came if rows is None else came.take(rows)
     if column.kind == "enum":
         return enum_column(came, column.values)

@@ -24,7 +24,7 @@ from billframes.loading.convert import order_of, orderable
 from billframes.loading.query_args import ListRequest
 from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.tables import TABLES, Table
-from billframes.schema.columns import ENCODED, REPEATED, Column, enum_column, joined
+from billframes.schema.columns import ENCODED_TEXT, REPEATED_TEXT, Column, enum_column, join_pages
 from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.decode import parse_instant
 from billframes.schema.sources import Source, sources_of
@@ -81,13 +81,13 @@ def _typed(rows: pa.Table, column: Column, resource: str) -> pa.Array | pa.Chunk
         array = _enum(values, column)
         warn_of_unknown(array, column, resource)
         return array
-    if column.type == REPEATED:
-        return values.cast(REPEATED.value_type).combine_chunks().dictionary_encode()
+    if column.type == REPEATED_TEXT:
+        return values.cast(REPEATED_TEXT.value_type).combine_chunks().dictionary_encode()
     return values.cast(column.type)
 
 
 def _enum(values: pa.ChunkedArray, column: Column) -> pa.DictionaryArray:
-    return enum_column(joined(values.dictionary_encode().cast(ENCODED)), column.values)
+    return enum_column(join_pages(values.dictionary_encode().cast(ENCODED_TEXT)), column.values)
 
 
 def _check(request: ListRequest) -> None:

@@ -188,10 +188,10 @@ class FaultInjector:
         """Return a resource with the names it is served under, and the details that are always sent."""
         if not self.trouble.other_names:
             return resource, always
-        replaced = {each.described for each in resource.alternates}
+        replaced = {each.described_name for each in resource.alternates}
         names = [name for name in resource.select if name not in replaced]
         names += [each.name for each in resource.alternates]
-        brought = {each.brings for each in resource.alternates}
+        brought = {each.reference for each in resource.alternates}
         filters = tuple(replace(each, described=True) for each in resource.filters)
         return replace(resource, select=tuple(names), filters=filters), always - brought
 

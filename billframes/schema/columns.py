@@ -1,28 +1,27 @@
-"""Declare columns (their name, the kind of value they hold, their notes), and dictionary-encode those that repeat.
+"""Declare the columns of frames, and dictionary-encode those with repeated values.
 
-A kind decides the type in Arrow, and so everywhere else:
+A column's kind determines its type in Arrow, and by that in pandas:
 
-======== ======================== ============================
-kind     Arrow                    pandas
-======== ======================== ============================
-id, text string                   str
-repeated dictionary of large_string str (ids and text of other records, codes)
-enum     dictionary of string     category, in declared order
-date     date32                   datetime64[us]
-instant  timestamp[us, UTC]       datetime64[us, UTC]
-time     time64[us]               time64[us][pyarrow]
-flag     bool                     bool, or boolean if nullable
-money    double                   float64
-hours    double                   float64
-rate     double                   float64 (money an hour)
-number   double                   float64
-texts    list of string           object: lists of str, or None
-======== ======================== ============================
+======== =============================================== ==============================
+kind     Arrow                                           pandas
+======== =============================================== ==============================
+id, text string; if repeated, dictionary of large_string str
+enum     dictionary of string                            category, in declared order
+date     date32                                          datetime64[us]
+instant  timestamp[us, UTC]                              datetime64[us, UTC]
+time     time64[us]                                      time64[us][pyarrow]
+flag     bool                                            bool, or boolean if nullable
+money    double                                          float64
+hours    double                                          float64
+rate     double                                          float64 (money an hour)
+number   double                                          float64
+texts    list of string                                  object: lists of str, or None
+======== =============================================== ==============================
 
-A column that is `required` is declared not null in Arrow; that alone tells `bool` from `boolean`.
+A `required` column is declared not null in Arrow. Only this decides between `bool` and `boolean` in pandas.
 
-The ids and names of clients, matters and people come thousands of times over in one load, and so do enums. A page's
-values are encoded as they come, each different one once. A table's column has one dictionary for all pages.
+In one load, the ids and names of clients, matters and people repeat thousands of times, and so do the values of enums.
+The values of each page are dictionary-encoded when it is received. A table's column has one dictionary for all pages.
 """
 
 from __future__ import annotations
@@ -35,16 +34,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 __all__ = [
-    "ENCODED",
-    "REPEATED",
+    "ENCODED_TEXT",
+    "REPEATED_TEXT",
     "Column",
-    "encode",
+    "arrow_schema",
+    "decode_dictionary",
+    "dictionary_encode",
     "enum_column",
     "enum_type",
-    "joined",
-    "plain",
+    "join_pages",
     "repeated_column",
-    "schema_of",
 ]
 
 _TYPES: dict[str, pa.DataType] = {
@@ -60,9 +59,9 @@ _TYPES: dict[str, pa.DataType] = {
     "number": pa.float64(),
     "texts": pa.list_(pa.string()),
 }
-REPEATED = pa.dictionary(pa.int32(), pa.large_string())
+REPEATED_TEXT = pa.dictionary(pa.int32(), pa.large_string())
 """The type of a column of repeated text."""
-ENCODED = pa.dictionary(pa.int32(), pa.string())
+ENCODED_TEXT = pa.dictionary(pa.int32(), pa.string())
 """The type of a page's encoded values."""
 
 
@@ -71,10 +70,10 @@ class Column:
     """
     One column of a frame.
 
-    `values` are an enum's declared values; `select` and `scope` say what it takes for the column to be filled;
-    `missing` says what it means when a value is missing. Text that is `repeated` (codes, and the ids and names of other
-    records) is dictionary-encoded in Arrow, with values of another type than an enum's, so that the two can be
-    distinguished.
+    `values` are an enum's declared values. The column is filled only if the detail `select` is requested and the
+    credential has the scope `scope`, if there are such. `missing` is the meaning of a missing value. `repeated` text
+    (codes, and the ids and names of other records) is dictionary-encoded in Arrow. The type of its dictionary differs
+    from an enum's, so that the two can be distinguished.
     """
 
     name: str
@@ -91,7 +90,7 @@ class Column:
     def type(self) -> pa.DataType:
         """The column's type in Arrow."""
         if self.repeated:
-            return REPEATED
+            return REPEATED_TEXT
         return enum_type(len(self.values)) if self.kind == "enum" else _TYPES[self.kind]
 
     @property
@@ -100,47 +99,47 @@ class Column:
         return pa.field(self.name, self.type, nullable=not self.required)
 
 
-def enum_type(values: int) -> pa.DataType:
-    """Return the type of an enum of so many values: a byte a row as long as that can number them."""
-    return pa.dictionary(pa.int8() if values <= 128 else pa.int32(), pa.string())
+def enum_type(value_count: int) -> pa.DataType:
+    """Return the type of an enum of that many values: one byte per row for up to 128 of them."""
+    return pa.dictionary(pa.int8() if value_count <= 128 else pa.int32(), pa.string())
 
 
-def schema_of(columns: tuple[Column, ...]) -> pa.Schema:
-    """Arrow's schema of a table with these columns."""
+def arrow_schema(columns: tuple[Column, ...]) -> pa.Schema:
+    """Return the Arrow schema of a table with these columns."""
     return pa.schema([column.field for column in columns])
 
 
-def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a dictionary-encoded column's values, any other column as it is."""
+def decode_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the values of a dictionary-encoded column; any other column is returned unchanged."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-def encode(values: Sequence[str | None]) -> pa.DictionaryArray:
-    """Encode a page's values."""
+def dictionary_encode(values: Sequence[str | None]) -> pa.DictionaryArray:
+    """Dictionary-encode a page's values."""
     return pa.array(values, pa.string()).dictionary_encode()
 
 
-def joined(pages: pa.ChunkedArray) -> pa.DictionaryArray:
-    """Put encoded pages together under one dictionary."""
+def join_pages(pages: pa.ChunkedArray) -> pa.DictionaryArray:
+    """Concatenate encoded pages, with one dictionary for all."""
     return pages.unify_dictionaries().combine_chunks()
 
 
 def repeated_column(encoded: pa.DictionaryArray) -> pa.DictionaryArray:
-    """Return repeated text as a column of a table; its dictionary has the texts in the order of its rows."""
+    """Return repeated text as a column of a table; its dictionary has the texts in order of first appearance."""
     named = encoded.indices.dictionary_encode()
-    texts = encoded.dictionary.cast(REPEATED.value_type).take(named.dictionary)
+    texts = encoded.dictionary.cast(REPEATED_TEXT.value_type).take(named.dictionary)
     return pa.DictionaryArray.from_arrays(named.indices, texts)
 
 
 def _undeclared(encoded: pa.DictionaryArray, declared: Sequence[str]) -> list[str]:
-    """Return the values of an enum that are not declared, in order; case does not count."""
+    """Return the values of an enum that are not declared, sorted; case is ignored."""
     known = {value.casefold() for value in declared}
     used = encoded.dictionary.take(pc.unique(encoded.indices.drop_null())).to_pylist()
     return sorted(text for text in used if text.casefold() not in known)
 
 
 def enum_column(encoded: pa.DictionaryArray, declared: Sequence[str]) -> pa.DictionaryArray:
-    """Return an enum as a column of a table: declared values in their order, then others in order of their text."""
+    """Return an enum as a column of a table; the declared values come first, then others, sorted."""
     texts = [*declared, *_undeclared(encoded, declared)]
     place_of = {text: place for place, text in reversed(list(enumerate(texts)))}
     # Declared values are matched as they are written, else without regard to case.

@@ -1,8 +1,8 @@
-"""Custom fields become columns, one each, as their definitions say.
+"""Turn custom fields into columns, one for each definition.
 
-The definitions decide which columns there are, so a field nobody filled in still has its column. A column is
-named `cf_<snake_case of the name>`; where two fields' names would collide, both get `_<id>` appended. Values are
-read from the record, else from its metadata.
+The columns follow the definitions, so a field without values has its column, too. A column is named
+`cf_<name in snake_case>`. If two columns would have the same name, `_<id>` is appended to both. Values are read from
+the record, or from its metadata if the record itself has none.
 """
 
 from __future__ import annotations
@@ -28,37 +28,37 @@ from billframes.schema.records import CustomFieldList, CustomFieldValue
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["CustomColumn", "attributes_of", "columns_from", "read_values", "warn_of_undefined"]
+__all__ = ["CustomColumn", "columns_from", "read_values", "values_by_column", "warn_of_undefined"]
 
 Places: TypeAlias = "npt.NDArray[np.int64] | slice"
 
-_NOWHERE = slice(0, 0)
+_NO_PLACES = slice(0, 0)
 _KINDS = {"text": "text", "boolean": "flag", "number": "number", "date": "date", "enum": "enum"}
 _TYPES = {"text": str, "boolean": bool, "number": float, "date": str, "enum": str}
 
 
 @dataclass(frozen=True, slots=True)
 class CustomColumn:
-    """A custom field's definition and the column it becomes."""
+    """A custom field's definition and its column."""
 
     definition: CustomFieldList
     column: Column
 
     @property
     def labels(self) -> dict[str, str]:
-        """Labels of an enum's options by the options' ids."""
+        """The labels of an enum's options, by option id."""
         return {option.option_id: option.label for option in self.definition.options or ()}
 
     @property
     def attrs(self) -> dict[str, str]:
-        """What `frame.attrs["custom_fields"]` says of the column."""
+        """The column's entry in `frame.attrs["custom_fields"]`."""
         field = self.definition
         return {"id": field.id, "name": field.name, "type": field.value_type.lower()}
 
 
 def columns_from(definitions: Iterable[CustomFieldList]) -> tuple[CustomColumn, ...]:
     """
-    Return the columns that the definitions become, in the definitions' order.
+    Return the columns of custom fields, in the definitions' order.
 
     Raises
     ------
@@ -68,19 +68,19 @@ def columns_from(definitions: Iterable[CustomFieldList]) -> tuple[CustomColumn, 
     fields = list(definitions)
     twice = [id_ for id_, uses in Counter(field.id for field in fields).items() if uses > 1]
     if twice:
-        raise DecodeError(f"custom_fields: the definition of {', '.join(twice)} came more than once.")
+        raise DecodeError(f"custom_fields: the server sent more than one definition of {', '.join(twice)}.")
     return tuple(CustomColumn(field, _column(field, name)) for field, name in zip(fields, _names(fields), strict=True))
 
 
-def attributes_of(values: Iterable[CustomFieldValue]) -> dict[str, CustomFieldValue]:
-    """Return a record's custom field values by the names that columns of these fields have."""
+def values_by_column(values: Iterable[CustomFieldValue]) -> dict[str, CustomFieldValue]:
+    """Return a record's custom field values, by the name that the field's column has in a frame."""
     values = list({value.id: value for value in values}.values())
     return dict(zip(_names(values), values, strict=True))
 
 
 def _names(fields: Sequence[CustomFieldList | CustomFieldValue]) -> list[str]:
     names = [_column_name(field) for field in fields]
-    # A name with an id appended can be another field's name: then that one's id is appended too.
+    # A name with an id appended can equal another field's name: then the id is appended to that name, too.
     while len(uses := Counter(names)) < len(names):
         names = [name if uses[name] == 1 else f"{name}_{field.id}" for field, name in zip(fields, names, strict=True)]
     return names
@@ -90,27 +90,27 @@ def read_values(
     records: Sequence[Any], columns: Sequence[CustomColumn], *, resource: str, id_attribute: str
 ) -> tuple[dict[str, list[Any]], set[str]]:
     """
-    Read the custom fields of the records into lists, one a column; and the ids of fields that have none.
+    Return the values of each column, by its name, and the ids of fields that have values but no column.
 
     Raises
     ------
     DecodeError
         A value is not of its field's type.
     """
-    held = [_values_of(record)[1] for record in records]
-    sizes = np.fromiter(map(len, held), np.int64, len(held))
-    rows = np.repeat(np.arange(len(held)), sizes)
-    came = list(chain.from_iterable(held))
-    values = np.empty(len(came), object)
-    values[:] = [each.value for each in came]
-    places = _places_by_id([each.id for each in came], len(records))
+    by_record = [_values_of(record)[1] for record in records]
+    sizes = np.fromiter(map(len, by_record), np.int64, len(by_record))
+    rows = np.repeat(np.arange(len(by_record)), sizes)
+    fields = list(chain.from_iterable(by_record))
+    values = np.empty(len(fields), object)
+    values[:] = [each.value for each in fields]
+    places = _places_by_id([each.id for each in fields], len(records))
     columns_of: dict[str, list[Any]] = {}
     for each in columns:
-        found = places.pop(each.definition.id, _NOWHERE)
+        found = places.pop(each.definition.id, _NO_PLACES)
         try:
-            typed = _typed(values[found].tolist(), each, partial(_options, came, found))
+            typed = _typed(values[found].tolist(), each, partial(_options, fields, found))
         except _MistypedError as error:
-            place = int(np.arange(len(came))[found][error.place])
+            place = int(np.arange(len(fields))[found][error.place])
             row = int(rows[place])
             raise DecodeError(
                 f"{resource}: record {getattr(records[row], id_attribute)} breaks the API's description at "
@@ -122,10 +122,10 @@ def read_values(
 
 
 def _places_by_id(ids: list[str], size: int) -> dict[str, Places]:
-    """Return where each id stands among the ids of so many records, in order."""
+    """Return the positions of each id in `ids`, which are those of `size` records, one record after the other."""
     width = len(ids) // max(size, 1)
     if ids == ids[:width] * size and len(set(ids[:width])) == width:
-        # All records list the same fields in one order, as most servers do.
+        # Most servers list the same fields in the same order for all records.
         return {id_: slice(number, None, width) for number, id_ in enumerate(ids[:width])}
     different = {id_: number for number, id_ in enumerate(dict.fromkeys(ids))}
     numbers = np.fromiter(map(different.__getitem__, ids), np.int64, len(ids))
@@ -133,12 +133,12 @@ def _places_by_id(ids: list[str], size: int) -> dict[str, Places]:
     return dict(zip(different, np.split(np.argsort(numbers, kind="stable"), ends[:-1]), strict=True))
 
 
-def _options(came: list[CustomFieldValue], found: Places) -> list[str | None]:
-    return [came[place].option_id for place in np.arange(len(came))[found].tolist()]
+def _options(fields: list[CustomFieldValue], found: Places) -> list[str | None]:
+    return [fields[place].option_id for place in np.arange(len(fields))[found].tolist()]
 
 
 def _spread(values: list[Any], rows: npt.NDArray[np.int64], size: int) -> list[Any]:
-    """Return a column from the values of some of its rows; of several values of a row the last counts."""
+    """Return a column of `size` rows with these values in these rows; if a row occurs twice, its last value is used."""
     if np.array_equal(rows, np.arange(size)):
         return values
     column: list[Any] = [None] * size
@@ -148,9 +148,9 @@ def _spread(values: list[Any], rows: npt.NDArray[np.int64], size: int) -> list[A
 
 
 def warn_of_undefined(ids: Iterable[str], resource: str) -> None:
-    """Say which custom fields have values and no definition."""
+    """Warn of custom fields that have values and no definition."""
     warn(
-        f"{resource}: records hold values of custom fields that have no definition and so no column: "
+        f"{resource}: records have values of custom fields without a definition, which therefore have no column: "
         f"{', '.join(sorted(ids))}. Load again if the fields are new.",
         UnknownValueWarning,
     )
@@ -164,7 +164,7 @@ def _column(field: CustomFieldList, name: str) -> Column:
     options = dict.fromkeys(option.label for option in field.options or ())
     return Column(
         name=name,
-        # A type this description does not know is kept as text.
+        # Values of a type that is not in the API's description are kept as text.
         kind=_KINDS.get(field.value_type.lower(), "text"),
         values=tuple(options),
         description=f"Custom field {field.name!r}.",
@@ -174,7 +174,7 @@ def _column(field: CustomFieldList, name: str) -> Column:
 
 
 def _values_of(record: Any) -> tuple[str, Sequence[CustomFieldValue]]:
-    """Return where in the record's JSON its values are, and the values."""
+    """Return the JSON path of a record's custom field values, and the values."""
     if record.custom_fields:
         return "customFields", record.custom_fields
     meta = getattr(record, "meta", None)
@@ -182,15 +182,15 @@ def _values_of(record: Any) -> tuple[str, Sequence[CustomFieldValue]]:
 
 
 class _MistypedError(ValueError):
-    """A value is not of its field's type; never leaves this module."""
+    """A value is not of its field's type; caught in this module."""
 
-    def __init__(self, place: int, said: str) -> None:
-        super().__init__(said)
+    def __init__(self, place: int, message: str) -> None:
+        super().__init__(message)
         self.place = place
 
 
 def _typed(values: list[Any], custom: CustomColumn, options: Callable[[], list[str | None]]) -> list[Any]:
-    """Return one field's values as its column holds them; `options` gives the ids of the selected options."""
+    """Return one field's values as its column has them; `options` returns the ids of the selected options."""
     kind = custom.definition.value_type.lower()
     if kind == "enum" and None in values:
         labels = custom.labels
@@ -210,10 +210,10 @@ def _dates(texts: list[str | None]) -> list[dt.date | None]:
     try:
         days.extend(None if text is None else _date(text) for text in texts)
     except ValueError:
-        # Python's own words quote the text, which may be anything.
+        # Python's message would quote the text, which can be confidential.
         raise _MistypedError(len(days), "the value is not a date") from None
     return days
 
 
-# A field's values are some of a few hundred days.
+# The values of a date field are on a few hundred days.
 _date = lru_cache(maxsize=4096)(parse_day)

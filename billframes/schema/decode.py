@@ -1,8 +1,8 @@
-"""Decode the bytes of an answer into records.
+"""Decode response bodies into records.
 
-One path for every resource: a typed msgspec decoder checks types and required fields while it parses. An answer that
-breaks the API's description raises `DecodeError` with resource, record and JSON path. The records go on to
-`billframes.loading.table_builder`.
+Every resource is decoded in the same way: a typed msgspec decoder checks types and required fields while it parses. A
+response that breaks the API's description raises `DecodeError`, which names the resource, the record and the JSON path.
+`billframes.loading.table_builder` makes a table of the records.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from billframes.errors import DecodeError
-from billframes.schema.json_text import TOO_DEEP, midnights_cut, not_json
+from billframes.schema.json_text import TOO_DEEP, cut_midnights, not_json_error
 from billframes.schema.records import Pagination
 from billframes.schema.resources import MAX_OFFSET, Resource
 
@@ -35,50 +35,50 @@ __all__ = [
 
 T = TypeVar("T")
 _INDEX = re.compile(r"\$(?:\.data)?\[(\d+)\]")
-# Names under which an array of records is a list, beside `data` and the resource's own; in lower case.
+# Lists are also accepted under these names, or the resource's own name, instead of `data`; in lower case.
 WRAPPERS = frozenset({"items", "records", "results", "value"})
-_MORE = re.compile("next|more|continu|cursor|total|count", re.IGNORECASE)
-_NO_MORE = {b"null", b"false", b'""', b"0"}
-_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - compared with times whose offset was taken off
+_HINTS_AT_MORE = re.compile("next|more|continu|cursor|total|count", re.IGNORECASE)
+_NOT_MORE = {b"null", b"false", b'""', b"0"}
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - compared with times without an offset
 _MICROSECOND = dt.timedelta(microseconds=1)
 
 
 class ListBody(msgspec.Struct, Generic[T]):
-    """A list answer: the records, and which part of the list they are where the server says so."""
+    """The body of a list response: records, and which part of the list they are, if the server states it."""
 
     data: list[T] | None
     pagination: Pagination | None = None
 
 
-class Single(msgspec.Struct, Generic[T]):
-    """A single-record answer."""
+class SingleBody(msgspec.Struct, Generic[T]):
+    """The body of a response with a single record."""
 
     data: T
 
 
-class _Stated(msgspec.Struct):
-    """What any answer may say of the list that it is a part of."""
+class _AnyBody(msgspec.Struct):
+    """Any body, of which only the pagination is read."""
 
     pagination: Pagination | None = None
 
 
-# msgspec reads a declaration when the first decoder that needs it is made, and crashes if two threads do so at once.
-_making = threading.Lock()
+# msgspec reads a declaration when the first decoder for it is made, and crashes if two threads do this at once.
+_decoder_lock = threading.Lock()
 
 
 @functools.cache
 def decoder(shape: Any) -> msgspec.json.Decoder[Any]:
-    """Return the decoder of a declaration, made once; safe to call from several threads."""
-    with _making:
+    """Return the decoder of a declaration; it is made once. Safe to call from several threads."""
+    with _decoder_lock:
         return msgspec.json.Decoder(shape)
 
 
 def decode_page(body: bytes, resource: Resource) -> ListBody[Any]:
     """
-    Decode a list answer.
+    Decode the body of a list response.
 
-    The wrapper of some lists is not shown in the description, so a bare array is read as a list without pagination, and
-    so is an array under another name than `data` (see `WRAPPERS`).
+    The API's description does not show the wrapper of some lists. So a bare array is read as a list without pagination,
+    and an array may have another name than `data` (see `WRAPPERS`).
 
     Raises
     ------
@@ -91,7 +91,7 @@ def decode_page(body: bytes, resource: Resource) -> ListBody[Any]:
     try:
         page: ListBody[Any] = _decode(body, ListBody[record], resource.name, resource.id)
     except DecodeError:
-        unwrapped = _unwrapped(body, resource)
+        unwrapped = _find_rows(body, resource)
         if unwrapped is None:
             raise
         rows, pagination = unwrapped
@@ -101,8 +101,8 @@ def decode_page(body: bytes, resource: Resource) -> ListBody[Any]:
     return page
 
 
-def _unwrapped(body: bytes, resource: Resource) -> tuple[bytes, Pagination | None] | None:
-    """Return the rows of a list that has another wrapper than `data`, and its pagination; None if none is known."""
+def _find_rows(body: bytes, resource: Resource) -> tuple[bytes, Pagination | None] | None:
+    """Return the rows of a list with another name than `data`, and its pagination; None if there is no such list."""
     try:
         members = decoder(dict[str, msgspec.Raw]).decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -120,27 +120,27 @@ def _unwrapped(body: bytes, resource: Resource) -> tuple[bytes, Pagination | Non
     if stated != b"null":
         return rows, _decode(stated, Pagination, resource.name, resource.id)
     try:
-        # It may stand beside the rows.
+        # The pagination's properties may be beside the rows, without a wrapper.
         return rows, decoder(Pagination).decode(body)
     except msgspec.ValidationError:
         pass
-    # Without it, a list that is not paged must not hint at further rows.
-    hinting = {name for name, value in members.items() if _MORE.search(name) and bytes(value) not in _NO_MORE}
+    # A list that the API does not page is accepted without pagination only if nothing hints at further rows.
+    hinting = {name for name, value in members.items() if _HINTS_AT_MORE.search(name) and bytes(value) not in _NOT_MORE}
     return None if hinting and not resource.paginated else (rows, None)
 
 
 def _check_pagination(where: Pagination, resource: str) -> None:
     if (where.limit < 1 and where.total) or where.offset < 0 or not 0 <= where.total <= MAX_OFFSET:
         raise DecodeError(
-            f"{resource}: the server's answer breaks the API's description at $.pagination: limit {where.limit}, "
+            f"{resource}: the server's response breaks the API's description at $.pagination: limit {where.limit}, "
             f"offset {where.offset}, total {where.total}."
         )
 
 
 def stated_total(body: bytes) -> int | None:
-    """Return how many there are in all by an answer's `pagination`; None without one that can be read."""
+    """Return the total that a response states in its `pagination`; None if it states none, or can't be read."""
     try:
-        stated = decoder(_Stated).decode(body).pagination
+        stated = decoder(_AnyBody).decode(body).pagination
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return stated.total if stated else None
@@ -148,7 +148,7 @@ def stated_total(body: bytes) -> int | None:
 
 def decode_single(body: bytes, record: Any, resource: str, *, id_name: str = "id", id: str | None = None) -> Any:  # noqa: A002
     """
-    Decode a single-record answer.
+    Decode the body of a response with a single record.
 
     Parameters
     ----------
@@ -160,64 +160,65 @@ def decode_single(body: bytes, record: Any, resource: str, *, id_name: str = "id
     id_name : str
         The property that identifies the record.
     id : str, optional
-        Which record was asked for, for messages.
+        The requested record's id, for messages.
 
     Raises
     ------
     DecodeError
         The body is not JSON, or breaks the API's description.
     """
-    return _decode(body, Single[record], resource, id_name, id).data
+    return _decode(body, SingleBody[record], resource, id_name, id).data
 
 
-def _decode(body: bytes, shape: Any, resource: str, id_name: str, asked: str | None = None) -> Any:
+def _decode(body: bytes, shape: Any, resource: str, id_name: str, record_id: str | None = None) -> Any:
     try:
         return decoder(shape).decode(body)
     except msgspec.ValidationError as error:
-        cut = midnights_cut(body)
+        cut = cut_midnights(body)
         if cut != body:
-            return _decode(cut, shape, resource, id_name, asked)
-        # The values stay out of the message and the chain: a body can hold client names.
-        message = _explain(error, body, resource, id_name, asked)
+            return _decode(cut, shape, resource, id_name, record_id)
+        # Values stay out of the message and the chained errors, because a body can hold client names.
+        message = _explain(error, body, resource, id_name, record_id)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise not_json(resource, body) from None
+        raise not_json_error(resource, body) from None
     except RecursionError:
-        raise not_json(resource, body, TOO_DEEP) from None
+        raise not_json_error(resource, body, TOO_DEEP) from None
     raise DecodeError(message)
 
 
-def _explain(error: msgspec.ValidationError, body: bytes, resource: str, id_name: str, asked: str | None) -> str:
+def _explain(error: msgspec.ValidationError, body: bytes, resource: str, id_name: str, record_id: str | None) -> str:
     text = str(error)
     what, _, path = text.partition(" - at ")
     where = f" at {path.strip('`')}" if path else ""
-    name = f"record {asked} " if asked else _record_named(path, body, id_name)
+    name = f"record {record_id} " if record_id else _name_of(path, body, id_name)
     return f"{resource}: {name}breaks the API's description{where}: {what}."
 
 
-def _record_named(path: str, body: bytes, id_name: str) -> str:
+def _name_of(path: str, body: bytes, id_name: str) -> str:
     match = _INDEX.search(path)
     try:
-        # Unlike msgspec, it reads numbers of any size, and one of them may be what is wrong.
+        # Unlike msgspec, `json` reads numbers of any size, and such a number may be the error.
         raw = json.loads(body)
     except (ValueError, RecursionError):
-        return f"record number {match[1]} " if match else "the server's answer "
+        return f"record number {match[1]} " if match else "the server's response "
     found = raw["data"] if isinstance(raw, dict) and "data" in raw else raw
     row = found[int(match[1])] if match else found
     name = row.get(id_name) if isinstance(row, dict) else None
     if isinstance(name, str):
         return f"record {name} "
-    return f"record number {match[1]} (without {id_name}) " if match else "the server's answer "
+    return f"record number {match[1]} (without {id_name}) " if match else "the server's response "
 
 
 def same_id(one: str, other: str) -> bool:
-    """Tell whether two ids are of the same record: case and surrounding spaces don't count."""
+    """Return whether two ids are of the same record; case and surrounding spaces are ignored."""
     return one.strip().casefold() == other.strip().casefold()
 
 
 def parse_instant(text: str) -> dt.datetime:
-    """Read an instant; one without a zone is taken as UTC, one outside a datetime's range keeps its own zone."""
+    """Parse an instant as a datetime in UTC; if that is outside a datetime's range, it keeps its own time zone."""
     instant = dt.datetime.fromisoformat(text)
     if instant.tzinfo is None:
+        # An instant without a time zone is in UTC.
         return instant.replace(tzinfo=dt.UTC)
     try:
         return instant.astimezone(dt.UTC)
@@ -226,14 +227,18 @@ def parse_instant(text: str) -> dt.datetime:
 
 
 def microseconds(text: str) -> int:
-    """Read an instant as microseconds since 1970 in UTC, wherever in the calendar it is."""
+    """Parse an instant as microseconds since 1970 in UTC; this works for every instant of the calendar."""
     instant = dt.datetime.fromisoformat(text)
     elapsed = instant.replace(tzinfo=None) - _EPOCH - (instant.utcoffset() or dt.timedelta())
     return elapsed // _MICROSECOND
 
 
 def earlier(instant: dt.datetime, by: dt.timedelta) -> dt.datetime:
-    """Return an instant so much earlier; itself where the calendar begins later, as servers write "never"."""
+    """
+    Return `instant` minus `by`.
+
+    If that would be before the year 1, `instant` is returned: some servers write "0001-01-01" for "never".
+    """
     try:
         return instant - by
     except OverflowError:
@@ -242,5 +247,5 @@ def earlier(instant: dt.datetime, by: dt.timedelta) -> dt.datetime:
 
 @functools.lru_cache(maxsize=2048)
 def parse_time(text: str) -> dt.time:
-    """Read a time of day."""
+    """Parse a time of day; its time zone is dropped."""
     return dt.time.fromisoformat(text).replace(tzinfo=None)

@@ -1,10 +1,10 @@
-"""Read the instants and times of day of a page at once.
+"""Parse the instants and times of day of a page together, which is faster than one by one.
 
 A server writes all instants in one layout, or in a few: with `Z`, with an offset or with neither, and with a fixed
-number of decimals or as many as needed. So texts are grouped by layout, that is by their length and by the characters
-that are not digits. Arrow reads each group whose layout is a usual one. The parsers for single values read the rest:
-unusual layouts, small groups, and groups with a value that Arrow refuses. Both ways give the same microseconds and
-refuse the same texts.
+number of decimals or as many as needed. So texts are grouped by layout, which is their length and the characters that
+are not digits. Arrow parses each group of a common layout. The parsers for single values read the rest: unusual
+layouts, small groups, and groups with a value that Arrow can't parse. Both ways return the same microseconds and accept
+the same texts.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ __all__ = ["UnreadableError", "read_instants", "read_times"]
 Rows: TypeAlias = "npt.NDArray[np.int64]"
 Characters: TypeAlias = "npt.NDArray[np.uint8]"
 
-# So many texts of one layout are read as fast one by one.
+# Up to this many texts of one layout are parsed one by one, which is as fast.
 FEW = 16
-# Texts of one length that have more layouts than this are read one by one.
+# Texts of one length that have more layouts than this are parsed one by one.
 LAYOUTS = 16
 DECIMALS = 6
 _ZERO = np.uint8(ord("0"))
@@ -36,18 +36,18 @@ _TIME = re.compile(r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.(?P<decimals>[0-9]+))?")
 _INSTANT = re.compile(rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T ]{_TIME.pattern}(?P<zone>Z|[+-][0-9]{{2}}:[0-9]{{2}})?")
 _FIRST_DAY = np.frombuffer(b"1970-01-01T", np.uint8)
 _UTC, _UNZONED, _TIME_OF_DAY = pa.timestamp("us", "UTC"), pa.timestamp("us"), pa.time64("us")
-# Arrow takes a year 0 for one. What may be that early is read one by one.
+# Arrow accepts the year 0, Python does not: groups with instants this early are parsed one by one.
 _EARLY = microseconds("0001-01-03T00:00:00Z")
 
 
 class UnreadableError(ValueError):
     """
-    A text is not what it should be.
+    A text can't be parsed.
 
     Parameters
     ----------
     row : int
-        Its place among the texts.
+        Its position in the sequence of texts.
     """
 
     def __init__(self, row: int) -> None:
@@ -57,7 +57,7 @@ class UnreadableError(ValueError):
 
 def read_instants(texts: Sequence[str | None]) -> pa.Array:
     """
-    Read instants; one without a zone is taken as UTC. Digits beyond microseconds are dropped.
+    Parse instants. An instant without a time zone is in UTC; digits beyond microseconds are dropped.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def read_instants(texts: Sequence[str | None]) -> pa.Array:
     Returns
     -------
     pyarrow.Array of timestamp[us, UTC]
-        Null if there is no text.
+        Null for None.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def read_instants(texts: Sequence[str | None]) -> pa.Array:
 
 def read_times(texts: Sequence[str | None]) -> pa.Array:
     """
-    Read times of day as time64[us]; parameters and errors are those of `read_instants`.
+    Parse times of day as time64[us]; parameters and errors are those of `read_instants`.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _read(
     read_group: Callable[[Characters], pa.Array | None],
     read_one: Callable[[str], int],
 ) -> pa.Array:
-    """Read each group of one layout at once if it can be, else one by one."""
+    """Parse each group of one layout at once if possible, else one by one."""
     written = pa.array(texts, pa.string())
     values = np.zeros(len(texts), np.int64)
     left: list[int] = []
@@ -116,12 +116,12 @@ def _read(
 
 
 def _groups(written: pa.StringArray) -> Iterator[tuple[Rows, Characters | None]]:
-    """Return the texts by layout: their places, and a row of characters for each; None for what is read one by one."""
+    """Yield the rows of each layout with a matrix of their characters, or None if they are parsed one by one."""
     _, places, data = written.buffers()
     ends = np.frombuffer(places, np.int32, len(written) + 1)
     lengths = np.diff(ends)
     if not written.null_count and len(lengths) > FEW and 0 < lengths.min() == lengths.max():
-        # As most columns are: nothing needs to be looked for.
+        # Most columns have no missing values and one length.
         every = np.frombuffer(data, np.uint8)[ends[0] : ends[-1]].reshape(-1, lengths[0])
         yield from _split(np.arange(len(written)), every)
         return
@@ -160,7 +160,7 @@ def _times_of(characters: Characters) -> pa.Array | None:
     layout = _TIME.fullmatch(_text(characters))
     if layout is None:
         return None
-    # Arrow reads no times of day, so they become instants of the first day.
+    # Arrow does not parse times of day, so they are parsed as instants of 1970-01-01.
     day = np.broadcast_to(_FIRST_DAY, (len(characters), len(_FIRST_DAY)))
     return _cast(np.hstack([day, _without_excess(characters, layout)]), _UNZONED)
 
@@ -170,7 +170,7 @@ def _text(characters: Characters) -> str:
 
 
 def _without_excess(characters: Characters, layout: re.Match[str]) -> Characters:
-    """Drop the digits that Arrow does not read."""
+    """Drop the digits beyond microseconds, which Arrow does not parse."""
     begin, end = layout.span("decimals")
     if end - begin <= DECIMALS:
         return characters
@@ -178,7 +178,7 @@ def _without_excess(characters: Characters, layout: re.Match[str]) -> Characters
 
 
 def _cast(characters: Characters, kind: pa.DataType) -> pa.Array | None:
-    """Let Arrow read texts of one length; None if it refuses one of them."""
+    """Parse texts of one length with Arrow; None if it can't parse one of them."""
     size, length = characters.shape
     ends = np.arange(0, size * length + 1, length, dtype=np.int32)
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(characters))]

@@ -1,6 +1,6 @@
-"""JSON as servers write it: what keeps a body from being JSON, and dates that are written as datetimes.
+"""Check that a body is JSON, and accept dates that a server writes as datetimes.
 
-A date that is written as midnight is the date. With another time of day it is not a date.
+A datetime at midnight is accepted as a date. A datetime with another time of day is not a date.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from billframes.errors import DecodeError
 from billframes.schema import records
 from billframes.schema.sources import fields_of
 
-__all__ = ["TOO_DEEP", "ends_early", "flaw_of", "midnights_cut", "not_json", "parse_day"]
+__all__ = ["TOO_DEEP", "cut_midnights", "ends_early", "json_flaw", "not_json_error", "parse_day"]
 
 LARGE = 2**17
 _OPEN, _CLOSED = {b"{", b"["}, {b"}", b"]"}
@@ -26,17 +26,17 @@ _NOT_JSON = "is not valid JSON"
 TOO_DEEP = "is nested too deeply to be read"
 
 
-def flaw_of(body: bytes) -> str | None:
+def json_flaw(body: bytes) -> str | None:
     """
-    Return what keeps a body from being JSON, whatever its headers say; None for nothing.
+    Return why a body is not JSON, for a message; None if it is JSON. The headers are ignored.
 
-    All of it must be UTF-8, including what no field is read from. The structure of a large body is only looked at from
-    its ends: whoever decodes it reads the whole, and asks again if it is not JSON.
+    The whole body must be UTF-8, including properties that are not used. Of a large body only the two ends are checked
+    for JSON: the whole is decoded later, and requested again if it is not JSON.
 
     Examples
     --------
-    >>> flaw_of(b'{"data": []}')
-    >>> flaw_of('{"data": [], "note": "Größe"}'.encode("latin-1"))
+    >>> json_flaw(b'{"data": []}')
+    >>> json_flaw('{"data": [], "note": "Größe"}'.encode("latin-1"))
     'is not valid UTF-8'
     """
     if not (body.isascii() or _is_utf8(body)):
@@ -54,7 +54,7 @@ def flaw_of(body: bytes) -> str | None:
 
 
 def _is_utf8(body: bytes) -> bool:
-    # Arrow only checks, where `bytes.decode` would make a text of up to four times the size.
+    # Arrow checks without a copy; `bytes.decode` would make a text of up to four times the size.
     ends = pa.py_buffer(struct.pack("=2q", 0, len(body)))
     try:
         pa.Array.from_buffers(pa.large_binary(), 1, [None, ends, pa.py_buffer(body)]).cast(pa.large_string())
@@ -64,25 +64,25 @@ def _is_utf8(body: bytes) -> bool:
 
 
 def ends_early(body: bytes) -> bool:
-    """Tell whether a body that is not JSON looks like JSON that was cut short."""
+    """Return whether a body that is not JSON looks like truncated JSON."""
     text = body.strip()
     return text[:1] in _OPEN and text[-1:] not in _CLOSED
 
 
-def not_json(resource: str, body: bytes, flaw: str | None = None) -> DecodeError:
-    """Return the error for an answer that is not JSON."""
+def not_json_error(resource: str, body: bytes, flaw: str | None = None) -> DecodeError:
+    """Return the error for a response that is not JSON."""
     page = body.lstrip()[:1] == b"<"
     advice = " It looks like a web page: check that the address is the API's own." if page else ""
-    return DecodeError(f"{resource}: the server's answer {flaw or _NOT_JSON}.{advice}")
+    return DecodeError(f"{resource}: the server's response {flaw or _NOT_JSON}.{advice}")
 
 
-# Midnight as written, whatever its offset. Digits beyond a second must be zeros.
+# The time part of a datetime at midnight, with any offset. Decimals of the second must be zeros.
 _MIDNIGHT = r"[Tt ]00:00(?::00(?:[.,]0+)?)?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})?"
 
 
 @functools.cache
-def _pattern() -> re.Pattern[bytes]:
-    """Return what finds a property that is promised as a date and written as midnight."""
+def _midnight_pattern() -> re.Pattern[bytes]:
+    """Return the pattern of a property that is declared as a date and written as a datetime at midnight."""
     declared = (each for each in vars(records).values() if isinstance(each, type) and issubclass(each, msgspec.Struct))
     names = {
         wire
@@ -90,25 +90,25 @@ def _pattern() -> re.Pattern[bytes]:
         for field, wire in zip(fields_of(record), record.__struct_encode_fields__, strict=True)
         if field.notes.get("kind") == "date"
     }
-    # Within a text, a quote has a backslash before it, so a narrative that looks like a property is not taken for one.
+    # Within a text, each quote is escaped by a backslash, so a narrative that contains such JSON does not match.
     return re.compile(rf'(?<!\\)"({"|".join(sorted(names))})"(\s*:\s*)"([0-9-]+){_MIDNIGHT}"'.encode())
 
 
-def midnights_cut(body: bytes) -> bytes:
+def cut_midnights(body: bytes) -> bytes:
     r"""
-    Return JSON with datetimes cut to dates, where a date is promised and the time of day is midnight.
+    Return JSON in which properties that are declared as dates are cut from datetimes at midnight to dates.
 
     Examples
     --------
-    >>> midnights_cut(b'{"date": "2026-10-01T00:00:00Z", "opened": "2026-10-01T09:00:00"}')
+    >>> cut_midnights(b'{"date": "2026-10-01T00:00:00Z", "opened": "2026-10-01T09:00:00"}')
     b'{"date": "2026-10-01", "opened": "2026-10-01T09:00:00"}'
     """
-    return _pattern().sub(rb'"\1"\2"\3"', body)
+    return _midnight_pattern().sub(rb'"\1"\2"\3"', body)
 
 
 def parse_day(text: str) -> dt.date:
     """
-    Read a date, or a datetime that is midnight.
+    Parse a date, or a datetime at midnight.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""Every resource of the API: its path, its records, what its list can be filtered, selected and sorted by.
+"""Declare every resource of the API: its path, its records, its filters, `select` names and sorts.
 
-These declarations are the only place where a filter, a `select` name or a sort name is written down. The client builds
-its requests, the loaders' signatures and their docstrings from them; the sandbox builds its routes and its OpenAPI
-document. Names are the API's own; Python uses them in snake_case.
+These declarations are the only place that has a list of filters, `select` names and sorts. The client builds its
+requests, the loaders' signatures and their docstrings from them. The sandbox builds its routes and its OpenAPI document
+from them. The names are those of the API; Python arguments have the same names in snake_case.
 
 To add a filter to a list, add a `Filter` to its resource here and run `python -m tests.typing.make_stub`.
 """
@@ -49,20 +49,21 @@ class Filter:
         The API's name for it. The loader's argument has the same name in snake_case.
     kind : {"id", "date", "flag", "text", "enum"}
     description : str
-        What it does, for the loader's docstring and the sandbox's OpenAPI document.
+        Which records the list then has, for the loader's docstring and the sandbox's OpenAPI document.
     values : tuple of str
         The values of an enum.
     field : str, optional
-        The record's property that must equal the given value; rows that differ are an error of the server.
+        The record's property that must equal the given value. If a row has another value, the server is in error.
     described : bool
-        False if the API's description lacks it. It is sent all the same, and applied here to the rows that come,
-        because a server may ignore it.
+        False if the filter is not in the API's description. It is sent, and then applied to the received rows, because
+        a server may ignore it.
     present_if : str, optional
-        The flag of a record that says `field` has a value. A row with the flag and no value can't be filtered here.
+        A boolean property of the record that is true if `field` has a value. A row with the flag but without the value
+        can't be filtered here.
     many : bool
-        The loader also takes a list of ids and sends one request stream for each.
+        Whether the loader also takes a list of ids; it then reads one list for each.
     positional : bool
-        The loader takes it by position, too.
+        Whether the loader's argument can be passed by position.
     """
 
     name: str
@@ -79,15 +80,15 @@ class Filter:
 @dataclass(frozen=True, slots=True)
 class Alternate:
     """
-    Another `select` name for a detail, which other servers of this family use.
+    Another `select` name for a detail, which some servers use.
 
-    `name` is theirs. `described` is the name in the API's description, None if the detail comes without asking.
-    `brings` is the record's property.
+    `name` is their name. `described_name` is the name in the API's description; None if the detail is always sent.
+    `reference` is the record's property that has the detail.
     """
 
     name: str
-    described: str | None
-    brings: str
+    described_name: str | None
+    reference: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,26 +103,26 @@ class Resource:
     path : str
         Where the list is; a single record is at `path/{id}`.
     record, detail : type of ApiRecord
-        An item of the list, and a record read by its id (None if the API can't read one).
+        The declaration of an item of the list, and of a record read by its id (None if the API can't read one).
     id : str
         The property that identifies a record.
     filters : tuple of Filter
     select : tuple of str
-        Details that the list brings on request.
+        Names of the details that the list has on request.
     sort : mapping of str to str
         The API's sort names, and the record's property of each (dotted for nested ones).
     paginated : bool
-        False for lists that come whole.
+        False for lists that are returned in one response.
     order : tuple of str
-        The properties that rows are ordered by unless the caller asks for another order.
+        The properties that rows are sorted by, unless the caller requests another order.
     date : str, optional
         The property that startDate and endDate apply to.
     entity : str, optional
-        The name by which custom fields are defined for these records.
+        The value of a custom field definition's `entity` for these records.
     alternates : tuple of Alternate
-        `select` names that other servers of this family use.
+        Other `select` names, which some servers use.
     creates, updates : type of WriteBody, optional
-        What creating and updating a record take; None if the API can't.
+        The declaration of the body that creates or updates a record; None if the API has no such operation.
     """
 
     name: str
@@ -142,7 +143,7 @@ class Resource:
 
     @property
     def noun(self) -> str:
-        """What one record is called: "time entry"."""
+        """The name of one record, for messages: "time entry"."""
         words = self.name.replace("_", " ")
         return words.removesuffix("ies") + "y" if words.endswith("ies") else words.removesuffix("s")
 
@@ -244,7 +245,7 @@ INVOICES = Resource(
         _END,
         Filter("invoiceState", "enum", "Only invoices in this state.", _values(r.InvoiceState), field="invoiceState"),
         _CLIENT,
-        # An invoice may cover several matters and shows one, so its matterId need not be the one asked for.
+        # An invoice may cover several matters and shows one of them, so its matterId may differ from the filter's.
         Filter("matterId", "id", "Only invoices that cover this matter.", many=True),
     ),
     select=("client", "matter", "meta"),

@@ -1,8 +1,8 @@
-"""The columns that a resource's records become, derived from their declaration.
+"""Derive the columns of a resource from the declaration of its records.
 
-A nested reference's fields are prefixed with the reference's name, unless they already begin with it
-(`invoice.invoiceNumber` is `invoice_number`, `client.name` is `client_name`); metadata have no prefix. Custom
-fields are not here: their columns come from their definitions (see `billframes.schema.custom_fields`).
+The fields of a nested reference are prefixed with the reference's name, unless they already begin with it
+(`invoice.invoiceNumber` is `invoice_number`, `client.name` is `client_name`). Metadata have no prefix. The columns of
+custom fields are derived from the firm's definitions instead (see `billframes.schema.custom_fields`).
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from msgspec import Meta, Struct
 from billframes.schema.columns import Column
 from billframes.schema.records import Reference
 
-__all__ = ["Field", "Source", "fields_of", "plain_source", "sources_of", "wire_name", "wire_path"]
+__all__ = ["Field", "Source", "fields_of", "json_name", "json_path", "sources_of", "without_encoding"]
 
 _UNPREFIXED = {"meta"}
-_ELSEWHERE = {"custom_fields"}
+_WITHOUT_COLUMN = {"custom_fields"}
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """
-    A column and where its values are: `attribute` of the struct at `parent` within the record.
+    A column, and the place of its values in a record: the attribute `attribute` of the nested struct `parent`.
 
-    `parent` is None for the record itself. Where the parent is a list (originators), so is each value.
+    `parent` is None for the record itself. If the parent is a list (originators), each value is a list, too.
     """
 
     column: Column
@@ -37,17 +37,17 @@ class Source:
     parent: str | None = None
 
 
-def plain_source(source: Source) -> Source:
-    """Return a source whose column is not dictionary-encoded unless it is an enum."""
+def without_encoding(source: Source) -> Source:
+    """Return the source, with repeated text that is not dictionary-encoded."""
     return replace(source, column=replace(source.column, repeated=False)) if source.column.repeated else source
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     """
-    A field of a record, its annotation taken apart.
+    A field of a record, with its parsed annotation.
 
-    `type` is the type within lists and optionals; `notes` are those of `billframes.schema.records.shared`.
+    `type` is the type without `list` and `None`. `notes` are explained in `billframes.schema.records.shared`.
     """
 
     name: str
@@ -59,14 +59,14 @@ class Field:
 
 def sources_of(record: type[Struct], select: frozenset[str] | None = None) -> tuple[Source, ...]:
     """
-    List the columns of a resource's records.
+    Return the columns of a resource's records.
 
     Parameters
     ----------
     record : type of Struct
         The declaration.
     select : frozenset of str, optional
-        The wire's `select` names asked for; a column that another one brings is left out. None is all.
+        The requested `select` names; columns that need another name are left out. None is all.
     """
     return tuple(
         source
@@ -82,13 +82,13 @@ def _all_sources(record: type[Struct]) -> tuple[Source, ...]:
 
 
 def _field_sources(field: Field, own: str) -> Iterator[Source]:
-    if field.name in _ELSEWHERE or field.notes.get("hidden"):
+    if field.name in _WITHOUT_COLUMN or field.notes.get("hidden"):
         return
     if isinstance(field.type, type) and issubclass(field.type, Struct):
         yield from _nested(field)
     else:
         column = _column(field, field.name)
-        # A record's own id comes first; all others are those of records that many name.
+        # A record's own id is its first field. Other ids are references, and many records have the same.
         repeated = field.notes.get("repeated", False) or (column.kind == "id" and field.name != own)
         column = replace(column, repeated=repeated)
         yield Source(column, field.notes.get("reads", field.name))
@@ -97,7 +97,7 @@ def _field_sources(field: Field, own: str) -> Iterator[Source]:
 def _nested(parent: Field) -> Iterator[Source]:
     prefix = "" if parent.name in _UNPREFIXED else parent.notes.get("prefix", parent.name)
     for field in fields_of(parent.type):
-        if field.name in _ELSEWHERE or field.notes.get("hidden"):
+        if field.name in _WITHOUT_COLUMN or field.notes.get("hidden"):
             continue
         column = _column(field, _prefixed(prefix, field.name))
         column = replace(
@@ -134,34 +134,34 @@ def _column(field: Field, name: str) -> Column:
 
 @functools.cache
 def fields_of(record: type[Struct]) -> tuple[Field, ...]:
-    """List a record's fields, in the declaration's order."""
+    """Return a record's fields, in the declaration's order."""
     hints = get_type_hints(record, include_extras=True)
-    return tuple(_take_apart(name, hints[name]) for name in record.__struct_fields__)
+    return tuple(_parse_annotation(name, hints[name]) for name in record.__struct_fields__)
 
 
-def wire_path(record: type[Struct], source: Source) -> str:
+def json_path(record: type[Struct], source: Source) -> str:
     """
-    Return where a column's values are in a record's JSON.
+    Return the path of a column's values in a record's JSON.
 
     Examples
     --------
     >>> from billframes.schema.records import ExpenseList
-    >>> wire_path(ExpenseList, next(each for each in sources_of(ExpenseList) if each.column.name == "modified_at"))
+    >>> json_path(ExpenseList, next(each for each in sources_of(ExpenseList) if each.column.name == "modified_at"))
     'meta.modifiedAt'
     """
     if source.parent is None:
-        return wire_name(record, source.attribute)
+        return json_name(record, source.attribute)
     kind = next(field.type for field in fields_of(record) if field.name == source.parent)
-    return f"{wire_name(record, source.parent)}.{wire_name(kind, source.attribute)}"
+    return f"{json_name(record, source.parent)}.{json_name(kind, source.attribute)}"
 
 
-def wire_name(record: type[Struct], attribute: str) -> str:
-    """Return an attribute's name in JSON; one that is put together from others has its own."""
+def json_name(record: type[Struct], attribute: str) -> str:
+    """Return an attribute's name in JSON; a computed attribute keeps its own name."""
     names = dict(zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True))
     return names.get(attribute, attribute)
 
 
-def _take_apart(name: str, annotation: Any) -> Field:
+def _parse_annotation(name: str, annotation: Any) -> Field:
     field = Field(name, annotation, is_list=False, nullable=False, notes={})
     while True:
         origin, args = get_origin(field.type), get_args(field.type)

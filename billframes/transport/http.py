@@ -21,7 +21,7 @@ from billframes.config.credentials import is_loopback
 from billframes.config.profiles import Limits
 from billframes.config.secret import Secret
 from billframes.errors import BillframesError, ConfigError, NotFoundError
-from billframes.schema.json_text import ends_early, flaw_of, not_json
+from billframes.schema.json_text import ends_early, json_flaw, not_json_error
 from billframes.transport.connections import (
     CancelledError,
     CancelScope,
@@ -297,11 +297,11 @@ class HttpClient:
         """Return a 2xx response if its body is JSON, or empty for a request whose response may be."""
         body = response.body
         empty = request.may_be_empty and not body.strip()
-        flaw = None if empty else flaw_of(body)
+        flaw = None if empty else json_flaw(body)
         if flaw is None:
             return Response(body, http_date(response.headers.get("date")))
         cut_short = ends_early(body)
-        error = incomplete_error(request, self._origin) if cut_short else not_json(request.resource, body, flaw)
+        error = incomplete_error(request, self._origin) if cut_short else not_json_error(request.resource, body, flaw)
         return after_sending(Failure(error, retryable=True), request)
 
     @property

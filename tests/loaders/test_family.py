@@ -11,7 +11,7 @@ import pytest
 
 import billframes as bf
 from billframes.sandbox import Sandbox, Trouble
-from billframes.schema.json_text import midnights_cut
+from billframes.schema.json_text import cut_midnights
 from tests.conftest import entry, paged
 from tests.frames import assert_frame_equal
 
@@ -137,7 +137,7 @@ def test_another_time_of_day_is_no_date(fake, connect):
 
 def test_a_narrative_that_looks_like_a_date_is_left_alone():
     narrative = json.dumps({"description": 'x "date":"2026-10-01T00:00:00" y', "date": "2026-10-01T00:00:00"})
-    assert json.loads(midnights_cut(narrative.encode())) == {
+    assert json.loads(cut_midnights(narrative.encode())) == {
         "description": 'x "date":"2026-10-01T00:00:00" y',
         "date": "2026-10-01",
     }

@@ -75,7 +75,7 @@ def test_what_is_not_utf_8_is_refused_in_ignored_places_too(fake, connect, where
     page = {"data": [entry(**where)] if "novelty" in where else [entry()], "filler": filler}
     page["pagination"] = {"total": 1, "limit": 1000, "offset": 0, **where.get("pagination", {})}
     fake.answers["/v2/time-entries"] = json.dumps(page, ensure_ascii=False).encode("latin-1")
-    with pytest.raises(bf.DecodeError, match="time_entries: the server's answer is not valid UTF-8"):
+    with pytest.raises(bf.DecodeError, match="time_entries: the server's response is not valid UTF-8"):
         connect().time_entries(select="")
 
 

@@ -220,7 +220,7 @@ def test_an_error_of_python_itself_shows_no_credential(serve, monkeypatch):
     def fail(_body):
         raise MemoryError
 
-    monkeypatch.setattr(http, "flaw_of", fail)
+    monkeypatch.setattr(http, "json_flaw", fail)
     client = bf.Client(serve(lambda _: (200, b"{}")).url, TOKEN, headers={"x-api-key": KEY})
     nothing_secret_in(seen(failing(client.practice_areas, MemoryError)))
 

@@ -1,7 +1,7 @@
-"""Every record of the API, declared once.
+"""Declare every record of the API, once.
 
-Decoding, the columns and dtypes of frames, the docs' column tables and the sandbox's OpenAPI all come from
-these declarations; nothing else in billframes knows a field's wire name or type.
+Decoding, the columns and dtypes of frames, the docs' column tables and the sandbox's OpenAPI document are all derived
+from these declarations. The name of a field in JSON and its type are declared nowhere else.
 """
 
 from __future__ import annotations

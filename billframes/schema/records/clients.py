@@ -1,4 +1,4 @@
-"""Clients and their matters: list items, single records, balances, and what creates and updates take."""
+"""Declare clients and their matters: list items, single records, balances, and the bodies of creates and updates."""
 
 from __future__ import annotations
 
@@ -64,27 +64,27 @@ class ClientDetail(ClientList, kw_only=True):
 
 class ClientBalances(ApiRecord):
     """
-    What a client owes. Two field sets are described; a server sends either (or both).
+    What a client owes. The API describes two sets of fields; a server sends one of them, or both.
 
-    Set A has `overdue0To30` and the like, with separate buckets; set B has `overdue30`, `overdue60` and
-    `overdue90`, each everything more than so many days overdue.
+    Set A has `overdue0To30` and the like: buckets that don't overlap. Set B has `overdue30`, `overdue60` and
+    `overdue90`: in each, everything that is more than that many days overdue.
     """
 
     balance: Annotated[Money, note("Open balance of all final invoices.")]
-    overdue: Annotated[Money, note("All that is past due.")]
+    overdue: Annotated[Money, note("Total that is past due.")]
     current: Annotated[Money | None, note("Not yet due.", missing="the server sends set B")] = None
     overdue0_to30: Annotated[Money | None, note("Up to 30 days overdue.", missing="the server sends set B")] = None
     overdue30_to60: Annotated[Money | None, note("30 to 60 days overdue.", missing="the server sends set B")] = None
     overdue60_to90: Annotated[Money | None, note("60 to 90 days overdue.", missing="the server sends set B")] = None
     overdue_over90: Annotated[Money | None, note("More than 90 days overdue.", missing="the server sends set B")] = None
     overdue30: Annotated[
-        Money | None, note("More than 30 days overdue, all of it.", missing="the server sends set A")
+        Money | None, note("Total that is more than 30 days overdue.", missing="the server sends set A")
     ] = None
     overdue60: Annotated[
-        Money | None, note("More than 60 days overdue, all of it.", missing="the server sends set A")
+        Money | None, note("Total that is more than 60 days overdue.", missing="the server sends set A")
     ] = None
     overdue90: Annotated[
-        Money | None, note("More than 90 days overdue, all of it.", missing="the server sends set A")
+        Money | None, note("Total that is more than 90 days overdue.", missing="the server sends set A")
     ] = None
 
 
@@ -111,7 +111,7 @@ class CreateClient(WriteBody):
 
 
 class UpdateClient(WriteBody):
-    """Changes to a client; what is not sent stays as it is."""
+    """Changes to a client; a field that is not sent stays unchanged."""
 
     name: Annotated[Text | UnsetType | None, note("Company name or individual name.")] = UNSET
     reference: Annotated[Text | UnsetType | None, note("Reference number.")] = UNSET
@@ -213,21 +213,19 @@ class CreateMatter(WriteBody):
 
 
 class UpdateMatter(WriteBody):
-    """Changes to a matter; what is not sent stays as it is."""
+    """Changes to a matter; a field that is not sent stays unchanged."""
 
     name: Annotated[Text | UnsetType | None, note("The matter's name.")] = UNSET
     reference: Annotated[Text | UnsetType | None, note("Reference number.")] = UNSET
     client_id: Annotated[Id | UnsetType | None, note("The client.")] = UNSET
     responsible_id: Annotated[Id | UnsetType | None, note("The responsible attorney.")] = UNSET
     opened: Annotated[Date | UnsetType | None, note("When the matter was opened.")] = UNSET
-    archived: Annotated[Flag | UnsetType | None, note("True archives, False brings back.")] = UNSET
+    archived: Annotated[Flag | UnsetType | None, note("True archives the matter, False makes it active again.")] = UNSET
     conflict_information: Annotated[ConflictInformation | UnsetType | None, note("For conflict checks.")] = UNSET
     billing_instructions: Annotated[Text | UnsetType | None, note("How the client wants to be billed.")] = UNSET
     notes: Annotated[Text | UnsetType | None, note("Internal notes.")] = UNSET
     referral_sources: Annotated[Text | UnsetType | None, note("Where the matter came from.")] = UNSET
-    practice_area_id: Annotated[Id | UnsetType | None, note("The practice area; the all-zero UUID takes it away.")] = (
-        UNSET
-    )
+    practice_area_id: Annotated[Id | UnsetType | None, note("The practice area; the all-zero UUID removes it.")] = UNSET
     custom_fields: Annotated[
         list[CustomFieldValueUpdate] | UnsetType | None,
         note("Custom fields to change; null as a value clears the field."),

@@ -1,4 +1,4 @@
-"""The firm itself: users, practice areas, LEDES codes, custom field definitions, and the server's health."""
+"""Declare users, practice areas, LEDES codes, custom field definitions, and the server's health."""
 
 from __future__ import annotations
 
@@ -68,21 +68,21 @@ class PracticeAreaList(ApiRecord):
     """A practice area in a list."""
 
     practice_area_id: Annotated[Id, note("The practice area.")]
-    label: Annotated[Label, note("What it is called.")]
+    label: Annotated[Label, note("The label.")]
     default: Annotated[Flag, note("Whether it is the default practice area.")]
 
 
 class CreatePracticeArea(WriteBody):
     """A practice area to create."""
 
-    label: Annotated[Label, note("What it is called.")]
+    label: Annotated[Label, note("The label.")]
     default: Annotated[Flag | UnsetType, note("Whether it is the default practice area.")] = UNSET
 
 
 class UpdatePracticeArea(WriteBody):
-    """Changes to a practice area; what is not sent stays as it is."""
+    """Changes to a practice area; a field that is not sent stays unchanged."""
 
-    label: Annotated[Text | UnsetType | None, note("What it is called.")] = UNSET
+    label: Annotated[Text | UnsetType | None, note("The label.")] = UNSET
     default: Annotated[Flag | UnsetType | None, note("Whether it is the default practice area.")] = UNSET
 
 
@@ -90,11 +90,11 @@ class CodeDetail(ApiRecord):
     """A LEDES code."""
 
     code: Annotated[Label, note("The code, such as L110 or A103.")]
-    label: Annotated[Label, note("What it stands for.")]
+    label: Annotated[Label, note("The meaning of the code.")]
     code_set_id: Annotated[Label, note("The code set it belongs to.")]
     parent_code: Annotated[Text | None, note("The heading it falls under.", missing="it is at the top")] = None
     selectable: Annotated[
-        Flag | None, note("False for headings, which can't be assigned.", missing="the server does not say")
+        Flag | None, note("False for headings, which can't be assigned.", missing="the server does not state it")
     ] = None
 
 
@@ -102,8 +102,8 @@ class CodeSet(ApiRecord):
     """A set of LEDES codes."""
 
     code_set_id: Annotated[Label, note("The code set.")]
-    label: Annotated[Label, note("What it is called.")]
-    description: Annotated[Label, note("What it is for.")]
+    label: Annotated[Label, note("The label.")]
+    description: Annotated[Label, note("The purpose of the code set.")]
 
 
 class CodeList(ApiRecord):
@@ -118,16 +118,16 @@ class CodeList(ApiRecord):
 class CustomFieldOption(ApiRecord):
     """One choice of an enum custom field."""
 
-    option_id: Annotated[Id, note("The value to use when setting the field.")]
-    label: Annotated[Label, note("What it is called.")]
+    option_id: Annotated[Id, note("The choice's id, with which the field can be set.")]
+    label: Annotated[Label, note("The label.")]
 
 
 class CustomFieldList(ApiRecord):
     """A custom field's definition."""
 
     id: Annotated[Label, note("The custom field.")]
-    entity: Annotated[CustomFieldEntity, note("What the field is on.")]
-    name: Annotated[Label, note("What it is called.")]
+    entity: Annotated[CustomFieldEntity, note("The kind of record that has the field.")]
+    name: Annotated[Label, note("The name.")]
     value_type: Annotated[ValueType, note("What kind of value it holds.")]
     options: Annotated[
         list[CustomFieldOption] | None,
@@ -136,10 +136,10 @@ class CustomFieldList(ApiRecord):
 
 
 class HealthCheckResponse(ApiRecord):
-    """Whether the server is well. The fields of `version` are not shown, so it stays as it came."""
+    """Whether the server is well. The API's description does not show the fields of `version`, so any are accepted."""
 
-    status: Annotated[HealthStatus | None, note("How the server is.", missing="it does not say")] = None
+    status: Annotated[HealthStatus | None, note("The server's state.", missing="the server does not state it")] = None
     version: Annotated[
-        dict[str, Any] | None, note("The server's version, as JSON text.", missing="it does not say")
+        dict[str, Any] | None, note("The server's version, as JSON text.", missing="the server does not state it")
     ] = None
-    message: Annotated[Text | None, note("In the server's words.", missing="it says nothing")] = None
+    message: Annotated[Text | None, note("The server's message.", missing="the server sends none")] = None

@@ -1,25 +1,26 @@
-"""The declaration of records' fields, and the records that appear inside others.
+"""The types of records' fields, and the records that appear inside others.
 
-A field's annotation is a Python type for msgspec plus one or more `Meta`. Their descriptions end up in the
-docs' column tables and in the sandbox's OpenAPI; their `extra` says what only billframes asks for:
+A field's annotation is a Python type for msgspec plus one or more `Meta`. Their descriptions are shown in the docs'
+column tables and in the sandbox's OpenAPI document. Their `extra` has these keys, which only billframes uses:
 
-========== ===================================================================================
-kind       what the value is, and so its dtype in a frame (see `billframes.schema.columns`)
-values     an enum's declared values in the spec's order
-missing    what it means when the value is missing
-select     the `select` name that brings the field; None when it always comes
+========== ======================================================================================
+kind       the kind of value, which determines its dtype (see `billframes.schema.columns`)
+values     an enum's declared values, in the order of the API's description
+missing    the meaning of a missing value
+select     the `select` name that requests the field; None if it is always sent
 scope      the credential's scope that the field needs
-reads      the attribute to read in its stead, where a value may have to be put together
-repeated   True: many records have the same, as with codes; ids of other records always are
-hidden     True: serves another field, is not a column
-========== ===================================================================================
+reads      the attribute to read instead, if the value may have to be computed
+repeated   True if many records have the same value, such as codes; ids of other records always do
+prefix     the prefix of the columns of a nested record, if it is not the field's name
+hidden     True if the field only serves another field and is not a column
+========== ======================================================================================
 
-Enum values are declared as text, not as Python enums, because a value this description does not know must
-survive decoding (it is kept, with a warning).
+Enum values are declared as text, not as Python enums, because a value that is not in the API's description must be
+decoded, too (it is kept, with a warning).
 
-The spec does not show which fields the embedded user, matter, client, invoice, fixed fee and practice area
-carry. Here each takes any of the reference's fields, none required, and a name that does not come whole is
-put together from its parts.
+The API's description does not show which fields the embedded user, matter, client, invoice, fixed fee and practice area
+have. Here each may have any of the reference's fields, and none is required. If there is no full name, it is made from
+the first and last name.
 """
 
 from __future__ import annotations
@@ -65,15 +66,15 @@ __all__ = [
 
 class ApiRecord(Struct, rename="camel", gc=False):
     """
-    Base of everything the API answers with.
+    Base of the records in responses.
 
-    Unknown properties are ignored. `gc=False` keeps the garbage collector off thousands of small structs,
-    which halves the time decoding takes; records hold no cycles.
+    Unknown properties are ignored. `gc=False` keeps the garbage collector from tracking thousands of small structs,
+    which halves the time for decoding. It is safe because records have no reference cycles.
     """
 
 
 class WriteBody(Struct, rename="camel", omit_defaults=True):
-    """Base of everything the API takes: a property left UNSET is not sent, None is sent as null."""
+    """Base of the request bodies: a property that is UNSET is not sent, None is sent as null."""
 
 
 def note(description: str, **extra: Any) -> Meta:
@@ -85,13 +86,13 @@ def note(description: str, **extra: Any) -> Meta:
     description : str
         What the value is.
     **extra
-        Any of the words in this module's table.
+        Any of the keys in this module's table.
     """
     return Meta(description=description, extra=extra)
 
 
 def enum(*values: str) -> Meta:
-    """Declare the values of an enum, in the spec's order."""
+    """Declare the values of an enum, in the order of the API's description."""
     return Meta(extra={"kind": "enum", "values": values}, extra_json_schema={"enum": list(values)})
 
 
@@ -103,9 +104,9 @@ def _kind(kind: str, format_: str | None = None, **schema: Any) -> Meta:
 
 Id = Annotated[str, _kind("id", "uuid")]
 Text = Annotated[str, _kind("text")]
-# A property the description does not have, which may stand in for one it has: read if it is text, else ignored.
+# A property that is not in the API's description and may replace one that is: used if it is text, else ignored.
 Hint = Annotated[Any, _kind("text")]
-# An empty label breaks the spec, but a load must not fail over it: documented, checked on writes, not on reads.
+# An empty label breaks the API's description, but a load must not fail because of it: only writes are checked.
 Label = Annotated[str, _kind("text", minLength=1)]
 Date = Annotated[dt.date, _kind("date", "date")]
 Instant = Annotated[str, _kind("instant", "date-time")]
@@ -177,7 +178,7 @@ class Contact(ApiRecord):
 
 
 class Reference(Struct, rename="camel", gc=False, frozen=True):
-    """Another record in short. Many records name the same one, so it is repeated: equal ones are one."""
+    """Another record in short, such as the client of a matter. Many records have the same reference."""
 
 
 class ClientReference(Reference, frozen=True):
@@ -200,7 +201,7 @@ class UserReference(Reference, frozen=True):
     user_id: Annotated[Id | None, note("The user.", hidden=True)] = None
     name: Annotated[
         Text | None,
-        note("The user's name, or first and last name where it does not come whole.", reads="full_name"),
+        note("The user's name; if the server sends no full name, first and last name.", reads="full_name"),
     ] = None
     first_name: Annotated[Hint | None, note("First name.", hidden=True, reads="first")] = None
     last_name: Annotated[Hint | None, note("Last name.", hidden=True, reads="last")] = None
@@ -217,7 +218,7 @@ class UserReference(Reference, frozen=True):
 
     @property
     def full_name(self) -> str | None:
-        """The name, or one put together from first and last name; None without either."""
+        """The name, or else the first and last name; None if both are missing."""
         return self.name or " ".join(filter(None, (self.first, self.last))) or self.name
 
 
@@ -235,7 +236,7 @@ class PracticeAreaReference(Reference, frozen=True):
 
     @property
     def full_label(self) -> str | None:
-        """The label, under whichever name it came."""
+        """The label, whichever of the two names the server uses for it."""
         return self.label or self.other_label or self.label
 
 
@@ -263,9 +264,9 @@ class FixedFeeReference(Reference, frozen=True):
 
 
 class Pagination(ApiRecord):
-    """Which part of a list an answer holds."""
+    """Which part of a list a response holds."""
 
-    limit: Annotated[int, note("Most records this answer may hold, as the server granted.")]
-    offset: Annotated[int, note("How many records come before this answer's first.")]
-    total: Annotated[int, note("How many records match in all.")]
+    limit: Annotated[int, note("The page size that the server granted.")]
+    offset: Annotated[int, note("Number of matching records before the first one of this response.")]
+    total: Annotated[int, note("Number of matching records in all.")]
     sort: Annotated[str | None, note("The sort applied.")] = None

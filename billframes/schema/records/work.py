@@ -1,4 +1,4 @@
-"""Work and its invoices: time entries, fixed fees, expenses and invoices, which the API only lists."""
+"""Declare time entries, fixed fees, expenses, and invoices, of which the API has only a list."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ BillingType = Annotated[str, enum("nonBillable", "billable", "fixedFee")]
 
 _BILLED = "True when the item is on an invoice in any state, drafts included."
 _NOT_ON_INVOICE = "the item is on no invoice"
-_SEVERAL = "the invoice covers several matters and the server names none"
+_SEVERAL = "the invoice covers several matters and the server states none of them"
 _RATES = "billing type is not billable, or the credential lacks `read.rates`"
 
 
@@ -102,12 +102,12 @@ class CreateTimeEntry(WriteBody):
     hours: Annotated[Hours, note("Hours worked.")]
     user_id: Annotated[
         Id | UnsetType | None,
-        note("The timekeeper; else the acting-user header, else the credential's user."),
+        note("The timekeeper. If omitted, the user of the acting-user header, or else of the credential."),
     ] = UNSET
     time: Annotated[TimeOfDay | UnsetType | None, note("Time of day.")] = UNSET
     rate: Annotated[
         Rate | UnsetType | None,
-        note("Money an hour. If omitted, as it normally is, the user's rate."),
+        note("Money an hour. Normally omitted: then it is the user's rate."),
     ] = UNSET
     billing_type: Annotated[BillingType | UnsetType, note("How the time is billed.")] = UNSET
     fixed_fee_id: Annotated[Id | UnsetType | None, note("The fixed fee that covers the time.")] = UNSET
@@ -116,7 +116,7 @@ class CreateTimeEntry(WriteBody):
 
 
 class UpdateTimeEntry(WriteBody):
-    """Changes to a time entry; what is not sent stays as it is."""
+    """Changes to a time entry; a field that is not sent stays unchanged."""
 
     user_id: Annotated[Id | UnsetType | None, note("The timekeeper.")] = UNSET
     matter_id: Annotated[Id | UnsetType | None, note("The matter.")] = UNSET
@@ -128,7 +128,7 @@ class UpdateTimeEntry(WriteBody):
     billing_type: Annotated[BillingType | UnsetType | None, note("How the time is billed.")] = UNSET
     fixed_fee_id: Annotated[
         Id | UnsetType | None,
-        note("The fixed fee that covers the time; null keeps it, the all-zero UUID takes it away."),
+        note("The fixed fee that covers the time; null keeps it, the all-zero UUID removes it."),
     ] = UNSET
     activity_code: Annotated[Text | UnsetType | None, note("LEDES activity code.")] = UNSET
     task_code: Annotated[Text | UnsetType | None, note("LEDES task code.")] = UNSET
@@ -175,7 +175,7 @@ class CreateFixedFee(WriteBody):
 
 
 class UpdateFixedFee(WriteBody):
-    """Changes to a fixed fee; what is not sent stays as it is."""
+    """Changes to a fixed fee; a field that is not sent stays unchanged."""
 
     date: Annotated[Date | UnsetType | None, note("The day the fee is billed under.")] = UNSET
     matter_id: Annotated[Id | UnsetType | None, note("The matter.")] = UNSET
@@ -230,7 +230,7 @@ class CreateExpense(WriteBody):
 
 
 class UpdateExpense(WriteBody):
-    """Changes to an expense; what is not sent stays as it is."""
+    """Changes to an expense; a field that is not sent stays unchanged."""
 
     matter_id: Annotated[Id | UnsetType | None, note("The matter.")] = UNSET
     user_id: Annotated[Id | UnsetType | None, note("Who spent it.")] = UNSET
@@ -246,7 +246,7 @@ class InvoiceList(ApiRecord, kw_only=True):
     invoice_id: Annotated[Id, note("The invoice.")]
     invoice_number: Annotated[Label, note("The invoice's number.")]
     invoice_date: Annotated[Date, note("The invoice's date.")]
-    invoice_state: Annotated[InvoiceState, note("How far the invoice has come.")]
+    invoice_state: Annotated[InvoiceState, note("The invoice's state.")]
     due_date: Annotated[Date | None, note("When payment is due.", missing="the invoice is not final")] = None
     client_id: Annotated[Id, note("The client.")]
     client: Annotated[ClientReference | None, note("The client in short.", select="client")] = None
