@@ -15,7 +15,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes._show import MISSING, format_number
+from billframes._format import MISSING, format_number
 from billframes.analysis.engine import collect
 from billframes.analysis.frames import wrap_frame
 from billframes.analysis.spec import measure

@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 import billframes as bf
-from billframes._show import format_number
+from billframes._format import format_number
 
 COLUMNS = ["date", "client_name", "matter_name", "user_name", "hours", "rate", "amount"]
 
@@ -169,7 +169,7 @@ def test_a_book_shows_its_period_settings_and_what_is_loaded_and_loads_nothing_f
     assert fields["Settings"].startswith("No firm settings: 8 hours a day")
     assert fields["Loaded"].startswith("nothing yet")
     assert "realization" in fields["Analyses"]
-    assert set(vars(book)) == {"period", "settings", "_client"}
+    assert set(vars(book)) == {"period", "settings", "_client", "_client_items"}
     users = len(book.users)
     assert labelled(book._repr_html_())["Loaded"] == f"users ({users})"
 

@@ -133,7 +133,6 @@ LAYERS = (
     "tables",
     "plots",
     "book",
-    "book_slice",
     "ebilling",
     "bulk",
     "mirror",

@@ -14,8 +14,8 @@ from typing import Any, Protocol, cast
 import pandas as pd
 from matplotlib.axes import Axes
 
+from billframes._format import MISSING, format_number
 from billframes._names import joined
-from billframes._show import MISSING, format_number
 from billframes._suggestions import suggesting
 from billframes.analysis.metrics import BUCKET
 from billframes.analysis.result_rows import ResultRows, present_columns, read_result, total_of

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import blended_transform_factory
 
-from billframes._show import MINUS, MISSING, format_number, rounded
+from billframes._format import MINUS, MISSING, format_number, rounded
 
 __all__ = [
     "DARK",

@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
-from billframes._show import format_number
+from billframes._format import format_number
 from billframes.analysis.result_rows import ResultRows
 from billframes.analysis.spec import measure
 from billframes.plots.axes import DARK, INK, MUTED, PALE, RAMP, SIZE, axes_for, finish, legend, shortened

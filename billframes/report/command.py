@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from billframes._export import check_out, make_folder, write
+from billframes._format import long_date
 from billframes._messages import say
 from billframes._session import MIRROR_VARIABLE, book, mirror
-from billframes._show import long_date
-from billframes.book_slice import SLICE_KEYS
+from billframes.book.slices import SLICE_KEYS
 from billframes.client import Client
 from billframes.commands import add_connection
 from billframes.config.firm import FirmSettings

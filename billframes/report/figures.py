@@ -13,7 +13,7 @@ from typing import Literal
 
 import pandas as pd
 
-from billframes._show import MISSING, change, format_number, long_date, month_name
+from billframes._format import MISSING, change, format_number, long_date, month_name
 from billframes.analysis.capacity import prorated_targets
 from billframes.analysis.checked_frames import collect_warnings
 from billframes.analysis.metrics import Measure, ratio_measure, sum_measure
@@ -36,7 +36,7 @@ class Headline:
     ----------
     name : str
     unit : str
-        As `billframes._show.format_number` takes it.
+        As `billframes._format.format_number` takes it.
     now, before, year_ago, to_date, year_ago_to_date : float
         The figure of this month, last month, the same month a year ago, and both years to date. NaN if it is unknown.
     mark : str

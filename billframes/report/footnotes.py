@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from billframes._show import format_number, long_date, month_name
+from billframes._format import format_number, long_date, month_name
 from billframes.analysis.capacity import working_days
 from billframes.analysis.metrics import title_of_key
 from billframes.config.firm import describe_settings

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from billframes._show import month_name
+from billframes._format import month_name
 from billframes.plots.drawing import axis_title
 from billframes.report import footnotes
 from billframes.report.figures import Headline, figures

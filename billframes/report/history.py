@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from billframes.book import Book
-from billframes.book_slice import BookSlice, SlicedBook
+from billframes.book.slices import BookSlice, SlicedBook
 from billframes.config.firm import FirmSettings
 from billframes.mirror import Mirror
 from billframes.periods import local_day

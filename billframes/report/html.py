@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from billframes._show import format_number, short_date
+from billframes._format import format_number, short_date
 from billframes.analysis.metrics import PRICED, Measure
 
 if TYPE_CHECKING:

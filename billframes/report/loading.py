@@ -6,8 +6,8 @@ import datetime as dt
 import functools
 from concurrent.futures import ThreadPoolExecutor
 
+from billframes._format import long_date, month_name
 from billframes._session import book
-from billframes._show import long_date, month_name
 from billframes.analysis.checked_frames import collect_warnings
 from billframes.client import Client
 from billframes.config.firm import FirmSettings

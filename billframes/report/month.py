@@ -17,13 +17,13 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes._show import enum_label, month_name
+from billframes._format import enum_label, month_name
 from billframes.analysis.bridge import bridge
 from billframes.analysis.checked_frames import CheckedFrames, collect_warnings
 from billframes.analysis.compare import compare
 from billframes.analysis.result_rows import total_of
 from billframes.book import Book
-from billframes.book_slice import BookSlice, SlicedBook, SliceKey, kept
+from billframes.book.slices import BookSlice, SlicedBook, SliceKey, keep_rows
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesWarning
 from billframes.periods import month_end
@@ -79,7 +79,7 @@ class Month:
         scope = read_scope(firm.firm_book, code)
         scope = replace(scope, name=firm._distinct_names.name(scope.key, scope.id, scope.name))
         part = firm._sliced.setdefault(scope.key, SlicedBook(firm.firm_book, scope.key)).slice(scope.id)
-        matters = kept(firm.firm_book.matters, {f"{scope.key}_id": scope.id})
+        matters = keep_rows(firm.firm_book.matters, {f"{scope.key}_id": scope.id})
         findings = firm.e_billing.for_matters(set(matters.loc[matters["ledes_enabled"].fillna(False), "matter_id"]))
         month = Month(self.first, self.last, self.as_of, part, [*firm.notes], scope, findings, firm)
         month._checked = firm._checked

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._show import format_number, month_name, rounded
+from billframes._format import format_number, month_name, rounded
 from billframes.analysis.checked_frames import share_checks
 from billframes.report import report_tables
 from billframes.report.month import Month

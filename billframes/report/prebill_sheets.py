@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._show import enum_label, format_number, long_date, short_date
+from billframes._format import enum_label, format_number, long_date, short_date
 from billframes.report.html import templates
 from billframes.report.workbook import NUMBER_FORMATS, WRITER_OPTIONS, check_writer, write_cell
 

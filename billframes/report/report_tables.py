@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from billframes import tables
-from billframes._show import format_number
+from billframes._format import format_number
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.result_rows import total_of
 from billframes.analysis.spec import measures

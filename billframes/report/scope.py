@@ -17,7 +17,7 @@ from billframes._names import closest
 from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import title_of_key
 from billframes.book import Book
-from billframes.book_slice import SLICE_KEYS, SliceKey
+from billframes.book.slices import SLICE_KEYS, SliceKey
 from billframes.errors import ParameterError
 
 __all__ = ["Scope", "all_scopes", "file_names", "find_scope", "read_scope"]

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from billframes import plots
-from billframes._show import format_number, long_date, month_name, short_date
+from billframes._format import format_number, long_date, month_name, short_date
 from billframes.analysis.explain import plain_words
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import analyses

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from billframes._show import long_date
+from billframes._format import long_date
 from billframes.analysis.explain import plain_words
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import Analysis, analyses, measure, measures

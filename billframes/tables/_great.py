@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._show import MISSING, format_number, short_date
+from billframes._format import MISSING, format_number, short_date
 from billframes.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def great_table(
     headings : mapping of str to str
         By column.
     units : mapping of str to str
-        By column of numbers; see `billframes._show.format_number`.
+        By column of numbers; see `billframes._format.format_number`.
     note : str
         The line below the table.
     has_total : bool

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._show import short_date
+from billframes._format import short_date
 from billframes._suggestions import suggesting_method
 from billframes.analysis.metrics import BUCKET, PERIOD, PRICED, Measure, title_of_key
 from billframes.analysis.result_rows import ResultRows, present_columns, read_result, total_of

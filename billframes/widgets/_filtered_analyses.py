@@ -5,7 +5,7 @@ invoice has only one client, so clients can be filtered first. All other filters
 by the mark. Figures under a filter are therefore always parts of the figures without it.
 
 Each analysis declares how it is filtered (`TabSpec.filters`). It is called in the same way as by a book
-(`billframes._book_methods.call`), with a `_SubstituteBook` in place of the book.
+(`billframes.book.methods.call_analysis`), with a `_SubstituteBook` in place of the book.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._book_methods import FRAMES, call
 from billframes._messages import warn
 from billframes.analysis.column_types import ITEMS
 from billframes.analysis.keys import By
 from billframes.analysis.spec import Analysis
-from billframes.book_slice import kept, with_keys
+from billframes.book.methods import FRAME_NAMES, call_analysis
+from billframes.book.slices import add_keys, keep_rows
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
 from billframes.widgets._filtered_frames import FilteredFrames
@@ -74,7 +74,7 @@ class _SubstituteBook:
         self.settings = settings
 
     def __getattr__(self, name: str) -> pd.DataFrame:
-        if name not in FRAMES:
+        if name not in FRAME_NAMES:
             raise AttributeError(name)
         frame: pd.DataFrame = self._frames[name]() if name in self._frames else getattr(self._filtered.book, name)
         return frame
@@ -96,7 +96,7 @@ def _filter_items(frames: FilteredFrames, span: Span, analysis: Analysis, by: By
     """Add up the items that pass, with the available hours of the people who pass."""
     items = {name: partial(frames.items, name) for name in ITEMS}
     book = _SubstituteBook(frames, span, {**items, "users": frames.users}, frames.settings_of_users())
-    return call(analysis, book, {"by": by})
+    return call_analysis(analysis, book, {"by": by})
 
 
 def _mark_items(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
@@ -109,7 +109,7 @@ def _mark_items(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) 
         passing = frames.items_with_details("time_entries").index
         others["time_entries"] = lambda: _marked(frames.of_clients("time_entries"), _MARK, passing)
     book = _SubstituteBook(frames, span, others, frames.book.settings)
-    return _keep_marked(call(analysis, book, {"by": with_keys(by, marks)}), marks)
+    return _keep_marked(call_analysis(analysis, book, {"by": add_keys(by, marks)}), marks)
 
 
 def _mark_matters(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
@@ -123,14 +123,14 @@ def _mark_matters(frames: FilteredFrames, span: Span, analysis: Analysis, by: By
             others[name] = partial(_marked, getattr(frames.book, name), mark, passing)
             marks.append(mark)
     book = _SubstituteBook(frames, span, others, frames.book.settings)
-    return _keep_marked(call(analysis, book, {"by": with_keys(by, marks)}), marks)
+    return _keep_marked(call_analysis(analysis, book, {"by": add_keys(by, marks)}), marks)
 
 
 def _filter_rows(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
     """Calculate for the whole book, and keep the rows of the clients, matters and people that pass."""
     takes = inspect.signature(analysis.function).parameters
     book = _SubstituteBook(frames, span, {}, frames.book.settings)
-    result = call(analysis, book, {"by": by} if "by" in takes else {})
+    result = call_analysis(analysis, book, {"by": by} if "by" in takes else {})
     entities = (
         ("clients", "client", frames.client_state),
         ("matters", "matter", frames.matter_state),
@@ -164,4 +164,4 @@ def _marked(frame: pd.DataFrame, mark: str, passing: pd.Index[Any]) -> pd.DataFr
 
 
 def _keep_marked(result: pd.DataFrame, marks: list[str]) -> pd.DataFrame:
-    return kept(result, dict.fromkeys(marks, _YES)).drop(columns=marks)
+    return keep_rows(result, dict.fromkeys(marks, _YES)).drop(columns=marks)

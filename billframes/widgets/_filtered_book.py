@@ -13,7 +13,7 @@ import warnings
 
 import pandas as pd
 
-from billframes._show import long_date
+from billframes._format import long_date
 from billframes.analysis.checked_frames import CheckedFrames, share_checks
 from billframes.analysis.keys import By
 from billframes.analysis.result_rows import total_of

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from billframes._export import file_name, to_csv, to_excel
-from billframes._show import MISSING, change, enum_label, format_number, short_date
+from billframes._format import MISSING, change, enum_label, format_number, short_date
 from billframes.analysis.column_types import ENUMS
 from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import PRICED, Measure, title_of_key

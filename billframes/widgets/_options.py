@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from billframes._format import enum_label
 from billframes._names import names_apart
-from billframes._show import enum_label
 from billframes.analysis.keys import UNASSIGNED
 from billframes.widgets._fields import FilterField
 from billframes.widgets._state import Value, Values

@@ -9,7 +9,7 @@ from functools import partial
 import ipywidgets as w
 import pandas as pd
 
-from billframes._show import format_number, long_date
+from billframes._format import format_number, long_date
 from billframes.analysis.explain import meaning
 from billframes.analysis.explanation import definition_list
 from billframes.analysis.keys import TIMES

@@ -15,12 +15,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from billframes import plots, tables
-from billframes._show import MISSING, short_date
+from billframes._format import MISSING, short_date
 from billframes.analysis.column_types import ITEMS
 from billframes.analysis.keys import TIMES, By
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import Analysis, RecordsSpec, TabSpec, analyses, measures
-from billframes.book_slice import kept
+from billframes.book.slices import keep_rows
 from billframes.widgets._filtered_book import FilteredBook
 from billframes.widgets._html import labels_of
 
@@ -114,7 +114,7 @@ class View:
             # The tab already shows the warnings of this analysis.
             warnings.simplefilter("ignore")
             result = filtered.result(self.analysis, [key, spec.key])
-        mine = kept(result, {str(result.columns[0]): None if pd.isna(value) else value})  # type: ignore[call-overload]
+        mine = keep_rows(result, {str(result.columns[0]): None if pd.isna(value) else value})  # type: ignore[call-overload]
         parts = [name for name in spec.shown if name in mine and name in measures()]
         mine = mine.loc[mine[spec.counted] != 0, [spec.key, *parts]]
         details = _records(filtered, spec.frames).drop(columns=parts, errors="ignore")

@@ -11,7 +11,7 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 
-from billframes._show import long_date
+from billframes._format import long_date
 from billframes.book import Book
 from billframes.errors import BillframesError, ParameterError
 from billframes.widgets._filtered_book import FilteredBooks

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from billframes import report
-from billframes._show import format_number
+from billframes._format import format_number
 from billframes.errors import ParameterError
 from billframes.report.scope import Scope, all_scopes, file_names, find_scope
 

@@ -17,7 +17,7 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes import report
-from billframes._show import MISSING, format_number, month_name
+from billframes._format import MISSING, format_number, month_name
 from billframes.analysis.checked_frames import share_checks
 from billframes.analysis.metrics import BUCKET
 from billframes.analysis.spec import analyses

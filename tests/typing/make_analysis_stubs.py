@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 
 import billframes
-from billframes._book_methods import methods
 from billframes.analysis.spec import analyses
+from billframes.book.methods import analysis_methods
 
 ROOT = Path(billframes.__file__).parent
 HEAD = "# Written by `python -m tests.typing.make_analysis_stubs` from what the analyses declare; not edited by hand."
@@ -27,7 +27,7 @@ def stubs() -> dict[Path, str]:
     root = ROOT / "__init__.pyi"
     charts = [name for name, each in analyses().items() if each.chart]
     tables = [name for name, each in analyses().items() if each.table]
-    methods_of_book = ROOT / "_book_analyses.pyi"
+    methods_of_book = ROOT / "book" / "_analyses.pyi"
     return {
         methods_of_book: _book(methods_of_book),
         root: _root(root.read_text(encoding="utf-8")),
@@ -62,7 +62,7 @@ class BookAnalyses:
 
 
 def _book(path: Path) -> str:
-    text = HEAD + BOOK + "".join(_method(name, inspect.signature(each)) for name, each in methods().items())
+    text = HEAD + BOOK + "".join(_method(name, inspect.signature(each)) for name, each in analysis_methods().items())
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(path), "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 

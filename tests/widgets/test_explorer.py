@@ -13,7 +13,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 import billframes as bf
-from billframes._show import change, format_number
+from billframes._format import change, format_number
 from billframes.analysis import guards
 from billframes.analysis.explain import meaning
 from billframes.analysis.metrics import Measure

@@ -19,8 +19,8 @@ from typing import Any, cast
 
 import pandas as pd
 
-from billframes._book_methods import FRAMES
 from billframes._session import default_client
+from billframes.book.methods import FRAME_NAMES
 from billframes.client import Client
 
 if sys.platform != "win32":
@@ -70,7 +70,7 @@ class SharedFrames:
                 path.unlink(missing_ok=True)
 
     def __getattr__(self, name: str) -> Any:
-        return partial(self._frame, name) if name in FRAMES else getattr(self._client, name)
+        return partial(self._frame, name) if name in FRAME_NAMES else getattr(self._client, name)
 
     @property
     def _client(self) -> Client:

@@ -1,8 +1,8 @@
-"""A book: everything the analyses of one period need, loaded once and wide enough.
+"""The class `Book`: the frames that the analyses of one period need, each loaded when it is first needed.
 
-January's work is on February's invoice, and an invoice of this month can carry work of years ago. The API can't be
-asked for "the work on these invoices", so a book loads all work and all invoices, whatever the period, and leaves it
-to the analyses to pick; only then is every invoice seen with all its items. Each frame is loaded when first needed.
+January's work is on February's invoice, and an invoice of this month can have work of years ago. The API has no filter
+for the work on some invoices. A book therefore loads all work and all invoices, whatever its period, and the analyses
+pick the rows of the period. In this way every invoice is seen with all its items.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._book_methods import FRAMES, methods
-from billframes._show import fields_html
+from billframes._format import fields_html
 from billframes._suggestions import SuggestsNames
 from billframes.analysis.contribution import contribution
+from billframes.book.methods import FRAME_NAMES, analysis_methods
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings, describe_settings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period, local_day, resolve
 
 if TYPE_CHECKING:
-    from billframes._book_analyses import BookAnalyses
+    from billframes.book._analyses import BookAnalyses
 else:
-    BookAnalyses = type("BookAnalyses", (), methods())
+    BookAnalyses = type("BookAnalyses", (), analysis_methods())
 
 __all__ = ["Book"]
 
 
 class Book(BookAnalyses, SuggestsNames):
     """
-    The frames that one period's analyses need, and the analyses as methods.
+    The frames that the analyses of one period need, and the analyses as methods.
 
     Made by `bf.book`. The frames are attributes, each loaded on first use: `time_entries`, `expenses`, `fixed_fees`,
     `invoices`, `matters`, `clients`, `users`, `codes`, `code_sets`, `client_balances`.
@@ -42,7 +42,7 @@ class Book(BookAnalyses, SuggestsNames):
     def __init__(self, period: Period, *, settings: FirmSettings | None, client: Client) -> None:
         check_settings(settings)
         self.period = period
-        # A mirror can take the client's place and has no profile.
+        # The client can be a mirror, which has no profile.
         self.settings = settings or getattr(client, "settings", None)
         self._client = client
         self._client_items: dict[tuple[str, ...], pd.DataFrame] = {}
@@ -56,13 +56,13 @@ class Book(BookAnalyses, SuggestsNames):
         return f"<billframes book {self._days}>"
 
     def _repr_html_(self) -> str:
-        loaded = [f"{name} ({len(vars(self)[name]):,})" for name in FRAMES if name in vars(self)]
+        loaded = [f"{name} ({len(vars(self)[name]):,})" for name in FRAME_NAMES if name in vars(self)]
         fields = {
             "Period": self._days,
             "Data": getattr(self._client, "base_url", "") or repr(self._client),
             "Settings": describe_settings(self.settings),
             "Loaded": ", ".join(loaded) or "nothing yet; each frame is loaded when it is first needed",
-            "Analyses": ", ".join(methods()),
+            "Analyses": ", ".join(analysis_methods()),
         }
         return fields_html("Book", fields)
 
@@ -117,7 +117,7 @@ class Book(BookAnalyses, SuggestsNames):
 
     @functools.cached_property
     def client_balances(self) -> pd.DataFrame:
-        """What all clients owe today, as the server adds it up."""
+        """The balances of all clients today, as the server calculates them."""
         return self._client.client_balances()
 
     def items_of_clients(self, name: str, client_ids: Iterable[str]) -> pd.DataFrame:
@@ -139,7 +139,7 @@ class Book(BookAnalyses, SuggestsNames):
 
     def fees(self, start: DateLike, end: DateLike) -> float:
         """
-        Net billed time fees and fixed fees on final invoices dated in a period, in one figure.
+        Return the sum of net billed time fees and fixed fees on final invoices dated in a period.
 
         Parameters
         ----------
@@ -150,18 +150,18 @@ class Book(BookAnalyses, SuggestsNames):
         return float(contribution(*items, by=None, start=start, end=end)["fees_amount"].iloc[0])
 
     def span(self, start: DateLike | None, end: DateLike | None) -> tuple[dt.date | None, dt.date | None]:
-        """Return the first and last day of a period; of the book's own if neither is given."""
+        """Return the first and last day of a period, or of the book's period if neither day is given."""
         period = self.period if start is None and end is None else resolve(start, end)
         return period.start, period.end
 
     def day(self, as_of: DateLike | None) -> DateLike:
         """
-        Return the day that balances are of: the period's last if none is given.
+        Return `as_of`, or the last day of the book's period if it is None.
 
         Raises
         ------
         ParameterError
-            None is given, and the book's period has no last day.
+            `as_of` is None, and the book's period has no last day.
         """
         day = as_of if as_of is not None else self.period.end
         if day is None:
@@ -169,7 +169,7 @@ class Book(BookAnalyses, SuggestsNames):
         return day
 
     def loaded_on(self, name: str) -> dt.date | None:
-        """Return the day, in the firm's time zone, on which one of the frames was loaded; None if it does not say."""
+        """Return the day on which a frame was loaded, in the firm's time zone; None if that is unknown."""
         time = getattr(self, name).attrs.get("load", {}).get("time")
         zone = (self.settings or FirmSettings()).time_zone
         return local_day(dt.datetime.fromisoformat(str(time)), zone) if time else None

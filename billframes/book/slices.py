@@ -1,8 +1,8 @@
-"""A book sliced by one key: what belongs to one client, practice area or responsible lawyer.
+"""Slice a book by client, practice area or responsible lawyer.
 
-Analyses need wide frames: what an invoice billed is spread over all the work on it, whoever answers for the matter.
-So nothing is taken away beneath a spread. The whole is grouped by one key more, and a slice is the rows of one value:
-slices, with the one that has no value, therefore add up to the whole, to the cent.
+Analyses allocate the amount of an invoice to all work on it, so no rows may be removed before they run. They run on the
+whole book instead, grouped by the slice's key as well, and a slice is the rows of one value of that key. All slices,
+with the slice of missing values, therefore add up to the book to the cent.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["SLICE_KEYS", "BookSlice", "SliceKey", "SlicedBook", "kept", "with_keys"]
+__all__ = ["SLICE_KEYS", "BookSlice", "SliceKey", "SlicedBook", "add_keys", "keep_rows"]
 
 SliceKey = Literal["client", "practice_area", "responsible"]
 SLICE_KEYS: tuple[SliceKey, ...] = ("client", "practice_area", "responsible")
 
 
-def with_keys(by: By, keys: Sequence[str]) -> By:
+def add_keys(by: By, keys: Sequence[str]) -> By:
     """
     Add keys to `by`.
 
     Examples
     --------
-    >>> with_keys("user", ["responsible"]), with_keys(None, ["responsible"]), with_keys("user", [])
+    >>> add_keys("user", ["responsible"]), add_keys(None, ["responsible"]), add_keys("user", [])
     (['user', 'responsible'], 'responsible', 'user')
     """
     if not keys:
@@ -42,14 +42,14 @@ def with_keys(by: By, keys: Sequence[str]) -> By:
     return names[0] if len(names) == 1 else names
 
 
-def kept(result: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
+def keep_rows(result: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
     """
-    Keep a result's rows of these values; None is what has none.
+    Return the rows that have these values; None stands for a missing value.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"responsible_id": ["u1", None], "total": [1.0, 2.0]})
-    >>> kept(rows, {"responsible_id": None})["total"].tolist()
+    >>> keep_rows(rows, {"responsible_id": None})["total"].tolist()
     [2.0]
     """
     for column, value in values.items():
@@ -59,7 +59,7 @@ def kept(result: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
 
 class SlicedBook:
     """
-    A book sliced by one key; each analysis is worked out once for all slices.
+    A book sliced by one key; each analysis runs once for all slices.
 
     Parameters
     ----------
@@ -74,19 +74,19 @@ class SlicedBook:
         self._results: dict[str, tuple[pd.DataFrame, list[warnings.WarningMessage]]] = {}
 
     def slice(self, id_: str | None) -> BookSlice:
-        """Return the slice of one id; None is what has no client, practice area or responsible lawyer."""
+        """Return the slice of an id; None is the slice without a client, practice area or responsible lawyer."""
         return BookSlice(self, id_)
 
     def result(self, analysis: str, by: By, options: Mapping[str, Any]) -> pd.DataFrame:
-        """Work an analysis of the whole out, by one key more."""
-        asked = repr((analysis, by, sorted(options.items())))
-        if asked not in self._results:
+        """Return an analysis of the whole book, grouped by the key as well."""
+        call = repr((analysis, by, sorted(options.items())))
+        if call not in self._results:
             with warnings.catch_warnings(record=True) as given:
                 warnings.simplefilter("always")
-                found = getattr(self.book, analysis)(with_keys(by, [self.key]), **options)
-            self._results[asked] = found, given
-        found, given = self._results[asked]
-        # What was warned of concerns every slice, not only the one that was asked first.
+                found = getattr(self.book, analysis)(add_keys(by, [self.key]), **options)
+            self._results[call] = found, given
+        found, given = self._results[call]
+        # The warnings concern every slice, not only the first one.
         for each in given:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
         return found
@@ -94,11 +94,11 @@ class SlicedBook:
 
 class BookSlice:
     """
-    One client's, practice area's or responsible lawyer's part of a book, with the analyses that can be divided.
+    The part of a book that belongs to one client, practice area or responsible lawyer.
 
-    Results have the columns of the book's own, but for that of the key itself, and are rows of these: an invoice of
-    several matters counts here with the share of this slice's. Available hours are not divided, so utilization is
-    missing.
+    It has the analyses that can be divided. Results have the columns of the book's results, without those of the key.
+    An invoice of several matters counts with the share of this slice's matters. Available hours can't be divided, so
+    utilization is missing.
     """
 
     def __init__(self, sliced: SlicedBook, id_: str | None) -> None:
@@ -123,18 +123,18 @@ class BookSlice:
 
     @property
     def invoices(self) -> pd.DataFrame:
-        """Invoices of the client, or those with an item on the slice's matters; each is whole."""
+        """Invoices of the client, or invoices with an item on the slice's matters, each with its whole amount."""
         invoices = self.sliced.book.invoices
         if self.sliced.key == "client":
-            return kept(invoices, {"client_id": self.id})
+            return keep_rows(invoices, {"client_id": self.id})
         on_slice = invoices["invoice_id"].isin(_invoice_ids(self._items(name) for name in ITEMS))
         if self.id is None:
-            # An invoice without items, such as a credit note, is of no matter.
+            # An invoice without items, such as a credit note, has no matter.
             on_slice |= ~invoices["invoice_id"].isin(_invoice_ids(getattr(self.sliced.book, name) for name in ITEMS))
         return invoices[on_slice].reset_index(drop=True)
 
     def day(self, as_of: DateLike | None) -> DateLike:
-        """Return the day that balances are of; see `Book.day`."""
+        """Return `as_of`, or the last day of the book's period; see `Book.day`."""
         return self.sliced.book.day(as_of)
 
     def utilization(
@@ -146,7 +146,7 @@ class BookSlice:
     def realization(
         self, by: By = None, *, start: DateLike | None = None, end: DateLike | None = None, **options: Any
     ) -> pd.DataFrame:
-        """Billed ÷ worked, and what was settled; see `Book.realization`."""
+        """Billed ÷ worked, and settled amounts; see `Book.realization`."""
         return self._rows("realization", by, start=start, end=end, **options)
 
     def aging(self, by: By = None, *, as_of: DateLike | None = None) -> pd.DataFrame:
@@ -164,13 +164,13 @@ class BookSlice:
     def contribution(
         self, by: By = "client", *, start: DateLike | None = None, end: DateLike | None = None
     ) -> pd.DataFrame:
-        """Billed fees by any key; shares are those of the firm's fees, see `Book.contribution`."""
+        """Billed fees by any key, and their share of the whole firm's fees; see `Book.contribution`."""
         return self._rows("contribution", by, start=start, end=end)
 
     def reconcile(self, *, start: DateLike | None = None, end: DateLike | None = None) -> pd.DataFrame:
-        """Each of the client's invoices beside its items; none for other keys, whose invoices are parts of invoices."""
-        every = self.sliced.book.reconcile(start=start, end=end)
-        return kept(every, {"client_id": self.id}) if self.sliced.key == "client" else every.iloc[:0]
+        """Compare the client's invoices with their items; other keys have no rows, but only parts of invoices."""
+        whole = self.sliced.book.reconcile(start=start, end=end)
+        return keep_rows(whole, {"client_id": self.id}) if self.sliced.key == "client" else whole.iloc[:0]
 
     def fees(self, start: DateLike, end: DateLike) -> float:
         """Net billed time fees and fixed fees on final invoices dated in a period."""
@@ -178,17 +178,17 @@ class BookSlice:
 
     def _rows(self, analysis: str, by: By, **options: Any) -> pd.DataFrame:
         whole = self.sliced.result(analysis, by, options)
-        rows = kept(whole, {self._column: self.id})
+        rows = keep_rows(whole, {self._column: self.id})
         if by == self.sliced.key:
             return rows
         rows = rows.drop(columns=[self._column, self._label])
-        return rows if len(rows) or by is not None else _nothing(whole.drop(columns=[self._column, self._label]))
+        return rows if len(rows) or by is not None else _row_of_zeros(whole.drop(columns=[self._column, self._label]))
 
     def _items(self, name: str) -> pd.DataFrame:
-        """Pick the slice's records: a client's are known by themselves, others by their matter."""
+        """Return the slice's records: by their own client, or by their matter's practice area or lawyer."""
         items: pd.DataFrame = getattr(self.sliced.book, name)
         if self.sliced.key == "client":
-            return kept(items, {"client_id": self.id})
+            return keep_rows(items, {"client_id": self.id})
         matters = self.sliced.book.matters
         of_matter = items["matter_id"].map(matters.set_index("matter_id")[self._column])
         return items[of_matter.isna() if self.id is None else of_matter == self.id].reset_index(drop=True)
@@ -199,8 +199,8 @@ def _invoice_ids(items: Iterable[pd.DataFrame]) -> pd.Series[str]:
     return ids
 
 
-def _nothing(result: pd.DataFrame) -> pd.DataFrame:
-    """Make the one row of a slice that has no rows: sums are 0, ratios and what is known of no slice are missing."""
+def _row_of_zeros(result: pd.DataFrame) -> pd.DataFrame:
+    """Return the one row for a slice without rows: sums are 0; ratios, and columns that no slice has, are missing."""
     known = {name for name in result if (found := measure(str(name))) and found.adds_up}
     known -= {name for name in result if len(result) and result[name].isna().all()}
     row = {name: [0.0] if name in known else [None] for name in result}

@@ -9,8 +9,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import billframes as bf
-from billframes._book_methods import FRAMES
 from billframes.analysis.spec import analyses
+from billframes.book.methods import FRAME_NAMES
 
 METHODS = [getattr(bf.Book, name) for name in analyses()]
 
@@ -28,7 +28,7 @@ class Recorder(bf.Book):
         self.asked, self._book = [], book
 
     def __getattribute__(self, name):
-        if name not in FRAMES:
+        if name not in FRAME_NAMES:
             return super().__getattribute__(name)
         self.asked.append(name)
         return getattr(self._book, name)

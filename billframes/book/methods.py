@@ -1,8 +1,8 @@
-"""The methods of a book: each calls an analysis with what the book has.
+"""The methods of a book: each calls an analysis with the book's frames, settings and period.
 
-A book's frames, settings and period are bound to the arguments of their name. A method takes the other arguments of the
-analysis, and a frame or settings to be used instead of the book's. Signatures and docstrings are made from those of the
-analysis; `_book_analyses.pyi` tells them to type checkers.
+These go to the analysis's arguments of the same name. A method takes the other arguments of the analysis, and also
+frames or settings to use instead of the book's. Its signature and docstring are made from those of the analysis; type
+checkers read them in `_analyses.pyi`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from billframes._suggestions import bound_arguments
 from billframes.analysis.keys import SHORT_NAMES, names_in
 from billframes.analysis.spec import Analysis, analyses
 
-__all__ = ["FRAMES", "call", "methods"]
+__all__ = ["FRAME_NAMES", "analysis_methods", "call_analysis"]
 
-FRAMES = (
+FRAME_NAMES = (
     "time_entries",
     "expenses",
     "fixed_fees",
@@ -34,15 +34,15 @@ FRAMES = (
     "code_sets",
     "client_balances",
 )
-"""The frames that a book has, by the names of arguments."""
+"""The frames of a book. Arguments of analyses have the same names."""
 
 _PERIOD = ("start", "end")
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _ENTRY = re.compile(r"^(?P<names>\w[\w, ]*?)(?: : (?P<kind>.*))?\n(?P<text>(?:    .*\n|\n)+)", re.MULTILINE)
 
 
-def methods() -> dict[str, Callable[..., pd.DataFrame]]:
-    """Return the methods of all analyses by name."""
+def analysis_methods() -> dict[str, Callable[..., pd.DataFrame]]:
+    """Return a book's methods by name, one for each analysis."""
     return {name: _method(each) for name, each in analyses().items()}
 
 
@@ -52,7 +52,7 @@ def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:
     def method(*args: Any, **kwargs: Any) -> pd.DataFrame:
         given = bound_arguments(analysis.name, signature, args, kwargs).arguments
         book = given.pop("self")
-        return call(analysis, book, given)
+        return call_analysis(analysis, book, given)
 
     method.__name__, method.__qualname__, method.__module__ = analysis.name, f"Book.{analysis.name}", "billframes.book"
     method.__doc__ = _doc(analysis, signature)
@@ -60,22 +60,22 @@ def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:
     return method
 
 
-def call(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd.DataFrame:
+def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd.DataFrame:
     """
-    Call an analysis with the arguments given, and for the others with what a book has.
+    Call an analysis with the given arguments, and take the others from a book.
 
     Parameters
     ----------
     analysis : Analysis
     book : Book
-        Or another object with frames of these names, `settings`, `span`, `day` and `loaded_on`.
+        Or another object that has `FRAME_NAMES`, `settings`, `span`, `day` and `loaded_on`.
     given : mapping of str to object
-        Arguments by name; frames and settings among them are used instead of the book's.
+        Arguments by name. Frames and settings in it are used instead of the book's.
     """
     own = analysis.book.method
     if own:
-        made: pd.DataFrame = own(book, **given)
-        return made
+        own_result: pd.DataFrame = own(book, **given)
+        return own_result
     takes = inspect.signature(analysis.function).parameters
     arguments = dict(given)
     first, last = book.span(arguments.pop("start", None), arguments.pop("end", None))
@@ -88,42 +88,43 @@ def call(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd.DataFram
             arguments[name] = argument.value(book, last)
     if "settings" in takes:
         arguments.setdefault("settings", book.settings)
-    for name in _frames(analysis, takes, book, given.get("by", takes["by"].default if "by" in takes else None)):
+    by = given.get("by", takes["by"].default if "by" in takes else None)
+    for name in _needed_frames(analysis, takes, book, by):
         if name not in given:
             arguments[name] = getattr(book, name)
     result: pd.DataFrame = analysis.function(**arguments)
     return result
 
 
-def _frames(analysis: Analysis, takes: Collection[str], book: Any, by: Any) -> Iterator[str]:
-    """Name the frames that the book passes; each is loaded by that."""
-    needed = FRAMES if analysis.book.needs is None else analysis.book.needs(by)
-    for name in FRAMES:
+def _needed_frames(analysis: Analysis, takes: Collection[str], book: Any, by: Any) -> Iterator[str]:
+    """Yield the names of the frames that the book passes, which are the only ones it has to load."""
+    needed = FRAME_NAMES if analysis.book.needs is None else analysis.book.needs(by)
+    for name in FRAME_NAMES:
         if name not in takes or name in analysis.book.not_passed:
             continue
         # Settings name people by their e-mail address.
         by_email = name == "users" and book.settings is not None
-        if (name in needed and (name != "clients" or _is_of_clients(by, book))) or by_email:
+        if (name in needed and (name != "clients" or _needs_clients(by, book))) or by_email:
             yield name
 
 
-def _is_of_clients(by: Any, book: Any) -> bool:
-    """Tell whether `by` names a column that only clients have."""
+def _needs_clients(by: Any, book: Any) -> bool:
+    """Tell whether `by` names a column that only the frame of clients has."""
     names = names_in(by)
     own = {*SHORT_NAMES, *book.time_entries.columns, *book.matters.columns, *book.users.columns}
     return any(name.removeprefix("matter_").removeprefix("user_") not in own for name in names)
 
 
 def _signature(analysis: Analysis) -> inspect.Signature:
-    """Make the method's signature: what the caller may pass, in the order of interest."""
+    """Make the method's signature: start and end first, frames and settings last."""
     how = analysis.book
     own = inspect.signature(how.method or analysis.function).parameters
     keywords = {each.name: each for each in own.values() if each.kind is _KEYWORD}
     for name in {*_PERIOD, "as_of"} & keywords.keys():
         keywords[name] = keywords[name].replace(default=None, annotation="DateLike | None")
-    instead = [*FRAMES, "settings"]
-    shown = sorted(keywords.values(), key=lambda each: (each.name not in _PERIOD, each.name in instead))
-    parameters = [_parameter(each, positional=each.name == how.first) for each in shown]
+    of_book = [*FRAME_NAMES, "settings"]
+    ordered = sorted(keywords.values(), key=lambda each: (each.name not in _PERIOD, each.name in of_book))
+    parameters = [_parameter(each, positional=each.name == how.first) for each in ordered]
     parameters.sort(key=lambda each: each.kind)
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return inspect.Signature([itself, *parameters], return_annotation="pd.DataFrame")
@@ -138,23 +139,24 @@ def _parameter(parameter: inspect.Parameter, *, positional: bool) -> inspect.Par
 
 
 def _doc(analysis: Analysis, signature: inspect.Signature) -> str:
-    """Make the method's docstring: the summary of the analysis, its arguments and the columns of its result."""
+    """Make the method's docstring: the analysis's summary, the method's parameters and the columns of the result."""
     if analysis.book.method:
         return inspect.getdoc(analysis.book.method) or ""
     summary = (inspect.getdoc(analysis.function) or "").partition("\n")[0]
     note = f"What counts, errors and warnings are those of `billframes.{analysis.name}`. {analysis.book.note}"
-    documented = dict(_documented(analysis))
+    documented = dict(_documented_parameters(analysis))
     names = [name for name in signature.parameters if name != "self"]
-    described = groupby(names, key=lambda name: _described(name, analysis, documented.get(name, ("", ""))))
-    entries = [f"{', '.join(together)}{text}" for text, together in described]
+    # Neighbours with the same text share an entry, such as start and end.
+    described = groupby(names, key=lambda name: _description(name, analysis, documented.get(name, ("", ""))))
+    entries = [f"{', '.join(sharing)}{text}" for text, sharing in described]
     parameters = ["\n".join(["Parameters\n----------", *entries])] if entries else []
     columns = "\n".join(f"    - `{each.name}`: {each.meaning}" for each in analysis.columns)
     returns = f"Returns\n-------\nDataFrame\n    What the rows are by, and\n\n{columns}\n"
     return "\n\n".join([summary, textwrap.fill(note.strip(), 112), *parameters, returns])
 
 
-def _described(name: str, analysis: Analysis, documented: tuple[str, str]) -> str:
-    """Describe a parameter of the method in the words of the analysis, or the book's."""
+def _description(name: str, analysis: Analysis, documented: tuple[str, str]) -> str:
+    """Return type and text of a parameter: those of the analysis, unless a book takes it differently."""
     kind, text = documented
     if name in _PERIOD:
         own = analysis.book.defaults.get(name)
@@ -163,14 +165,14 @@ def _described(name: str, analysis: Analysis, documented: tuple[str, str]) -> st
         text = f"{text} {analysis.book.defaults[name].meaning}"
     elif name == "as_of":
         kind, text = "date-like, optional", "The day to measure from; the period's last day by default."
-    elif name in {*FRAMES, "settings"} - {*analysis.book.not_passed}:
+    elif name in {*FRAME_NAMES, "settings"} - {*analysis.book.not_passed}:
         kind = "FirmSettings, optional" if name == "settings" else "DataFrame, optional"
         text = "Instead of the book's."
     return f"{f' : {kind}' if kind else ''}\n{textwrap.indent(textwrap.fill(text, 108), '    ')}"
 
 
-def _documented(analysis: Analysis) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Read what the docstring of the analysis says of each parameter: its type and its text."""
+def _documented_parameters(analysis: Analysis) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield each parameter in the docstring of the analysis, with its type and its text."""
     section = (inspect.getdoc(analysis.function) or "").partition("Parameters\n----------\n")[2]
     section = re.split(r"\n\w+\n---+\n", section)[0] + "\n"
     for found in _ENTRY.finditer(section):
