@@ -21,7 +21,6 @@ from typing import Literal, Self
 from billframes.errors import ConfigError
 from billframes.sandbox.admin import Admin
 from billframes.sandbox.credentials import TOKENS
-from billframes.sandbox.fault_injection import BackgroundWriter
 from billframes.sandbox.seed import seed_database, template_path
 from billframes.sandbox.store import Store
 
@@ -29,7 +28,7 @@ try:
     import uvicorn
 
     from billframes.sandbox.app import HEALTH_PATH, Unfinished, application
-    from billframes.sandbox.fault_injection import Trouble
+    from billframes.sandbox.fault_injection import BackgroundWriter, Trouble
     from billframes.sandbox.throttle import Throttle
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in {"anyio", "starlette", "uvicorn"}:

@@ -279,9 +279,10 @@ def test_tables_need_no_web_server():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stdout == "False\n"
 
 
-def test_missing_web_server_is_a_clear_error():
+@pytest.mark.parametrize("missing", ["uvicorn", "starlette", "anyio"])
+def test_missing_web_server_is_a_clear_error(missing):
     """A clear ConfigError tells `pip install 'billframes[sandbox]'`."""
-    code = "import sys; sys.modules['uvicorn'] = None; from billframes.sandbox import Sandbox"
+    code = f"import sys; sys.modules['{missing}'] = None; from billframes.sandbox import Sandbox"
     failed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'billframes[sandbox]'" in failed.stderr.splitlines()[-1]
 
