@@ -1,7 +1,6 @@
-"""The reference server: the whole API over HTTP, on SQLite, with a seeded firm. It does not import the client.
+"""A server of the whole API, on SQLite, with a seeded firm. It does not import the client.
 
-`Sandbox` needs the extra `billframes[sandbox]`; the tables, the seed and the command's arguments can be imported
-without it.
+`Sandbox` needs the extra `billframes[sandbox]`. The tables, the seed and the command can be imported without it.
 """
 
 from __future__ import annotations

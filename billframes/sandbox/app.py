@@ -18,40 +18,38 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from billframes._version import __version__
-from billframes.sandbox.clients import CLIENT_COLLECTION, INVOICE_COLLECTION, MATTER_COLLECTION
+from billframes.sandbox.clients import CLIENT_COLLECTION, CLIENT_WRITES, MATTER_COLLECTION, read_balances
 from billframes.sandbox.clock import Clock
+from billframes.sandbox.collection import Row, View
 from billframes.sandbox.credentials import Caller
+from billframes.sandbox.custom_fields import CUSTOM_FIELD_COLLECTION
 from billframes.sandbox.endpoints import (
     Endpoint,
     Read,
-    by_method,
-    found,
-    json_answer,
-    listing,
-    reading,
-    single,
-    writing,
+    dispatch_by_method,
+    find_record,
+    json_response,
+    list_reader,
+    read_endpoint,
+    record_reader,
+    write_endpoint,
 )
 from billframes.sandbox.fault_injection import FaultInjector, FaultMiddleware, Trouble
-from billframes.sandbox.firm import (
-    CUSTOM_FIELD_COLLECTION,
-    PRACTICE_AREA_COLLECTION,
-    USER_COLLECTION,
-    read_balances,
-    read_codes,
-)
-from billframes.sandbox.items import EXPENSE_COLLECTION, FIXED_FEE_COLLECTION, TIME_ENTRY_COLLECTION
+from billframes.sandbox.firm import FIRM_WRITES, PRACTICE_AREA_COLLECTION, USER_COLLECTION, read_codes
+from billframes.sandbox.invoices import INVOICE_COLLECTION
+from billframes.sandbox.items import EXPENSE_COLLECTION, FIXED_FEE_COLLECTION, ITEM_WRITES, TIME_ENTRY_COLLECTION
 from billframes.sandbox.openapi import BALANCES_PATH, HEALTH_PATH, document
+from billframes.sandbox.operations import Operation
 from billframes.sandbox.problems import PROBLEM_JSON, Problem
-from billframes.sandbox.reading import Row, View
 from billframes.sandbox.store import Store
 from billframes.sandbox.throttle import Delayed, Throttle, Throttled
-from billframes.sandbox.writes import WRITES
 from billframes.schema.resources import CODES
 
-__all__ = ["HEALTH_PATH", "Unfinished", "application"]
+__all__ = ["HEALTH_PATH", "WRITES", "RequestTracker", "application"]
 
 SCHEMA_PATH = "/schema/openapi.json"
+
+WRITES: tuple[Operation, ...] = (*CLIENT_WRITES, *ITEM_WRITES, *FIRM_WRITES)
 
 _STOPPED = "The sandbox was stopped before it had answered. Whether a change was made is not known."
 
@@ -84,29 +82,29 @@ def application(
     store : Store
         The open database; the caller closes it.
     balances : {"A", "B"}
-        Which of the two described field sets client balances come in.
+        The field set of client balances.
     trouble : Trouble, optional
         The faults to inject.
     throttle : Throttle, optional
         The rate limits.
     latency_ms : float
-        Milliseconds every call takes longer.
+        Milliseconds by which every call is delayed.
     """
     injector = FaultInjector(trouble or Trouble())
-    served = Starlette(
+    api = Starlette(
         routes=_routes(store, balances, injector),
         exception_handlers={
-            Problem: _answer_problem,
-            HTTPException: _answer_http_exception,
-            Exception: _answer_failure,
+            Problem: _respond_to_problem,
+            HTTPException: _respond_to_http_exception,
+            Exception: _respond_to_failure,
         },
     )
-    served.router.redirect_slashes = False
-    app: ASGIApp = served
+    api.router.redirect_slashes = False
+    app: ASGIApp = api
     if injector.trouble.faults:
         app = FaultMiddleware(app, injector)
     if throttle is not None:
-        app = Throttled(app, throttle, free=frozenset({HEALTH_PATH, SCHEMA_PATH}))
+        app = Throttled(app, throttle, unlimited=frozenset({HEALTH_PATH, SCHEMA_PATH}))
     if latency_ms:
         app = Delayed(app, latency_ms)
     return _SandboxDate(app, store.clock)
@@ -116,41 +114,41 @@ def _routes(store: Store, balances: str, injector: FaultInjector) -> list[Route]
     paths: dict[str, dict[str, Endpoint]] = {}
 
     def read(path: str, how: Read) -> None:
-        paths.setdefault(path, {})["GET"] = reading(store, how)
+        paths.setdefault(path, {})["GET"] = read_endpoint(store, how)
 
     for each in _COLLECTIONS:
-        read(each.resource.path, listing(each, injector))
+        read(each.resource.path, list_reader(each, injector))
         if each.resource.detail:
-            read(each.resource.path + "/{id}", single(each))
-    read(BALANCES_PATH, _balances(store, balances))
+            read(each.resource.path + "/{id}", record_reader(each))
+    read(BALANCES_PATH, _balances_reader(store, balances))
     read(CODES.path, lambda connection, _caller, _request: {"data": read_codes(connection)})
     turn = anyio.CapacityLimiter(1)
     for operation in WRITES:
-        paths.setdefault(operation.path, {})[operation.method] = writing(store, operation, injector, turn)
+        paths.setdefault(operation.path, {})[operation.method] = write_endpoint(store, operation, injector, turn)
     paths[HEALTH_PATH] = {"GET": _health}
-    paths[SCHEMA_PATH] = {"GET": _described(balances)}
-    return [Route(path, by_method(endpoints), methods=[*endpoints]) for path, endpoints in paths.items()]
+    paths[SCHEMA_PATH] = {"GET": _schema_endpoint(balances)}
+    return [Route(path, dispatch_by_method(endpoints), methods=[*endpoints]) for path, endpoints in paths.items()]
 
 
-def _balances(store: Store, field_set: str) -> Read:
+def _balances_reader(store: Store, field_set: str) -> Read:
     def read(connection: sqlite3.Connection, _caller: Caller, request: Request) -> Row:
-        client = found(connection, CLIENT_COLLECTION, request, View())
+        client = find_record(connection, CLIENT_COLLECTION, request, View())
         return {"data": read_balances(connection, client["clientId"], store.clock.today(), field_set)}
 
     return read
 
 
 async def _health(_request: Request) -> Response:
-    """Answer without a credential and without the `data` wrapper: the description shows neither for it."""
-    return json_answer({"status": "healthy", "version": {"api": "v1", "sandbox": __version__}, "message": None})
+    """Respond without a credential and without the wrapper `data`, because the description shows neither."""
+    return json_response({"status": "healthy", "version": {"api": "v1", "sandbox": __version__}, "message": None})
 
 
-def _described(balances: str) -> Endpoint:
-    """Answer with the API's description, which is made when it is first asked for: few ask, and starting is sooner."""
-    made = functools.cache(lambda: document(_COLLECTIONS, WRITES, balances=balances))
+def _schema_endpoint(balances: str) -> Endpoint:
+    """Return an endpoint for the OpenAPI document, which is made at the first request, so the server starts sooner."""
+    make = functools.cache(lambda: document(_COLLECTIONS, WRITES, balances=balances))
 
     async def endpoint(_request: Request) -> Response:
-        return Response(made(), media_type="application/json")
+        return Response(make(), media_type="application/json")
 
     return endpoint
 
@@ -159,12 +157,12 @@ def _problem(problem: Problem) -> Response:
     return Response(problem.body(), problem.status, headers=problem.headers, media_type=PROBLEM_JSON)
 
 
-def _answer_problem(_request: Request, error: Exception) -> Response:
+def _respond_to_problem(_request: Request, error: Exception) -> Response:
     assert isinstance(error, Problem)  # noqa: S101
     return _problem(error)
 
 
-def _answer_http_exception(request: Request, error: Exception) -> Response:
+def _respond_to_http_exception(request: Request, error: Exception) -> Response:
     """Respond to an unknown path, or a method that the path does not accept."""
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 405:
@@ -174,7 +172,7 @@ def _answer_http_exception(request: Request, error: Exception) -> Response:
     return _problem(Problem(error.status_code, f"There is nothing at {request.url.path[:200]!r}."))
 
 
-def _answer_failure(_request: Request, _error: Exception) -> Response:
+def _respond_to_failure(_request: Request, _error: Exception) -> Response:
     return _problem(Problem(500, "The sandbox failed, which is its own mistake; the log has the details."))
 
 
@@ -195,7 +193,7 @@ class _SandboxDate:
         await self._app(scope, receive, send_dated)
 
 
-class Unfinished:
+class RequestTracker:
     """Track requests in progress, and end them with 503 when the server stops."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -211,7 +209,7 @@ class Unfinished:
         """Handle a request; if it is cancelled before its response has begun, respond with 503."""
         begun = False
 
-        async def send_noted(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal begun
             begun = True
             await send(message)
@@ -220,7 +218,7 @@ class Unfinished:
         assert task is not None  # noqa: S101
         self._tasks.add(task)
         try:
-            await self._app(scope, receive, send_noted)
+            await self._app(scope, receive, send_and_note)
         except asyncio.CancelledError:
             if not begun:
                 await Problem(503, _STOPPED).send(send)

@@ -1,36 +1,42 @@
-"""Read clients, their matters and their invoices from the tables."""
+"""Clients with their balances, and matters: the SQL that reads them, and the operations that write them.
+
+Updates of a contact, and of a matter's conflict information, change only the fields that are sent. A client with
+matters can't be deleted, nor a matter with activity.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 import sqlite3
 from types import MappingProxyType
 
 import msgspec
 
-from billframes.sandbox.reading import (
+from billframes.sandbox.collection import (
     CLIENT,
-    MATTER,
     PRACTICE_AREA,
     USER,
     Collection,
     Row,
     View,
-    attach,
-    custom_fields,
+    embed,
     ids_as_json,
-    lookup,
     put_meta,
+    read_references,
 )
+from billframes.sandbox.custom_fields import put_custom_fields
+from billframes.sandbox.operations import Edit, Operation, refusal
 from billframes.sandbox.schema import SCALE
-from billframes.schema.resources import CLIENTS, INVOICES, MATTERS
+from billframes.schema.resources import CLIENTS, MATTERS
 
-__all__ = ["CLIENT_COLLECTION", "INVOICE_COLLECTION", "MATTER_COLLECTION"]
+__all__ = ["CLIENT_COLLECTION", "CLIENT_WRITES", "MATTER_COLLECTION", "read_balances"]
 
 _MODIFIED = "{}modified_at > :modifiedSince"
 _CLIENT_QUERY = "matches(name, :query, FALSE) OR matches(reference, :query, FALSE)"
 
-# The API shows no list of the users assigned to a matter, so this is the documented assumption: the user who is
-# responsible now, and everyone with time on the matter.
+# The API has no list of the users assigned to a matter. The documented assumption: the user who is responsible now, and
+# everyone with time on the matter.
 _ASSIGNED = "responsible_id = :userId OR matter_id IN (SELECT matter_id FROM time_entry WHERE user_id = :userId)"
 _ORIGINATED = "matter_id IN (SELECT matter_id FROM matter_originator WHERE user_id = :originatorId)"
 _LEDES = MappingProxyType(
@@ -65,18 +71,16 @@ def _render_client(connection: sqlite3.Connection, records: list[Row], view: Vie
     # A client's custom fields are part of its metadata, so selecting them selects the metadata.
     put_meta(records, shown=view.shows("meta") or view.shows("customFields"))
     if view.shows("customFields"):
-        values = custom_fields(connection, [record["clientId"] for record in records])
-        for record in records:
-            record["meta"]["customFields"] = values[record["clientId"]]
+        put_custom_fields(connection, {record["clientId"]: record["meta"] for record in records})
 
 
 def _render_matter(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
     if view.shows("client"):
-        attach(connection, records, "client", CLIENT, "clientId")
+        embed(connection, records, "client", CLIENT, "clientId")
     if view.shows("responsible"):
-        attach(connection, records, "responsible", USER, "responsibleId")
+        embed(connection, records, "responsible", USER, "responsibleId")
     if view.shows("practiceArea"):
-        attach(connection, records, "practiceArea", PRACTICE_AREA, "practiceAreaId")
+        embed(connection, records, "practiceArea", PRACTICE_AREA, "practiceAreaId")
     _put_originators(connection, records, shown=view.shows("originator"))
     for record in records:
         record["archived"] = bool(record["archived"])
@@ -84,9 +88,7 @@ def _render_matter(connection: sqlite3.Connection, records: list[Row], view: Vie
         _put_matter_detail(record, shown=view.detail)
     put_meta(records, shown=view.shows("meta"))
     if view.shows("customFields"):
-        values = custom_fields(connection, [record["matterId"] for record in records])
-        for record in records:
-            record["customFields"] = values[record["matterId"]]
+        put_custom_fields(connection, {record["matterId"]: record for record in records})
 
 
 def _put_originators(connection: sqlite3.Connection, records: list[Row], *, shown: bool) -> None:
@@ -97,7 +99,7 @@ def _put_originators(connection: sqlite3.Connection, records: list[Row], *, show
     originators: dict[str, list[str]] = {record["matterId"]: [] for record in records}
     for matter_id, user_id in connection.execute(sql, [ids_as_json(originators)]):
         originators[matter_id].append(user_id)
-    users = lookup(connection, USER, (each for ids in originators.values() for each in ids)) if shown else {}
+    users = read_references(connection, USER, (each for ids in originators.values() for each in ids)) if shown else {}
     for record in records:
         record["originatorIds"] = originators[record["matterId"]]
         if shown:
@@ -119,14 +121,6 @@ def _put_matter_detail(record: Row, *, shown: bool) -> None:
     if conflict is not None:
         record["conflictInformation"] = msgspec.json.decode(conflict)
     record.update(detail)
-
-
-def _render_invoice(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
-    if view.shows("client"):
-        attach(connection, records, "client", CLIENT, "clientId")
-    if view.shows("matter"):
-        attach(connection, records, "matter", MATTER, "matterId")
-    put_meta(records, shown=view.shows("meta"))
 
 
 CLIENT_COLLECTION = Collection(
@@ -191,42 +185,160 @@ MATTER_COLLECTION = Collection(
     },
 )
 
-INVOICE_COLLECTION = Collection(
-    resource=INVOICES,
-    table="invoice",
-    key="invoice_id",
-    columns={
-        "invoiceId": "invoice_id",
-        "clientId": "client_id",
-        # An invoice for several matters shows the first.
-        "matterId": "(SELECT matter_id FROM invoice_matter m WHERE m.invoice_id = invoice.invoice_id"
-        " ORDER BY position LIMIT 1)",
-        "invoiceNumber": "invoice_number",
-        "invoiceDate": "invoice_date",
-        "invoiceState": "invoice_state",
-        "dueDate": "CASE invoice_state WHEN 'final' THEN due_date END",
-        "amount": f"amount / {SCALE}.0",
-        "balance": f"balance / {SCALE}.0",
-        "createdAt": "created_at",
-        "modifiedAt": "modified_at",
-    },
-    order=("invoice_date",),
-    render=_render_invoice,
-    where={
-        "startDate": "invoice_date >= :startDate",
-        "endDate": "invoice_date <= :endDate",
-        "invoiceState": "invoice_state = :invoiceState",
-        "clientId": "client_id = :clientId",
-        "matterId": "invoice_id IN (SELECT invoice_id FROM invoice_matter WHERE matter_id = :matterId)",
-        "modifiedSince": _MODIFIED,
-    },
-    sort={
-        "client.name": _of_client("name", "invoice"),
-        "client.reference": _of_client("reference", "invoice"),
-        "invoicedate": "invoice_date",
-        "amount": "amount",
-        "balance": "balance",
-        "invoicenumber": "invoice_number",
-        "state": "invoice_state",
-    },
+
+def read_balances(connection: sqlite3.Connection, client_id: str, today: dt.date, field_set: str) -> Row:
+    """
+    Return the balances of a client's open final invoices, in field set A or B.
+
+    An invoice is overdue from the day after its due date. If a final invoice has no due date, its invoice date counts.
+    Credits are negative, and belong to the bucket of their own due date.
+    """
+    sql = """
+        SELECT CAST(julianday(:today) - julianday(coalesce(due_date, invoice_date)) AS INTEGER), balance
+        FROM invoice WHERE client_id = :client AND invoice_state = 'final' AND balance <> 0
+    """
+    open_invoices = connection.execute(sql, {"today": today.isoformat(), "client": client_id}).fetchall()
+
+    def owed(more_than: float = -math.inf, up_to: float = math.inf) -> float:
+        balances = (balance for days, balance in open_invoices if more_than < days <= up_to)
+        return float(sum(balances)) / SCALE
+
+    if field_set == "B":
+        names = {"overdue30": 30, "overdue60": 60, "overdue90": 90}
+        return {"balance": owed(), "overdue": owed(0)} | {name: owed(days) for name, days in names.items()}
+    return {
+        "balance": owed(),
+        "current": owed(up_to=0),
+        "overdue": owed(0),
+        "overdue0To30": owed(0, 30),
+        "overdue30To60": owed(30, 60),
+        "overdue60To90": owed(60, 90),
+        "overdueOver90": owed(90),
+    }
+
+
+_CLIENT_COLUMNS = {"name": "name", "reference": "reference", "notes": "notes"}
+_MATTER_COLUMNS = {
+    "name": "name",
+    "reference": "reference",
+    "clientId": "client_id",
+    "responsibleId": "responsible_id",
+    "matterType": "matter_type",
+    "opened": "opened",
+    "archived": "archived",
+    "billingInstructions": "billing_instructions",
+    "notes": "notes",
+    "referralSources": "referral_sources",
+    "practiceAreaId": "practice_area_id",
+    "rateGroupId": "rate_group_id",
+}
+# Null keeps practiceAreaId, too: the all-zero UUID removes it.
+_MATTER_NULL_KEEPS = frozenset({"name", "clientId", "responsibleId", "archived", "practiceAreaId", "customFields"})
+# The description names time entries, expenses and invoices. Fixed fees count as activity, too.
+_ACTIVITY = {
+    "time_entry": "time entries",
+    "expense": "expenses",
+    "fixed_fee": "fixed fees",
+    "invoice_matter": "invoices",
+}
+
+
+def _check_contact(edit: Edit) -> None:
+    """Check that a new client's contact gives a company name, or a first and last name, or both."""
+    contact = edit.sent.get("contact", {})
+    is_named = contact.get("companyName") or (contact.get("firstName") and contact.get("lastName"))
+    if not is_named and not edit.faults.has("#/contact"):
+        edit.faults.add_body("#/contact", "must give a company name, or a first and last name, or both")
+
+
+def _create_client(edit: Edit) -> None:
+    edit.create(edit.columns(_CLIENT_COLUMNS) | {"contact": _merge("{}", edit.sent["contact"])})
+
+
+def _update_client(edit: Edit) -> None:
+    row = edit.columns(_CLIENT_COLUMNS)
+    if "contact" in edit.sent:
+        row["contact"] = _merge(_stored_object(edit, "contact"), edit.sent["contact"])
+    edit.update(row)
+
+
+def _delete_client(edit: Edit) -> None:
+    if edit.exists("SELECT 1 FROM matter WHERE client_id = ?", edit.id):
+        raise refusal("The client has associated matters, so it can't be deleted. Delete or archive the matters.")
+    if edit.exists("SELECT 1 FROM invoice WHERE client_id = ?", edit.id):
+        raise refusal("The client has invoices, from matters it used to have, so it can't be deleted.")
+    edit.delete()
+
+
+def _create_matter(edit: Edit) -> None:
+    edit.create({"matter_type": "hourly", **edit.columns(_MATTER_COLUMNS), **_conflict_column(edit, "{}")})
+    if originator := edit.sent.get("originatorId"):
+        edit.insert("matter_originator", {"matter_id": edit.id, "user_id": originator, "position": 0})
+
+
+def _update_matter(edit: Edit) -> None:
+    edit.update(edit.columns(_MATTER_COLUMNS) | _conflict_column(edit, _stored_object(edit, "conflict")))
+
+
+def _conflict_column(edit: Edit, stored: str) -> Row:
+    """Return the conflict column if it was sent; null clears it."""
+    if "conflictInformation" not in edit.sent:
+        return {}
+    sent = edit.sent["conflictInformation"]
+    return {"conflict": None if sent is None else _merge(stored, sent)}
+
+
+def _delete_matter(edit: Edit) -> None:
+    found = [
+        kind
+        for table, kind in _ACTIVITY.items()
+        if edit.exists(f"SELECT 1 FROM {table} WHERE matter_id = ?", edit.id)  # noqa: S608
+    ]
+    if found:
+        raise refusal(f"The matter has activity ({', '.join(found)}), so it can't be deleted. Archive it instead.")
+    edit.delete()
+
+
+def _stored_object(edit: Edit, column: str) -> str:
+    """Return the stored nested object as JSON; an empty one if the sent object replaces it."""
+    return "{}" if edit.replaces_objects else edit.stored()[column] or "{}"
+
+
+def _merge(stored: str, sent: Row) -> str:
+    """Return a nested object as JSON: the stored one with the sent properties, without nulls."""
+    merged = {**msgspec.json.decode(stored), **sent}
+    return msgspec.json.encode({name: text for name, text in merged.items() if text is not None}).decode()
+
+
+CLIENT_WRITES = (
+    Operation(
+        method="POST", collection=CLIENT_COLLECTION, run=_create_client, returns_record=True, check=_check_contact
+    ),
+    Operation(
+        method="PUT",
+        collection=CLIENT_COLLECTION,
+        run=_update_client,
+        returns_record=True,
+        null_keeps=frozenset({"name", "customFields"}),
+    ),
+    Operation(
+        method="DELETE",
+        collection=CLIENT_COLLECTION,
+        run=_delete_client,
+        refused_if="The client has associated matters.",
+    ),
+    Operation(method="POST", collection=MATTER_COLLECTION, run=_create_matter, returns_record=True),
+    Operation(
+        method="PUT",
+        collection=MATTER_COLLECTION,
+        run=_update_matter,
+        returns_record=True,
+        null_keeps=_MATTER_NULL_KEEPS,
+    ),
+    Operation(
+        method="DELETE",
+        collection=MATTER_COLLECTION,
+        run=_delete_matter,
+        refused_if="The matter has activity: time entries, expenses, fixed fees or invoices.",
+    ),
 )

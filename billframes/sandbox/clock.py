@@ -1,8 +1,8 @@
-"""Sandbox time: it starts at the end of the seeded months and runs at the speed of real time.
+"""Sandbox time, which starts at the end of the seeded months and runs at the speed of real time.
 
-A firm seeded up to 2026-10-31 would look more out of date every day if the server used today's date. So a new database
-starts on the evening of that day. The offset to real time is stored in the database, and a later server on the same
-file continues from it.
+The firm's data end on 2026-10-31. With today's date they would look older every day, so the clock of a new database
+starts on the evening of that day. The offset to real time is stored in the database, so the clock runs on between two
+starts of the server.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Clock:
     offset : timedelta
         Sandbox time less real time.
     real : callable
-        Returns the real time; tests replace it.
+        Returns the real time in UTC.
     """
 
     offset: dt.timedelta
@@ -51,7 +51,7 @@ class Clock:
 
     @classmethod
     def starting(cls) -> Clock:
-        """Return the clock of a new database, which now shows its beginning."""
+        """Return the clock of a new database: the time is `BEGINNING` now."""
         return cls(BEGINNING - _real_now())
 
     def now(self) -> dt.datetime:

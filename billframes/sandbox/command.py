@@ -1,4 +1,4 @@
-"""`billframes sandbox`: the server in the foreground, until Ctrl-C."""
+"""The command `billframes sandbox`: run the server in the foreground until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ __all__ = ["EXAMPLES", "add_arguments", "run", "signals_interrupt"]
 EXAMPLES = ("billframes sandbox", "billframes sandbox --port 8080 --db firm.db --size medium")
 
 _STDERR = 2
-# A pipe that is ready for writing takes this many bytes in one piece.
-_ROOM = 512
+# A pipe that is ready for writing takes at least this many bytes without blocking.
+_PIPE_BYTES = 512
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         with signals_interrupt(), _logging(), _sandbox(args) as server:
             if server.is_open_to_network:
-                print(_OPEN, file=sys.stderr)  # noqa: T201
-            print(_ready(server, as_json=args.json), flush=True)  # noqa: T201
+                print(_WARNING, file=sys.stderr)  # noqa: T201
+            print(_ready_text(server, as_json=args.json), flush=True)  # noqa: T201
             while True:
                 time.sleep(3600)
     except KeyboardInterrupt:
@@ -76,17 +76,17 @@ def _sandbox(args: argparse.Namespace) -> Sandbox:
         db=args.db,
         host=args.host,
         port=args.port,
-        trouble=sandbox.Trouble.read(args.trouble) if args.trouble else None,
-        throttle=sandbox.Throttle.read(args.throttle) if args.throttle else None,
+        trouble=sandbox.Trouble.parse(args.trouble) if args.trouble else None,
+        throttle=sandbox.Throttle.parse(args.throttle) if args.throttle else None,
         latency_ms=args.latency_ms,
         audit=args.audit,
     )
 
 
-_OPEN = "Warning: the sandbox listens beyond this machine, and its tokens are public. Keep real data out of it."
+_WARNING = "Warning: the sandbox listens beyond this machine, and its tokens are public. Keep real data out of it."
 
 
-def _ready(server: Sandbox, *, as_json: bool) -> str:
+def _ready_text(server: Sandbox, *, as_json: bool) -> str:
     if as_json:
         return json.dumps({"base_url": server.base_url, "tokens": server.tokens})
     tokens = ", ".join(f"{token} ({kind})" for kind, token in server.tokens.items())
@@ -98,7 +98,7 @@ def signals_interrupt() -> Iterator[None]:
     """
     Make SIGTERM and SIGHUP interrupt the block as Ctrl-C does, and SIGINT even if a shell set it to be ignored.
 
-    A SIGHUP that is ignored stays ignored: that is what `nohup` asks for.
+    If SIGHUP is ignored, it stays ignored, because `nohup` relies on that.
     """
     numbers = [signal.SIGINT, signal.SIGTERM]
     hangup = getattr(signal, "SIGHUP", None)
@@ -113,20 +113,20 @@ def signals_interrupt() -> Iterator[None]:
 
 
 class _UnblockedLog(logging.Handler):
-    """Write to stderr only as much as the pipe has room for: an unread log must not block the server."""
+    """Write to stderr only as much as the pipe has room for, because an unread log must not block the server."""
 
     def emit(self, record: logging.LogRecord) -> None:
         text = f"{self.format(record)}\n".encode(errors="replace")
         with suppress(OSError):
-            for start in range(0, len(text), _ROOM):
+            for start in range(0, len(text), _PIPE_BYTES):
                 if not select.select([], [_STDERR], [], 0)[1]:
                     return
-                os.write(_STDERR, text[start : start + _ROOM])
+                os.write(_STDERR, text[start : start + _PIPE_BYTES])
 
 
 @contextmanager
 def _logging() -> Iterator[None]:
-    """Send the server's log to stderr. Only POSIX can tell whether a pipe has room."""
+    """Write the server's log to stderr. Only POSIX can tell whether a pipe has room."""
     handler = _UnblockedLog() if os.name == "posix" else logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
     logging.getLogger().addHandler(handler)

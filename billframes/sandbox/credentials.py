@@ -20,19 +20,19 @@ _REALM = 'Bearer realm="billframes sandbox"'
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The user a credential identifies, None for a service, and its scopes."""
+    """The user that a credential identifies (None for a service), and the credential's scopes."""
 
     user_id: str | None
     scopes: frozenset[str]
 
     @property
     def sees_rates(self) -> bool:
-        """Whether rate and amount of time entries are shown."""
+        """Whether responses show the rate and amount of time entries."""
         return _SEES_RATES in self.scopes
 
 
 def credential_rows(principal: str, associate: str) -> list[tuple[str, str | None, str]]:
-    """Return the rows of the table `credential`: for two users, of whom the associate sees no rates, and a service."""
+    """Return the rows of the table `credential`; the associate may not see rates, the service has no user."""
     return [
         (TOKENS["full"], principal, _SEES_RATES),
         (TOKENS["norates"], associate, ""),
@@ -47,7 +47,7 @@ def authenticate(connection: sqlite3.Connection, authorization: str | None) -> C
     Raises
     ------
     Problem
-        401, without repeating the credential.
+        401. The message does not repeat the credential.
     """
     scheme, _, token = (authorization or "").strip().partition(" ")
     if scheme.lower() != "bearer" or not token.strip():

@@ -1,7 +1,7 @@
-"""Endpoints that read lists, read single records, and write.
+"""Endpoints that read lists and single records, and endpoints that write.
 
-A read runs in a thread, on one snapshot of the database. A write waits its turn without holding a thread, so writers
-never block readers.
+A read runs in a thread, on one snapshot of the database. A write waits for its turn without holding a thread, so
+writers never block readers.
 """
 
 from __future__ import annotations
@@ -17,29 +17,39 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from billframes.sandbox.caching import CachingConnection
+from billframes.sandbox.cache import CachingConnection
 from billframes.sandbox.clock import instant_text
+from billframes.sandbox.collection import Collection, Row, View, read_page, read_record
 from billframes.sandbox.credentials import Caller, authenticate
 from billframes.sandbox.fault_injection import FaultInjector
-from billframes.sandbox.parameters import read_id, read_list
+from billframes.sandbox.items import ACTING_USER
+from billframes.sandbox.operations import Edit, Operation, perform
 from billframes.sandbox.problems import Faults, Problem
-from billframes.sandbox.reading import Collection, Row, View, read_one, read_page
+from billframes.sandbox.query_parameters import read_id, read_list
+from billframes.sandbox.request_bodies import MAX_BYTES, read_body
 from billframes.sandbox.store import Store
-from billframes.sandbox.writes.bodies import MOST_BYTES, read_body
-from billframes.sandbox.writes.edits import Edit, Operation, perform
-from billframes.sandbox.writes.items import ACTING_USER
 
-__all__ = ["Endpoint", "Read", "by_method", "found", "json_answer", "listing", "reading", "single", "writing"]
+__all__ = [
+    "Endpoint",
+    "Read",
+    "dispatch_by_method",
+    "find_record",
+    "json_response",
+    "list_reader",
+    "read_endpoint",
+    "record_reader",
+    "write_endpoint",
+]
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 Read = Callable[[CachingConnection, Caller, Request], Any]
 
 # A longer body is read up to here and dropped, so that the caller receives the error.
-_MOST_DRAINED = 32 * MOST_BYTES
+_MAX_DRAINED = 32 * MAX_BYTES
 
 
-def by_method(endpoints: dict[str, Endpoint]) -> Endpoint:
-    """Return one endpoint for all of a path's methods, so that an error can name them all."""
+def dispatch_by_method(endpoints: dict[str, Endpoint]) -> Endpoint:
+    """Return one endpoint for all of a path's methods, so that an error can list them all."""
 
     async def endpoint(request: Request) -> Response:
         return await endpoints["GET" if request.method == "HEAD" else request.method](request)
@@ -47,13 +57,13 @@ def by_method(endpoints: dict[str, Endpoint]) -> Endpoint:
     return endpoint
 
 
-def reading(store: Store, read: Read) -> Endpoint:
+def read_endpoint(store: Store, read: Read) -> Endpoint:
     """Return an endpoint that authenticates the caller and reads one snapshot of the database."""
 
     def work(request: Request) -> Response:
-        with store.reading() as connection:
+        with store.read_transaction() as connection:
             caller = authenticate(connection, request.headers.get("Authorization"))
-            return json_answer(read(connection, caller, request))
+            return json_response(read(connection, caller, request))
 
     async def endpoint(request: Request) -> Response:
         return await run_in_threadpool(work, request)
@@ -61,48 +71,51 @@ def reading(store: Store, read: Read) -> Endpoint:
     return endpoint
 
 
-def listing(collection: Collection, injector: FaultInjector) -> Read:
+def list_reader(collection: Collection, injector: FaultInjector) -> Read:
     """Return a function that reads a page of a list."""
 
     def read(connection: CachingConnection, caller: Caller, request: Request) -> Row:
-        served, always = injector.served(collection.resource, collection.always)
-        pairs = injector.parameters(request.query_params.multi_items(), served)
-        asked = injector.granted(read_list(served, pairs))
-        view = View(asked.select | always, rates=caller.sees_rates)
-        records, total = read_page(connection, collection, asked, view)
+        resource, always = injector.renamed(collection.resource, collection.always)
+        pairs = injector.used_parameters(request.query_params.multi_items(), resource)
+        query = injector.granted_query(read_list(resource, pairs))
+        view = View(query.select | always, rates=caller.sees_rates)
+        records, total = read_page(connection, collection, query, view)
         if not collection.resource.paginated:
             return {"data": records}
-        pagination = {"limit": asked.limit, "offset": asked.offset, "total": total, "sort": asked.sort_text}
+        pagination = {"limit": query.limit, "offset": query.offset, "total": total, "sort": query.sort_text}
         return {"data": records, "pagination": pagination}
 
     return read
 
 
-def single(collection: Collection) -> Read:
+def record_reader(collection: Collection) -> Read:
     """Return a function that reads the path's record with all its details."""
 
     def read(connection: sqlite3.Connection, caller: Caller, request: Request) -> Row:
         view = View(detail=True, rates=caller.sees_rates)
-        return {"data": found(connection, collection, request, view)}
+        return {"data": find_record(connection, collection, request, view)}
 
     return read
 
 
-def writing(store: Store, operation: Operation, injector: FaultInjector, turn: anyio.CapacityLimiter) -> Endpoint:
-    """Return an endpoint that makes one change in one transaction."""
+def write_endpoint(
+    store: Store, operation: Operation, injector: FaultInjector, turn: anyio.CapacityLimiter
+) -> Endpoint:
+    """Return an endpoint that performs an operation in one transaction."""
 
     def work(request: Request, raw: bytes, at: str | None) -> Response:
-        with store.writing(at) as (connection, instant):
-            edit = _edit(connection, operation, request, raw, instant)
-            edit.moves_date, edit.replaces = not injector.stands_still(), injector.trouble.replaced_objects
-            record = perform(operation, edit)
-        return Response() if record is None else json_answer({"data": record})
+        with store.write_transaction(at) as (connection, instant):
+            edit = _prepare_edit(connection, operation, request, raw, instant)
+            edit.sets_modified_date = not injector.keeps_modified_date()
+            edit.replaces_objects = injector.trouble.replaced_objects
+            record = perform(edit)
+        return Response() if record is None else json_response({"data": record})
 
     async def endpoint(request: Request) -> Response:
-        raw, at = await _body(request), None
-        if lateness := injector.lateness():
+        raw, at = await _read_raw_body(request), None
+        if delay := injector.commit_delay():
             at = instant_text(store.clock.now())
-            await anyio.sleep(lateness)
+            await anyio.sleep(delay)
         try:
             return await anyio.to_thread.run_sync(work, request, raw, at, limiter=turn)
         except sqlite3.OperationalError as error:
@@ -114,30 +127,33 @@ def writing(store: Store, operation: Operation, injector: FaultInjector, turn: a
     return endpoint
 
 
-def found(connection: sqlite3.Connection, collection: Collection, request: Request, view: View) -> Row:
-    """Return the path's record; raise 404 if there is none, or the id is not a UUID."""
+def find_record(connection: sqlite3.Connection, collection: Collection, request: Request, view: View) -> Row:
+    """Return the path's record; raise a 404 `Problem` if it does not exist or the id is not a UUID."""
     id_ = read_id(request.path_params["id"])
-    record = read_one(connection, collection, id_, view) if id_ else None
+    record = read_record(connection, collection, id_, view) if id_ else None
     if record is None:
         kind = collection.table.replace("_", " ")
         raise Problem(404, f"There is no {kind} with the id {request.path_params['id'][:80]!r}.")
     return record
 
 
-def json_answer(value: Any) -> Response:
-    """Return a value as JSON."""
+def json_response(value: Any) -> Response:
+    """Return a response with a value as JSON."""
     return Response(msgspec.json.encode(value), media_type="application/json")
 
 
-def _edit(connection: sqlite3.Connection, operation: Operation, request: Request, raw: bytes, instant: str) -> Edit:
+def _prepare_edit(
+    connection: sqlite3.Connection, operation: Operation, request: Request, raw: bytes, instant: str
+) -> Edit:
     caller = authenticate(connection, request.headers.get("Authorization"))
     id_ = str(uuid.uuid4())
-    if operation.targets:
-        found(connection, operation.collection, request, View())
+    if operation.has_id:
+        find_record(connection, operation.collection, request, View())
         id_ = request.path_params["id"].lower()
     faults = Faults()
     content_type = request.headers.get("Content-Type")
     return Edit(
+        operation=operation,
         connection=connection,
         caller=caller,
         at=instant,
@@ -148,18 +164,18 @@ def _edit(connection: sqlite3.Connection, operation: Operation, request: Request
     )
 
 
-async def _body(request: Request) -> bytes:
-    """Return the body, unless it is too large."""
+async def _read_raw_body(request: Request) -> bytes:
+    """Return the body; raise a 413 `Problem` if it is too large."""
     raw, size = bytearray(), 0
     try:
         async for chunk in request.stream():
             size += len(chunk)
-            if size <= MOST_BYTES:
+            if size <= MAX_BYTES:
                 raw += chunk
-            if size > _MOST_DRAINED:
+            if size > _MAX_DRAINED:
                 break
     except ClientDisconnect:
         raise Problem(400, "The body is incomplete.") from None
-    if size > MOST_BYTES:
-        raise Problem(413, f"The body is larger than 1 MB ({MOST_BYTES} bytes).")
+    if size > MAX_BYTES:
+        raise Problem(413, f"The body is larger than 1 MB ({MAX_BYTES} bytes).")
     return bytes(raw)

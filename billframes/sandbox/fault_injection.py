@@ -1,8 +1,8 @@
-"""Inject faults, to try one's own error handling; off by default.
+"""Inject faults, so that users can try their error handling; off by default.
 
-Each kind of fault is legal for a server, or at least common. All are drawn from one seeded generator, so the same calls
-in the same order get the same faults. `BackgroundWriter` creates, changes and deletes unbilled time entries at a given
-rate, as a colleague of the caller would: directly in the database, not over HTTP.
+Each kind of fault is legal for a server, or at least common. The faults are drawn from a seeded generator, so the same
+calls in the same order get the same faults. `BackgroundWriter` creates, changes and deletes unbilled time entries at a
+given rate, as another user would, but directly in the database.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import sqlite3
 import threading
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from billframes.errors import ConfigError
 from billframes.sandbox.credentials import Caller
-from billframes.sandbox.parameters import ListQuery
+from billframes.sandbox.items import TIME_ENTRY_WRITES
+from billframes.sandbox.operations import Edit, Operation, perform
 from billframes.sandbox.problems import Faults, Problem
+from billframes.sandbox.query_parameters import ListQuery
 from billframes.sandbox.store import Store
-from billframes.sandbox.writes.edits import Edit, Operation, perform
-from billframes.sandbox.writes.items import TIME_ENTRY_WRITES
 from billframes.schema.resources import Resource
 
 __all__ = ["FAULTS", "BackgroundWriter", "FaultInjector", "FaultMiddleware", "Trouble"]
@@ -43,38 +43,39 @@ class Trouble:
     faults : float
         Share of calls, 0 to 1, that fail.
     fault_kinds : tuple of str
-        How they fail. A status (500, 502, 503, 504) or "drop" (the connection ends after the response's headers)
-        comes before anything is done. "cut" does what was asked and ends the connection in the middle of the
-        response. "lost" does what was asked, then answers 500 or ends the connection: a write's outcome is unknown.
+        How they fail. With a status (500, 502, 503, 504) or "drop" (the connection ends after the response's headers)
+        the call is not processed. With "cut" it is processed, and the connection ends in the middle of the response.
+        With "lost" it is processed, and then the response is 500 or the connection ends, so the outcome of a write is
+        unknown.
     shuffled_ties : bool
-        Records equal under the sort come in another order each time.
+        Whether records that are equal under the sort are in another order in each response.
     late_commits : float
-        Share of writes that become visible later than the instant they are dated by.
+        Share of writes that become visible later than their modified date.
     late_seconds : float
-        How much later, in seconds.
+        Seconds by which they are later.
     still_edits : float
-        Share of updates that do not move the modified date.
+        Share of updates that do not set the modified date.
     most_granted : int, optional
-        The most records granted per page of a list.
+        The largest limit that is granted for a page of a list.
     replaced_objects : bool
         Whether an update replaces a nested object (contact, conflictInformation). Otherwise fields of it that are not
         sent stay.
     other_names : {"", "strict", "lenient", "dropping"}
-        Serve the `select` names of another server of this family: a matter's client comes by `client` instead of
-        `matter`, the invoice of a time entry, expense or fixed fee only by `invoice`, and these lists have the filter
-        `invoiceId`. An unknown name is refused with 400 ("strict"), ignored ("lenient"), or makes the server ignore the
-        whole `select` ("dropping").
+        Serve the `select` names of another server of this family. A matter's client is selected by `client` instead of
+        `matter`. The invoice of a time entry, expense or fixed fee is only sent if `invoice` is selected, and these
+        lists have the filter `invoiceId`. An unknown name is refused with 400 ("strict"), ignored ("lenient"), or makes
+        the server ignore the whole `select` ("dropping").
     ignored : tuple of str
         Query parameters that are ignored, such as "modifiedSince" or "startDate".
     writes_per_second : float
-        How many unbilled time entries a colleague creates, changes or deletes a second.
+        How many unbilled time entries the background writer creates, changes or deletes per second.
     seed : int
-        Decides which calls have a fault.
+        Decides which calls get a fault.
 
     Raises
     ------
     ConfigError
-        A share is not from 0 to 1, or a kind of fault is unknown.
+        A share is not from 0 to 1, a number is out of its range, or a word is unknown.
     """
 
     faults: float = 0.0
@@ -105,34 +106,34 @@ class Trouble:
             raise ConfigError("late_seconds and writes_per_second are numbers from 0; most_granted is 1 or more.")
 
     @classmethod
-    def read(cls, text: str) -> Trouble:
+    def parse(cls, text: str) -> Trouble:
         """
         Parse the command line's form: `name=value` separated by commas; several words separated by `+`.
 
         Examples
         --------
-        >>> Trouble.read("faults=0.1,fault_kinds=503+drop,shuffled_ties").fault_kinds
+        >>> Trouble.parse("faults=0.1,fault_kinds=503+drop,shuffled_ties").fault_kinds
         ('503', 'drop')
-        >>> [Trouble.read(f"shuffled_ties={word}").shuffled_ties for word in ("yes", "no", "False")]
+        >>> [Trouble.parse(f"shuffled_ties={word}").shuffled_ties for word in ("yes", "no", "False")]
         [True, False, False]
         """
-        known = {each.name: each.default for each in fields(cls)}
+        defaults = {each.name: each.default for each in fields(cls)}
         settings: dict[str, Any] = {}
         for part in filter(None, (each.strip() for each in text.split(","))):
             name, _, value = part.partition("=")
-            if name not in known:
-                raise ConfigError(f"There is no fault setting called {name!r}; there are {', '.join(known)}.")
+            if name not in defaults:
+                raise ConfigError(f"There is no fault setting called {name!r}; there are {', '.join(defaults)}.")
             try:
-                settings[name] = _value(known[name], name, value)
+                settings[name] = _parse_value(defaults[name], value)
             except ValueError:
                 raise ConfigError(f"{name} can't be {value!r}.") from None
         return cls(**settings)
 
 
-def _value(default: Any, name: str, text: str) -> Any:
+def _parse_value(default: Any, text: str) -> Any:
     """Return a setting's value, converted to the type of its default."""
     if isinstance(default, bool):
-        return {"": True, "true": True, "yes": True, "false": False, "no": False}.get(text.lower(), bool(text))
+        return text.lower() not in {"false", "no"}
     if isinstance(default, tuple):
         return tuple(text.split("+"))
     if isinstance(default, str):
@@ -140,52 +141,56 @@ def _value(default: Any, name: str, text: str) -> Any:
     return float(text) if isinstance(default, float) else int(text)
 
 
-@dataclass(slots=True)
 class FaultInjector:
-    """Decide for each call which fault happens."""
+    """
+    Draw the faults of calls, and change the queries of lists accordingly.
 
-    trouble: Trouble
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _random: random.Random = field(init=False)
+    Parameters
+    ----------
+    trouble : Trouble
+        The faults to inject.
+    """
 
-    def __post_init__(self) -> None:
-        self._random = random.Random(self.trouble.seed)  # noqa: S311 - trouble keeps no secrets
+    def __init__(self, trouble: Trouble) -> None:
+        self.trouble = trouble
+        self._lock = threading.Lock()
+        self._random = random.Random(trouble.seed)  # noqa: S311 - protects no secret
 
-    def strikes(self, share: float) -> bool:
-        """Return True in this share of calls."""
+    def happens(self, share: float) -> bool:
+        """Draw True in this share of calls."""
         with self._lock:
             return share > 0 and self._random.random() < share
 
-    def fault(self) -> str | None:
+    def draw_fault(self) -> str | None:
         """Return how this call fails; None if it does not."""
-        if not self.strikes(self.trouble.faults):
+        if not self.happens(self.trouble.faults):
             return None
         with self._lock:
             return self._random.choice(self.trouble.fault_kinds)
 
-    def lateness(self) -> float:
+    def commit_delay(self) -> float:
         """Return the seconds between a write's instant and its commit."""
-        return self.trouble.late_seconds if self.strikes(self.trouble.late_commits) else 0.0
+        return self.trouble.late_seconds if self.happens(self.trouble.late_commits) else 0.0
 
-    def stands_still(self) -> bool:
-        """Tell whether this update leaves the modified date unchanged."""
-        return self.strikes(self.trouble.still_edits)
+    def keeps_modified_date(self) -> bool:
+        """Draw whether this update leaves the modified date unchanged."""
+        return self.happens(self.trouble.still_edits)
 
-    def parameters(self, pairs: list[tuple[str, str]], served: Resource) -> list[tuple[str, str]]:
-        """Return the query parameters that are not ignored."""
-        kept = [(name, value) for name, value in pairs if name not in self.trouble.ignored]
+    def used_parameters(self, pairs: list[tuple[str, str]], resource: Resource) -> list[tuple[str, str]]:
+        """Return the query parameters without those that the server ignores."""
+        used = [(name, value) for name, value in pairs if name not in self.trouble.ignored]
         if self.trouble.other_names in {"", "strict"}:
-            return kept
-        return [(name, self._select(value, served) if name == "select" else value) for name, value in kept]
+            return used
+        return [(name, self._used_select(value, resource) if name == "select" else value) for name, value in used]
 
-    def _select(self, text: str, served: Resource) -> str:
-        """Return the `select` names that are used if unknown names are not refused."""
+    def _used_select(self, text: str, resource: Resource) -> str:
+        """Return the `select` names that the server uses if it does not refuse unknown names."""
         words = [word.strip() for word in text.split(",") if word.strip()]
-        known = [word for word in words if word.removeprefix("-") in served.select]
+        known = [word for word in words if word.removeprefix("-") in resource.select]
         return ",".join([] if self.trouble.other_names == "dropping" and known != words else known)
 
-    def served(self, resource: Resource, always: frozenset[str]) -> tuple[Resource, frozenset[str]]:
-        """Return a resource with the names it is served under, and the details that are always sent."""
+    def renamed(self, resource: Resource, always: frozenset[str]) -> tuple[Resource, frozenset[str]]:
+        """Return the resource and the details that lists always show, as served under `other_names`."""
         if not self.trouble.other_names:
             return resource, always
         replaced = {each.described_name for each in resource.alternates}
@@ -195,11 +200,11 @@ class FaultInjector:
         filters = tuple(replace(each, described=True) for each in resource.filters)
         return replace(resource, select=tuple(names), filters=filters), always - brought
 
-    def granted(self, asked: ListQuery) -> ListQuery:
-        """Return the request with the granted limit, and with ties shuffled if configured."""
+    def granted_query(self, query: ListQuery) -> ListQuery:
+        """Return the query with the granted limit, and with shuffled ties if configured."""
         most = self.trouble.most_granted
-        limit = asked.limit if most is None else min(asked.limit, most)
-        return replace(asked, limit=limit, shuffled=self.trouble.shuffled_ties)
+        limit = query.limit if most is None else min(query.limit, most)
+        return replace(query, limit=limit, shuffled=self.trouble.shuffled_ties)
 
 
 class FaultMiddleware:
@@ -211,67 +216,68 @@ class FaultMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a call, or inject a fault."""
-        kind = self._injector.fault() if scope["type"] == "http" else None
+        kind = self._injector.draw_fault() if scope["type"] == "http" else None
         if kind is None:
             await self._app(scope, receive, send)
         elif kind == "cut":
-            start, body = await self._worked_on(scope, receive)
-            await _cut(send, start, body[: len(body) // 2])
+            start, body = await self._process(scope, receive)
+            await _send_cut(send, start, body[: len(body) // 2])
         elif kind == "drop":
-            await _cut(send, _PROMISE, b"")
+            await _send_cut(send, _START, b"")
         elif kind == "lost":
-            await self._worked_on(scope, receive)
-            await (_failure(500).send(send) if self._injector.strikes(0.5) else _cut(send, _PROMISE, b""))
+            await self._process(scope, receive)
+            await (_problem(500).send(send) if self._injector.happens(0.5) else _send_cut(send, _START, b""))
         else:
-            await _failure(int(kind)).send(send)
+            await _problem(int(kind)).send(send)
 
-    async def _worked_on(self, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
-        """Process the call and return its response without sending it."""
+    async def _process(self, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
+        """Process the call, and return its response without sending it."""
         messages: list[Message] = []
 
-        async def keep(message: Message) -> None:
+        async def store(message: Message) -> None:
             messages.append(message)
 
-        await self._app(scope, receive, keep)
+        await self._app(scope, receive, store)
         return messages[0], b"".join(each.get("body", b"") for each in messages[1:])
 
 
-_PROMISE: Message = {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"1000")]}
+_START: Message = {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"1000")]}
 
 
-async def _cut(send: Send, start: Message, body: bytes) -> None:
+async def _send_cut(send: Send, start: Message, body: bytes) -> None:
     """Send fewer bytes than the headers promise; the server then closes the connection."""
     await send(start)
     await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-def _failure(status: int) -> Problem:
+def _problem(status: int) -> Problem:
     return Problem(status, "A fault the sandbox was told to inject.")
 
 
-_PATIENCE = 3.0
+# In seconds, for the current change.
+_STOP_TIMEOUT = 3.0
 
 _CREATE, _UPDATE, _DELETE = TIME_ENTRY_WRITES
 
 
 class BackgroundWriter:
     """
-    A thread that changes time entries.
+    A thread that creates, changes and deletes unbilled time entries.
 
     Parameters
     ----------
     store : Store
-        The firm.
+        The firm's database.
     trouble : Trouble
-        How many writes a second, and the seed of what they are.
+        The number of writes per second, and the seed that decides them.
     """
 
     def __init__(self, store: Store, trouble: Trouble) -> None:
         self._store = store
         self._pause = 1 / trouble.writes_per_second
-        self._random = random.Random(trouble.seed)  # noqa: S311 - decides what is written, keeps no secrets
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="billframes sandbox background writer", daemon=True)
+        self._random = random.Random(trouble.seed)  # noqa: S311 - protects no secret
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="billframes sandbox background writer", daemon=True)
 
     def start(self) -> Self:
         """Start the thread."""
@@ -279,44 +285,45 @@ class BackgroundWriter:
         return self
 
     def stop(self) -> None:
-        """Stop after the current change; give up one that waits for a lock."""
-        self._end.set()
-        self._thread.join(_PATIENCE)
+        """Stop after the current change, without waiting long for a change that waits for a lock."""
+        self._stopping.set()
+        self._thread.join(_STOP_TIMEOUT)
 
-    def _work(self) -> None:
-        while not self._end.wait(self._pause):
+    def _run(self) -> None:
+        while not self._stopping.wait(self._pause):
             # Another process holds the lock, or the database has been closed.
             with suppress(sqlite3.OperationalError):
                 self.write()
 
     def write(self) -> None:
         """Make one change: usually a new entry or a new description, sometimes a deletion."""
-        kind = self._random.choices((_CREATE, _UPDATE, _DELETE), (5, 4, 1))[0]
-        with self._store.writing() as (connection, at):
-            matter = connection.execute(*self._some("matter", "TRUE", "matter_id, responsible_id")).fetchone()
-            entry = connection.execute(*self._some("time_entry", "invoice_id IS NULL", "time_entry_id")).fetchone()
-            if matter is None or (entry is None and kind is not _CREATE):
+        operation = self._random.choices((_CREATE, _UPDATE, _DELETE), (5, 4, 1))[0]
+        with self._store.write_transaction() as (connection, at):
+            matter = self._pick(connection, "matter", "TRUE", "matter_id, responsible_id")
+            entry = self._pick(connection, "time_entry", "invoice_id IS NULL", "time_entry_id")
+            if matter is None or (entry is None and operation is not _CREATE):
                 return
-            id_ = str(uuid.uuid4()) if kind is _CREATE else entry[0]
+            id_ = str(uuid.uuid4()) if operation is _CREATE else entry[0]
             edit = Edit(
+                operation=operation,
                 connection=connection,
                 caller=Caller(matter[1], frozenset()),
                 at=at,
                 id=id_,
-                sent=self._sent(kind, matter[0], at[:10]),
+                sent=self._body(operation, matter[0], at[:10]),
                 faults=Faults(),
             )
-            perform(kind, edit)
+            perform(edit)
 
-    def _sent(self, kind: Operation, matter_id: str, date: str) -> dict[str, Any]:
+    def _body(self, operation: Operation, matter_id: str, date: str) -> dict[str, Any]:
         hours = self._random.randint(1, 80) * 1_000
-        if kind is _CREATE:
+        if operation is _CREATE:
             return {"matterId": matter_id, "date": date, "description": "A colleague's work", "hours": hours}
         return {"description": f"A colleague's change {self._random.randint(1, 10**6)}", "hours": hours}
 
-    def _some(self, table: str, where: str, columns: str) -> tuple[str, list[str]]:
-        """Return a query for one record at a random place among the ids."""
+    def _pick(self, connection: sqlite3.Connection, table: str, where: str, columns: str) -> Any:
+        """Return columns of a random record: the next one after a random id."""
         start = str(uuid.UUID(int=self._random.getrandbits(128)))
         key = f"{table}_id"
         sql = f"SELECT {columns} FROM {table} WHERE {where} ORDER BY {key} < ?, {key} LIMIT 1"  # noqa: S608
-        return sql, [start]
+        return connection.execute(sql, [start]).fetchone()

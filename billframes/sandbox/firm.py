@@ -1,42 +1,29 @@
-"""Read users, practice areas, custom fields, codes and balances from the tables."""
+"""Users, practice areas and codes: the SQL that reads them, and the operations that write users and practice areas.
+
+The description has the request bodies of practice areas without their paths, and the path of a user's update without
+all of its response. Both are documented assumptions.
+"""
 
 from __future__ import annotations
 
-import datetime as dt
 import sqlite3
 
-from billframes.sandbox.reading import Collection, Row, View, custom_fields, ids_as_json, rows_as_records
-from billframes.sandbox.schema import SCALE
-from billframes.schema.resources import CUSTOM_FIELDS, PRACTICE_AREAS, USERS
+from billframes.sandbox.collection import Collection, Row, View, query_rows
+from billframes.sandbox.custom_fields import put_custom_fields
+from billframes.sandbox.operations import Edit, Operation, refusal
+from billframes.schema.resources import PRACTICE_AREAS, USERS
 
-__all__ = ["CUSTOM_FIELD_COLLECTION", "PRACTICE_AREA_COLLECTION", "USER_COLLECTION", "read_balances", "read_codes"]
-
-_NEVER = -(10**6)
+__all__ = ["FIRM_WRITES", "PRACTICE_AREA_COLLECTION", "USER_COLLECTION", "read_codes"]
 
 
 def _render_user(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
     if view.shows("customFields"):
-        values = custom_fields(connection, [record["userId"] for record in records])
-        for record in records:
-            record["customFields"] = values[record["userId"]]
+        put_custom_fields(connection, {record["userId"]: record for record in records})
 
 
 def _render_practice_area(_connection: sqlite3.Connection, records: list[Row], _view: View) -> None:
     for record in records:
         record["default"] = bool(record["default"])
-
-
-def _render_definition(connection: sqlite3.Connection, records: list[Row], _view: View) -> None:
-    """Add the options of enum fields, in display order."""
-    sql = """
-        SELECT custom_field_id, option_id AS "optionId", label FROM custom_field_option
-        WHERE custom_field_id IN (SELECT value FROM json_each(:ids)) ORDER BY position, option_id
-    """
-    enums = {record["id"]: record for record in records if record["valueType"] == "enum"}
-    for record in enums.values():
-        record["options"] = []
-    for option in rows_as_records(connection, sql, {"ids": ids_as_json(enums)}):
-        enums[option.pop("custom_field_id")]["options"].append(option)
 
 
 USER_COLLECTION = Collection(
@@ -73,21 +60,6 @@ PRACTICE_AREA_COLLECTION = Collection(
     render=_render_practice_area,
 )
 
-CUSTOM_FIELD_COLLECTION = Collection(
-    resource=CUSTOM_FIELDS,
-    table="custom_field",
-    key="id",
-    columns={
-        "id": "custom_field.id",
-        "entity": "entity",
-        "name": "name",
-        "valueType": "value_type",
-    },
-    order=("entity", "position"),
-    render=_render_definition,
-    where={"entity": "entity = :entity"},
-)
-
 
 def read_codes(connection: sqlite3.Connection) -> Row:
     """Return all LEDES codes by kind, and the code sets."""
@@ -96,39 +68,68 @@ def read_codes(connection: sqlite3.Connection) -> Row:
         SELECT kind, code, label, code_set_id AS "codeSetId", parent_code AS "parentCode", selectable
         FROM code ORDER BY kind, code_set_id, position, code
     """
-    for code in rows_as_records(connection, sql, {}):
+    for code in query_rows(connection, sql, {}):
         code["selectable"] = bool(code["selectable"])
         codes[code.pop("kind")].append(code)
     sets = 'SELECT code_set_id AS "codeSetId", label, description FROM code_set ORDER BY code_set_id'
-    return codes | {"codeSets": rows_as_records(connection, sets, {})}
+    return codes | {"codeSets": query_rows(connection, sets, {})}
 
 
-def read_balances(connection: sqlite3.Connection, client_id: str, today: dt.date, field_set: str) -> Row:
-    """
-    Return what a client owes on its open final invoices, in field set A or B.
+_AREA_COLUMNS = {"label": "label", "default": "is_default"}
+_ASSUMED = " (a documented assumption)"
 
-    An invoice is overdue from the day after it is due. A final invoice without a due date counts from its
-    invoice date. Credits keep their sign and bucket.
-    """
-    sql = """
-        SELECT CAST(julianday(:today) - julianday(coalesce(due_date, invoice_date)) AS INTEGER), balance
-        FROM invoice WHERE client_id = :client AND invoice_state = 'final' AND balance <> 0
-    """
-    open_invoices = connection.execute(sql, {"today": today.isoformat(), "client": client_id}).fetchall()
 
-    def owed(more_than: int = _NEVER, up_to: int = -_NEVER) -> float:
-        found = (balance for days, balance in open_invoices if more_than < days <= up_to)
-        return float(sum(found)) / SCALE
+def _create_area(edit: Edit) -> None:
+    _clear_default(edit)
+    edit.insert("practice_area", {"practice_area_id": edit.id, **edit.columns(_AREA_COLUMNS)})
 
-    if field_set == "B":
-        names = {"overdue30": 30, "overdue60": 60, "overdue90": 90}
-        return {"balance": owed(), "overdue": owed(0)} | {name: owed(days) for name, days in names.items()}
-    return {
-        "balance": owed(),
-        "current": owed(up_to=0),
-        "overdue": owed(0),
-        "overdue0To30": owed(0, 30),
-        "overdue30To60": owed(30, 60),
-        "overdue60To90": owed(60, 90),
-        "overdueOver90": owed(90),
-    }
+
+def _update_area(edit: Edit) -> None:
+    _clear_default(edit)
+    edit.set_columns(edit.columns(_AREA_COLUMNS))
+
+
+def _delete_area(edit: Edit) -> None:
+    if edit.exists("SELECT 1 FROM matter WHERE practice_area_id = ?", edit.id):
+        raise refusal("The practice area has matters, so it can't be deleted. Give them another one, or none, first.")
+    edit.delete()
+
+
+def _clear_default(edit: Edit) -> None:
+    """Unset the current default if the edit sets one, because at most one practice area is the default."""
+    if edit.sent.get("default"):
+        edit.connection.execute("UPDATE practice_area SET is_default = 0 WHERE is_default = 1")
+
+
+def _update_user(edit: Edit) -> None:
+    edit.update({})
+
+
+FIRM_WRITES = (
+    Operation(
+        method="POST", collection=PRACTICE_AREA_COLLECTION, run=_create_area, returns_record=True, remark=_ASSUMED
+    ),
+    Operation(
+        method="PUT",
+        collection=PRACTICE_AREA_COLLECTION,
+        run=_update_area,
+        returns_record=True,
+        null_keeps=frozenset({"label", "default"}),
+        remark=_ASSUMED,
+    ),
+    Operation(
+        method="DELETE",
+        collection=PRACTICE_AREA_COLLECTION,
+        run=_delete_area,
+        refused_if="The practice area has matters.",
+        remark=_ASSUMED,
+    ),
+    Operation(
+        method="PUT",
+        collection=USER_COLLECTION,
+        run=_update_user,
+        returns_record=True,
+        null_keeps=frozenset({"customFields"}),
+        remark="; only custom fields can change",
+    ),
+)

@@ -1,7 +1,11 @@
-"""Read time entries, fixed fees and expenses from the tables.
+"""Time entries, fixed fees and expenses: the SQL that reads them, and the operations that write them.
 
-An item's client is its matter's, and it is billed when it is on an invoice in any state. The invoice
-reference always comes with a billed item; the other references come when selected, and with a single record.
+An item's client is its matter's client. An item is billed if it is on an invoice in any state; a billed item can't be
+updated or deleted. The reference to the invoice is part of every billed item, also in lists.
+
+The user of a time entry is the body's `userId`, else the header's user, else the credential's user. Only billable
+entries have a rate and an amount: the rate is the user's unless a rate is sent, and the amount is hours times rate,
+rounded to the cent.
 """
 
 from __future__ import annotations
@@ -9,8 +13,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
-from billframes.sandbox.reading import (
+from billframes.sandbox.collection import (
     CLIENT,
     FIXED_FEE,
     INVOICE,
@@ -20,13 +25,23 @@ from billframes.sandbox.reading import (
     Render,
     Row,
     View,
-    attach,
+    embed,
     put_meta,
 )
-from billframes.sandbox.schema import SCALE
-from billframes.schema.resources import EXPENSES, FIXED_FEES, TIME_ENTRIES
+from billframes.sandbox.operations import Edit, Operation, refusal
+from billframes.sandbox.problems import quoted
+from billframes.sandbox.query_parameters import read_id
+from billframes.sandbox.schema import BILLING_TYPES, SCALE, value_at_rate
+from billframes.schema.resources import ALL_ZERO_ID, EXPENSES, FIXED_FEES, TIME_ENTRIES
 
-__all__ = ["EXPENSE_COLLECTION", "FIXED_FEE_COLLECTION", "TIME_ENTRY_COLLECTION"]
+__all__ = [
+    "ACTING_USER",
+    "EXPENSE_COLLECTION",
+    "FIXED_FEE_COLLECTION",
+    "ITEM_WRITES",
+    "TIME_ENTRY_COLLECTION",
+    "TIME_ENTRY_WRITES",
+]
 
 _BILLED = MappingProxyType({True: "invoice_id IS NOT NULL", False: "invoice_id IS NULL"})
 _WHERE: Mapping[str, str | Mapping[bool, str]] = MappingProxyType(
@@ -36,7 +51,7 @@ _WHERE: Mapping[str, str | Mapping[bool, str]] = MappingProxyType(
         "userId": "user_id = :userId",
         "matterId": "matter_id = :matterId",
         "clientId": "{}matter_id IN (SELECT matter_id FROM matter WHERE client_id = :clientId)",
-        # Servers with other `select` names have it; the API's description does not.
+        # Not in the API's description; servers with other `select` names have this filter.
         "invoiceId": "invoice_id = :invoiceId",
         "billed": _BILLED,
         "modifiedSince": "{}modified_at > :modifiedSince",
@@ -47,7 +62,7 @@ _SORT = MappingProxyType({"date": "date", "amount": "amount", "description": "de
 
 
 def _columns(table: str, **own: str) -> dict[str, str]:
-    """Return the columns every item has, then its own."""
+    """Return the columns of every item, and those of this kind of item."""
     client = f"(SELECT client_id FROM matter WHERE matter.matter_id = {table}.matter_id)"  # noqa: S608
     return {
         "matterId": "matter_id",
@@ -65,25 +80,25 @@ def _columns(table: str, **own: str) -> dict[str, str]:
 def _render_item(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
     for record in records:
         record["billed"] = record["invoiceId"] is not None
-    for name, shape in (("client", CLIENT), ("matter", MATTER), ("user", USER)):
+    for name, reference in (("client", CLIENT), ("matter", MATTER), ("user", USER)):
         if view.shows(name):
-            attach(connection, records, name, shape, name + "Id")
+            embed(connection, records, name, reference, name + "Id")
     if view.shows("invoice"):
-        attach(connection, records, "invoice", INVOICE, "invoiceId")
+        embed(connection, records, "invoice", INVOICE, "invoiceId")
     put_meta(records, shown=view.shows("meta"))
 
 
 def _render_time_entry(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
     _render_item(connection, records, view)
     if view.shows("fixedFee"):
-        attach(connection, records, "fixedFee", FIXED_FEE, "fixedFeeId")
+        embed(connection, records, "fixedFee", FIXED_FEE, "fixedFeeId")
     for record in records:
         if not view.rates or record["billingType"] != "billable":
             del record["rate"], record["amount"]
 
 
 def _render_with_codes(*names: str) -> Render:
-    """Return a renderer for items whose codes are only part of the single record."""
+    """Return a renderer for items that have their codes only in the single record."""
 
     def render(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
         _render_item(connection, records, view)
@@ -158,4 +173,172 @@ EXPENSE_COLLECTION = Collection(
     render=_render_with_codes("expenseCode"),
     where=_WHERE,
     sort=_SORT,
+)
+
+
+ACTING_USER = "x-service-userid"
+
+_WRITTEN_COLUMNS = {
+    "matterId": "matter_id",
+    "userId": "user_id",
+    "date": "date",
+    "time": "time",
+    "description": "description",
+    "hours": "hours",
+    "billingType": "billing_type",
+    "amount": "amount",
+    "fixedFeeId": "fixed_fee_id",
+    "activityCode": "activity_code",
+    "taskCode": "task_code",
+    "expenseCode": "expense_code",
+}
+_TIME_NULL_KEEPS = frozenset({"userId", "matterId", "date", "description", "hours", "billingType", "fixedFeeId"})
+_COST_NULL_KEEPS = frozenset({"matterId", "date", "description", "amount"})
+_IF_BILLED = "The item is billed (on an invoice)."
+
+
+def _refuse_if_billed(edit: Edit, change: str) -> None:
+    """Refuse a change that is not allowed for an item on an invoice in any state."""
+    invoice_id = edit.stored()["invoice_id"]
+    invoice = edit.first_row("SELECT invoice_number, invoice_state FROM invoice WHERE invoice_id = ?", invoice_id)
+    if invoice:
+        kind = edit.operation.collection.table.replace("_", " ")
+        number, state = invoice["invoice_number"], invoice["invoice_state"]
+        raise refusal(f"The {kind} is billed (on invoice {number}, which is {state}), so it can't be {change}.")
+
+
+def _check_new_time(edit: Edit) -> None:
+    if "userId" not in edit.sent and not edit.faults.has("#/userId"):
+        user_id = _read_acting_user(edit) if edit.acting_user else edit.caller.user_id
+        edit.sent = {**edit.sent, "userId": user_id}
+        if user_id is None and not edit.acting_user:
+            missing = f"is missing, the header {ACTING_USER} names nobody, and the credential has no user"
+            edit.faults.add_body("#/userId", missing)
+    _check_fixed_fee(edit, {})
+
+
+def _read_acting_user(edit: Edit) -> str | None:
+    """Return the header's user; add a fault if there is no such user."""
+    user_id = read_id((edit.acting_user or "").strip())
+    if user_id is None or not edit.exists("SELECT 1 FROM user WHERE user_id = ?", user_id):
+        edit.faults.add_parameter(ACTING_USER, f"is {quoted(edit.acting_user)}; expected the UUID of a user")
+        return None
+    return user_id
+
+
+def _check_changed_time(edit: Edit) -> None:
+    _check_fixed_fee(edit, edit.stored())
+
+
+def _check_fixed_fee(edit: Edit, stored: Row) -> None:
+    """Add a fault if the fixed fee is of another matter than the entry, whichever of the two the edit changes."""
+    fee_id = edit.sent.get("fixedFeeId") or stored.get("fixed_fee_id")
+    matter_id = edit.sent.get("matterId") or stored.get("matter_id")
+    if fee_id is None or matter_id is None or fee_id == ALL_ZERO_ID:
+        return
+    fee = edit.first_row("SELECT matter_id FROM fixed_fee WHERE fixed_fee_id = ?", fee_id)
+    if fee and fee["matter_id"] != matter_id:
+        edit.faults.add_body("#/fixedFeeId", "is of another matter than the time entry")
+
+
+def _create_time(edit: Edit) -> None:
+    row = edit.columns(_WRITTEN_COLUMNS)
+    row.setdefault("billing_type", "fixedFee" if row.get("fixed_fee_id") else _default_type(edit))
+    edit.create(row | _rate_and_amount(edit, row, edit.sent.get("rate")))
+
+
+def _update_time(edit: Edit) -> None:
+    _refuse_if_billed(edit, "updated")
+    stored = edit.stored()
+    row = edit.columns(_WRITTEN_COLUMNS)
+    rate = edit.sent.get("rate", stored["rate"])
+    edit.update(row | _rate_and_amount(edit, stored | row, rate))
+
+
+def _default_type(edit: Edit) -> str:
+    matter = edit.first_row("SELECT matter_type FROM matter WHERE matter_id = ?", edit.sent["matterId"])
+    assert matter is not None  # noqa: S101
+    return BILLING_TYPES[matter["matter_type"]]
+
+
+def _rate_and_amount(edit: Edit, row: Row, rate: Any) -> Row:
+    """Return rate and amount, which only billable entries have; without a rate, the user's rate."""
+    if row["billing_type"] != "billable":
+        return {"rate": None, "amount": None}
+    if rate is None:
+        user = edit.first_row("SELECT rate FROM user WHERE user_id = ?", row["user_id"])
+        assert user is not None  # noqa: S101
+        rate = user["rate"]
+    return {"rate": rate, "amount": value_at_rate(row["hours"], rate)}
+
+
+def _create_cost(edit: Edit) -> None:
+    edit.create(edit.columns(_WRITTEN_COLUMNS))
+
+
+def _update_cost(edit: Edit) -> None:
+    _refuse_if_billed(edit, "updated")
+    edit.update(edit.columns(_WRITTEN_COLUMNS))
+
+
+def _delete_item(edit: Edit) -> None:
+    _refuse_if_billed(edit, "deleted")
+    edit.delete()
+
+
+def _update_fee(edit: Edit) -> None:
+    _refuse_if_billed(edit, "updated")
+    elsewhere = "SELECT 1 FROM time_entry WHERE fixed_fee_id = ? AND matter_id <> ?"
+    if "matterId" in edit.sent and edit.exists(elsewhere, edit.id, edit.sent["matterId"]):
+        raise refusal("The fixed fee is assigned to time entries of its matter, so it can't move to another matter.")
+    edit.update(edit.columns(_WRITTEN_COLUMNS))
+
+
+def _delete_fee(edit: Edit) -> None:
+    _refuse_if_billed(edit, "deleted")
+    if edit.exists("SELECT 1 FROM time_entry WHERE fixed_fee_id = ?", edit.id):
+        raise refusal("The fixed fee is assigned to time entries, so it can't be deleted. Remove it from them first.")
+    edit.delete()
+
+
+TIME_ENTRY_WRITES = (
+    Operation(
+        method="POST", collection=TIME_ENTRY_COLLECTION, run=_create_time, returns_record=True, check=_check_new_time
+    ),
+    Operation(
+        method="PUT",
+        collection=TIME_ENTRY_COLLECTION,
+        run=_update_time,
+        null_keeps=_TIME_NULL_KEEPS,
+        check=_check_changed_time,
+        refused_if=_IF_BILLED,
+    ),
+    Operation(method="DELETE", collection=TIME_ENTRY_COLLECTION, run=_delete_item, refused_if=_IF_BILLED),
+)
+
+ITEM_WRITES = (
+    *TIME_ENTRY_WRITES,
+    Operation(method="POST", collection=EXPENSE_COLLECTION, run=_create_cost),
+    Operation(
+        method="PUT",
+        collection=EXPENSE_COLLECTION,
+        run=_update_cost,
+        null_keeps=_COST_NULL_KEEPS,
+        refused_if=_IF_BILLED,
+    ),
+    Operation(method="DELETE", collection=EXPENSE_COLLECTION, run=_delete_item, refused_if=_IF_BILLED),
+    Operation(method="POST", collection=FIXED_FEE_COLLECTION, run=_create_cost),
+    Operation(
+        method="PUT",
+        collection=FIXED_FEE_COLLECTION,
+        run=_update_fee,
+        null_keeps=_COST_NULL_KEEPS,
+        refused_if=_IF_BILLED,
+    ),
+    Operation(
+        method="DELETE",
+        collection=FIXED_FEE_COLLECTION,
+        run=_delete_fee,
+        refused_if="The fixed fee is billed, or is assigned to time entries.",
+    ),
 )

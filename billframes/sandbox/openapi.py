@@ -1,7 +1,7 @@
 """The sandbox's OpenAPI 3.1 document, generated from the API's declaration.
 
-Paths and parameters come from the resources, schemas from the record structs; `served` adds what the sandbox promises
-beyond what billframes needs to decode a response.
+Paths and parameters are made from the resources, and schemas from the record structs, which `response_schemas`
+tightens.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 
 from billframes._version import __version__
-from billframes.sandbox.parameters import MODIFIED_SINCE
+from billframes.sandbox.collection import Collection
+from billframes.sandbox.items import ACTING_USER
+from billframes.sandbox.operations import Operation
 from billframes.sandbox.problems import PROBLEM_JSON, ProblemBody
-from billframes.sandbox.reading import Collection
-from billframes.sandbox.served import as_served, balances_schema
-from billframes.sandbox.writes.bodies import BOUNDS, MOST_BYTES, NEVER_EMPTY
-from billframes.sandbox.writes.edits import Operation
-from billframes.sandbox.writes.items import ACTING_USER
+from billframes.sandbox.query_parameters import MODIFIED_SINCE
+from billframes.sandbox.request_bodies import BOUNDS, MAX_BYTES, NEVER_EMPTY
+from billframes.sandbox.response_schemas import balances_schema, tighten_schemas
 from billframes.schema import records as r
 from billframes.schema.resources import CLIENTS, CODES, MAX_LIMIT, MAX_OFFSET, Filter, Resource
 
@@ -46,10 +46,10 @@ _PROBLEMS = {
     "404": ("NotFound", "No record has this id."),
     "405": ("MethodNotAllowed", "The path does not take this method; `Allow` lists those it takes."),
     "409": ("Refused", "A rule of the API is against it; `detail` names the rule. Nothing was changed."),
-    "413": ("TooLarge", f"The body is larger than {MOST_BYTES} bytes."),
+    "413": ("TooLarge", f"The body is larger than {MAX_BYTES} bytes."),
     "415": ("UnsupportedMediaType", "The body is not `application/json` in UTF-8."),
 }
-_HEADER = {
+_ACTING_USER_HEADER = {
     "name": ACTING_USER,
     "in": "header",
     "required": False,
@@ -65,19 +65,19 @@ def document(collections: Iterable[Collection], writes: Iterable[Operation], *, 
     Parameters
     ----------
     collections : iterable of Collection
-        What is served; the operations without a collection (balances, codes, health) are added here.
+        The lists. Reads without a collection (balances, codes, health) are added here.
     writes : iterable of Operation
-        What changes it.
+        The creates, updates and deletes.
     balances : {"A", "B"}
-        The field set in which client balances are served.
+        The field set of client balances.
     """
     writes = tuple(writes)
     resources = [each.resource for each in collections]
-    paths: dict[str, _Json] = {each.path: {"get": _list(each)} for each in resources}
-    paths |= {f"{each.path}/{{id}}": {"get": _single(each)} for each in resources if each.detail}
-    paths |= _others()
+    paths: dict[str, _Json] = {each.path: {"get": _list_operation(each)} for each in resources}
+    paths |= {f"{each.path}/{{id}}": {"get": _record_operation(each)} for each in resources if each.detail}
+    paths |= _other_operations()
     for each in writes:
-        paths.setdefault(each.path, {})[each.method.lower()] = _write(each)
+        paths.setdefault(each.path, {})[each.method.lower()] = _write_operation(each)
     body = {
         "openapi": "3.1.0",
         "info": {
@@ -93,71 +93,71 @@ def document(collections: Iterable[Collection], writes: Iterable[Operation], *, 
     return msgspec.json.encode(body)
 
 
-def _list(resource: Resource) -> _Json:
+def _list_operation(resource: Resource) -> _Json:
     record = _ref(resource.record)
     data: _Json = {"type": "array", "items": record}
     properties: _Json = {"data": data}
     if resource.paginated:
         data["type"] = ["array", "null"]
         properties["pagination"] = _ref(r.Pagination)
+    filters = [_filter_parameter(each) for each in resource.filters if each.described]
     return _operation(
         f"list_{resource.name}",
         f"List {resource.name.replace('_', ' ')}",
         _object(properties),
-        parameters=[*(_filter(each) for each in resource.filters if each.described), *_common(resource)],
+        parameters=[*filters, *_common_parameters(resource)],
         problems=("400", "401"),
     )
 
 
-def _single(resource: Resource) -> _Json:
+def _record_operation(resource: Resource) -> _Json:
     detail = resource.detail
     assert detail is not None  # noqa: S101
     return _operation(
         f"get_{resource.name}",
         f"One of the {resource.name.replace('_', ' ')}",
         _object({"data": _ref(detail)}),
-        parameters=[_path_id()],
+        parameters=[_id_parameter()],
         problems=("401", "404"),
     )
 
 
-def _write(operation: Operation) -> _Json:
+def _write_operation(operation: Operation) -> _Json:
     problems = ["401"]
-    if operation.targets:
+    if operation.has_id:
         problems.append("404")
     if operation.body:
         problems += ["400", "413", "415"]
-    if operation.refused:
+    if operation.refused_if:
         problems.append("409")
-    answer = None
-    if operation.answers:
-        answered = operation.collection.resource
-        answer = _object({"data": _ref(answered.detail or answered.record)})
+    parameters = [_id_parameter()] if operation.has_id else []
+    if operation.body is r.CreateTimeEntry:
+        parameters.append(_ACTING_USER_HEADER)
+    schema = None
+    if operation.returns_record:
+        resource = operation.collection.resource
+        schema = _object({"data": _ref(resource.detail or resource.record)})
     described = _operation(
         operation.name,
         operation.summary,
-        answer,
-        parameters=[*([_path_id()] if operation.targets else []), *([_HEADER] if _takes_header(operation) else [])],
+        schema,
+        parameters=parameters,
         problems=sorted(problems),
     )
     if operation.body:
         content = {"application/json": {"schema": _ref(operation.body)}}
         described["requestBody"] = {"required": True, "content": content}
-    if operation.refused:
-        described["description"] = f"Refused with 409 where: {operation.refused}"
+    if operation.refused_if:
+        described["description"] = f"Refused with 409 where: {operation.refused_if}"
     return described
 
 
-def _takes_header(operation: Operation) -> bool:
-    return operation.body is r.CreateTimeEntry
-
-
-def _others() -> dict[str, _Json]:
+def _other_operations() -> dict[str, _Json]:
     balances = _operation(
         "get_client_balances",
         "The balances of a client's open final invoices",
         _object({"data": _ref(r.ClientBalances)}),
-        parameters=[_path_id()],
+        parameters=[_id_parameter()],
         problems=("401", "404"),
     )
     codes = _operation(
@@ -179,10 +179,10 @@ def _operation(
     parameters: Iterable[_Json] = (),
     problems: Iterable[str] = (),
 ) -> _Json:
-    done: _Json = {"description": "As asked." if schema else "Done; there is no body."}
+    success: _Json = {"description": "As asked." if schema else "Done; there is no body."}
     if schema:
-        done["content"] = {"application/json": {"schema": schema}}
-    responses: _Json = {"200": done}
+        success["content"] = {"application/json": {"schema": schema}}
+    responses: _Json = {"200": success}
     for status in (*problems, "405"):
         responses[status] = {"$ref": f"#/components/responses/{_PROBLEMS[status][0]}"}
     return {
@@ -193,45 +193,46 @@ def _operation(
     }
 
 
-def _filter(declared: Filter) -> _Json:
+def _filter_parameter(declared: Filter) -> _Json:
     schema = dict(_KINDS[declared.kind])
     if declared.values:
         schema["enum"] = list(declared.values)
     if declared.name in _DEFAULTS:
         schema["default"] = _DEFAULTS[declared.name]
-    return _query(declared.name, declared.description, schema)
+    return _query_parameter(declared.name, declared.description, schema)
 
 
-def _common(resource: Resource) -> list[_Json]:
+def _common_parameters(resource: Resource) -> list[_Json]:
     """Return the parameters of every paginated list, with `select` if the list has details to select."""
     parameters = []
     if resource.select:
-        parameters.append(_names("select", "Details to include; `-` before a name excludes it.", resource.select))
+        text = "Details to include; `-` before a name excludes it."
+        parameters.append(_names_parameter("select", text, resource.select))
     if not resource.paginated:
         return parameters
     limit = {"type": "integer", "format": "int32", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT}
     offset = {"type": "integer", "format": "int32", "minimum": 0, "maximum": MAX_OFFSET, "default": 0}
     return [
         *parameters,
-        _names("sort", "Fields to sort by; `-` before a name is descending. Ties go by id.", resource.sort),
-        _query("limit", "Most records to answer with.", limit),
-        _query("offset", "Records to pass over.", offset),
-        _filter(MODIFIED_SINCE),
+        _names_parameter("sort", "Fields to sort by; `-` before a name is descending. Ties go by id.", resource.sort),
+        _query_parameter("limit", "Most records to answer with.", limit),
+        _query_parameter("offset", "Records to pass over.", offset),
+        _filter_parameter(MODIFIED_SINCE),
     ]
 
 
-def _names(name: str, description: str, accepted: Iterable[str]) -> _Json:
+def _names_parameter(name: str, description: str, accepted: Iterable[str]) -> _Json:
     """Return a parameter of comma-separated names, each with or without `-`."""
     names = [prefix + each for each in accepted for prefix in ("", "-")]
     schema = {"type": "array", "items": {"type": "string", "enum": names}}
-    return _query(name, description, schema) | {"style": "form", "explode": False}
+    return _query_parameter(name, description, schema) | {"style": "form", "explode": False}
 
 
-def _query(name: str, description: str, schema: _Json) -> _Json:
+def _query_parameter(name: str, description: str, schema: _Json) -> _Json:
     return {"name": name, "in": "query", "required": False, "description": description, "schema": schema}
 
 
-def _path_id() -> _Json:
+def _id_parameter() -> _Json:
     return {"name": "id", "in": "path", "required": True, "schema": _KINDS["id"]}
 
 
@@ -250,10 +251,10 @@ def _components(resources: Iterable[Resource], bodies: Iterable[type[r.WriteBody
     bodies = tuple(bodies)
     _, schemas = msgspec.json.schema_components([*types, *bodies, ProblemBody], ref_template=_REFERENCE + "{name}")
     for body in bodies:
-        _bound(schemas[body.__name__])
+        _add_bounds(schemas[body.__name__])
     for schema in schemas.values():
-        _localize(schema)
-    schemas = as_served(schemas)
+        _describe_local_times(schema)
+    schemas = tighten_schemas(schemas)
     schemas[r.ClientBalances.__name__] = balances_schema(schemas[r.ClientBalances.__name__], balances)
     problem = {PROBLEM_JSON: {"schema": _ref(ProblemBody)}}
     return {
@@ -265,19 +266,19 @@ def _components(resources: Iterable[Resource], bodies: Iterable[type[r.WriteBody
     }
 
 
-def _bound(schema: _Json) -> None:
+def _add_bounds(schema: _Json) -> None:
     """Add the sandbox's bounds of numbers and names to a body's schema."""
     for name, property_ in schema["properties"].items():
-        least, most = BOUNDS[name if name in BOUNDS else "money"]
+        minimum, maximum = BOUNDS[name if name in BOUNDS else "money"]
         for each in _alternatives(property_):
             if each.get("type") == "number" and "format" in each:
-                each |= {"minimum": least, "maximum": most}
+                each |= {"minimum": minimum, "maximum": maximum}
             elif each.get("type") == "string" and name in NEVER_EMPTY:
                 each["minLength"] = 1
 
 
-def _localize(schema: _Json) -> None:
-    """Describe times of day without an offset, which JSON Schema's own `time` requires."""
+def _describe_local_times(schema: _Json) -> None:
+    """Give times of day a format of their own, because JSON Schema's `time` requires an offset."""
     for property_ in schema.get("properties", {}).values():
         for each in _alternatives(property_):
             if each.get("format") == "time":

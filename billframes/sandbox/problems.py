@@ -15,14 +15,14 @@ import msgspec
 if TYPE_CHECKING:
     from starlette.types import Send
 
-__all__ = ["PROBLEM_JSON", "Fault", "Faults", "Problem", "ProblemBody", "shown"]
+__all__ = ["PROBLEM_JSON", "Fault", "Faults", "Problem", "ProblemBody", "quoted"]
 
 PROBLEM_JSON = "application/problem+json"
 
-_LONGEST = 80
-_MOST_TOLD = 50
+_MAX_QUOTED = 80
+_MAX_IN_DETAIL = 50
 # More than anybody corrects by hand; keeps the response to a nonsensical body from outgrowing the body.
-_MOST_LISTED = 1_000
+_MAX_ERRORS = 1_000
 
 
 class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -52,11 +52,11 @@ class Problem(Exception):  # noqa: N818
     status : int
         HTTP status.
     detail : str
-        What is wrong, in a sentence for the caller.
+        The error, in a sentence for the caller.
     errors : sequence of Fault
         Each fault of the request.
     headers : mapping
-        Headers that go with the status, such as `WWW-Authenticate`.
+        Headers that belong to the status, such as `WWW-Authenticate`.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Problem(Exception):  # noqa: N818
         )
 
     async def send(self, send: Send) -> None:
-        """Send the response, for middleware that answers by itself."""
+        """Send the response from middleware, which has no `Response` to return."""
         body = self.body()
         headers = {"Content-Type": PROBLEM_JSON, "Content-Length": str(len(body)), **self.headers}
         encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
@@ -89,36 +89,36 @@ class Problem(Exception):  # noqa: N818
 
 
 class Faults:
-    """Collects a request's faults until all of it has been checked."""
+    """The faults found in a request, which are reported together."""
 
     def __init__(self) -> None:
         self._found: list[Fault] = []
 
-    def parameter(self, name: str, detail: str) -> None:
+    def add_parameter(self, name: str, detail: str) -> None:
         """Add a fault of a query parameter or header."""
         self._found.append(Fault(detail, parameter=name))
 
-    def body(self, pointer: str, detail: str) -> None:
+    def add_body(self, pointer: str, detail: str) -> None:
         """Add a fault of the body; `pointer` is a JSON pointer such as `#/customFields/0/value`."""
         self._found.append(Fault(detail, pointer=pointer))
 
-    def about(self, pointer: str) -> bool:
+    def has(self, pointer: str) -> bool:
         """Tell whether this place of the body has a fault already."""
         return any(each.pointer == pointer for each in self._found)
 
-    def check(self) -> None:
-        """Raise a problem that lists all faults, if there are any."""
+    def raise_if_any(self) -> None:
+        """Raise a `Problem` with status 400 that lists all faults, if there are any."""
         if self._found:
-            told = self._found[:_MOST_TOLD]
-            detail = "; ".join(f"{each.parameter or each.pointer} {each.detail}" for each in told)
-            more = f"; and {len(self._found) - len(told)} more" if len(self._found) > len(told) else ""
-            raise Problem(400, f"{detail}{more}.", errors=self._found[:_MOST_LISTED])
+            first = self._found[:_MAX_IN_DETAIL]
+            detail = "; ".join(f"{each.parameter or each.pointer} {each.detail}" for each in first)
+            more = f"; and {len(self._found) - len(first)} more" if len(self._found) > len(first) else ""
+            raise Problem(400, f"{detail}{more}.", errors=self._found[:_MAX_ERRORS])
 
 
-def shown(value: object) -> str:
-    """Return a value quoted for a message, shortened if it is long."""
+def quoted(value: object) -> str:
+    """Return a value as Python writes it, for a message; a long one is shortened."""
     try:
         text = repr(value)
     except RecursionError:
         text = "something nested deeply"
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+    return text if len(text) <= _MAX_QUOTED else text[: _MAX_QUOTED - 3] + "..."

@@ -3,7 +3,7 @@
     def test_hours(billframes_sandbox):
         assert len(billframes_sandbox.client.time_entries("2026-10")) > 0
 
-Loading this plugin costs nothing: the server and the client are imported when a test asks for them.
+Loading this plugin is cheap, because the server and the client are imported only when a test uses the fixture.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class SandboxForTests:
     """
     A fresh server on a fresh copy of the small seeded firm.
 
-    It has all of `Sandbox`: `base_url`, `tokens`, `admin`, `database`.
+    It has all attributes of `Sandbox`, such as `base_url`, `tokens`, `admin` and `database`.
     """
 
     def __init__(self, sandbox: Sandbox) -> None:
@@ -52,7 +52,7 @@ class SandboxForTests:
 
 @pytest.fixture(scope="session")
 def _billframes_firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the seeded firm's file, made once per session; each test gets a copy."""
+    """Return the file of the seeded firm, which is made once per session; each test gets a copy."""
     from billframes.sandbox.seed import seed_database, template_path
     from billframes.sandbox.store import Store
 
@@ -64,9 +64,9 @@ def _billframes_firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def billframes_sandbox(_billframes_firm: Path, tmp_path: Path) -> Iterator[SandboxForTests]:
     """
-    Give a fresh server of the whole API and, at `.client`, a connected client.
+    Give a fresh server of the whole API, with a connected client as `.client`.
 
-    A test's changes are gone after the test.
+    Changes that a test makes are not seen by other tests.
     """
     import shutil
 
@@ -75,6 +75,6 @@ def billframes_sandbox(_billframes_firm: Path, tmp_path: Path) -> Iterator[Sandb
     copy = tmp_path / "billframes-sandbox.db"
     shutil.copyfile(_billframes_firm, copy)
     with Sandbox(db=copy) as sandbox:
-        given = SandboxForTests(sandbox)
-        yield given
-        given.close()
+        wrapped = SandboxForTests(sandbox)
+        yield wrapped
+        wrapped.close()

@@ -1,25 +1,24 @@
-"""The sandbox's tables, and the triggers that record every change in the table `audit` if configured.
+"""The sandbox's tables, and the triggers of an audit, which record every change in the table `audit`.
 
 Money, rates and hours are whole ten-thousandths (`SCALE`), so sums are exact and any amount with up to four decimals
 survives a round trip. Dates are yyyy-MM-dd and instants yyyy-MM-ddTHH:mm:ss.ffffffZ, so text order is time order.
-Derived values (client of an item, billed flag, custom field names) are not stored twice: an item's client is its
-matter's, and it is billed if it is on an invoice. The two rules by which the seed and the writes fill columns, `worth`
-and `BILLING_TYPES`, are here too.
+Derived values are not stored: an item's client is its matter's client, and it is billed if it is on an invoice. The two
+rules that both the seed and the writes apply, `value_at_rate` and `BILLING_TYPES`, are here, too.
 
-The audit triggers run inside the transaction that makes the change, and writers take turns, so the order of positions
-is the order of commits.
+The triggers run inside the transaction that makes the change, and writers take turns, so the order of positions is the
+order of commits.
 """
 
 from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["BILLING_TYPES", "CENT", "SCALE", "SCHEMA", "keep_audit", "worth"]
+__all__ = ["BILLING_TYPES", "CENT", "SCALE", "SCHEMA", "add_audit", "value_at_rate"]
 
 SCALE = 10_000
 CENT = SCALE // 100
 
-# The billing type of time on a matter, by the matter's type, unless an entry says otherwise.
+# The billing type of a matter's time entries by the type of the matter, unless an entry has another one.
 BILLING_TYPES = {
     "hourly": "billable",
     "contingency": "billable",
@@ -29,8 +28,8 @@ BILLING_TYPES = {
 }
 
 
-def worth(hours: int, rate: int) -> int:
-    """Return hours times rate, to the cent, halves away from zero."""
+def value_at_rate(hours: int, rate: int) -> int:
+    """Return hours times rate, rounded to the cent, halves away from zero."""
     product = abs(hours) * rate
     cents = (product + SCALE * CENT // 2) // (SCALE * CENT) * CENT
     return cents if hours >= 0 else -cents
@@ -179,42 +178,43 @@ CREATE INDEX time_entry_billing_type ON time_entry (billing_type, date, time_ent
 CREATE INDEX time_entry_modified ON time_entry (modified_at);
 """
 
-_TABLES = ("client", "matter", "time_entry", "fixed_fee", "expense", "invoice")
+_AUDITED_TABLES = ("client", "matter", "time_entry", "fixed_fee", "expense", "invoice")
 
-# `record` is the row after the change as JSON, null where it was deleted; `at` is sandbox time.
-_SCHEMA = """
+# `record` is the row after the change as JSON, or null after a deletion; `at` is sandbox time.
+_AUDIT_TABLE = """
 CREATE TABLE IF NOT EXISTS audit (
     position INTEGER PRIMARY KEY, at TEXT NOT NULL, resource TEXT NOT NULL, id TEXT NOT NULL, record TEXT
 )
 """
-_AT = """strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (
+_NOW = """strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (
     SELECT value FROM setting WHERE name = 'clock_offset_seconds') || ' seconds')"""
 
 
-def keep_audit(connection: sqlite3.Connection) -> None:
+def add_audit(connection: sqlite3.Connection) -> None:
     """
-    Have a database keep an audit from now on.
+    Make a database record every change from now on.
 
-    It belongs to the file: whoever opens it later keeps it too. Asking twice is fine.
+    The triggers are stored in the file, so they also record the changes of those who open it later. A database that has
+    an audit is left unchanged.
 
     Parameters
     ----------
     connection : sqlite3.Connection
-        A sandbox database, outside a transaction.
+        Of a sandbox database, outside a transaction.
     """
-    connection.execute(_SCHEMA)
-    for table in _TABLES:
+    connection.execute(_AUDIT_TABLE)
+    for table in _AUDITED_TABLES:
         for event in ("INSERT", "UPDATE", "DELETE"):
             connection.execute(_trigger(connection, table, event))
 
 
 def _trigger(connection: sqlite3.Connection, table: str, event: str) -> str:
-    """Return the statement that makes a trigger; names come from the schema."""
+    """Return the statement that creates a trigger."""
     names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
     pairs = ", ".join(f"'{name}', NEW.{name}" for name in names)
     changed, record = ("OLD", "NULL") if event == "DELETE" else ("NEW", f"json_object({pairs})")
     return f"""
         CREATE TRIGGER IF NOT EXISTS audit_{table}_{event} AFTER {event} ON {table} BEGIN
             INSERT INTO audit (at, resource, id, record)
-            VALUES ({_AT}, '{table}', {changed}.{table}_id, {record});
+            VALUES ({_NOW}, '{table}', {changed}.{table}_id, {record});
         END"""  # noqa: S608

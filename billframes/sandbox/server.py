@@ -19,15 +19,15 @@ from types import TracebackType
 from typing import Literal, Self
 
 from billframes.errors import ConfigError
-from billframes.sandbox.admin import Admin
 from billframes.sandbox.credentials import TOKENS
+from billframes.sandbox.invoices import Admin
 from billframes.sandbox.seed import seed_database, template_path
 from billframes.sandbox.store import Store
 
 try:
     import uvicorn
 
-    from billframes.sandbox.app import HEALTH_PATH, Unfinished, application
+    from billframes.sandbox.app import HEALTH_PATH, RequestTracker, application
     from billframes.sandbox.fault_injection import BackgroundWriter, Trouble
     from billframes.sandbox.throttle import Throttle
 except ModuleNotFoundError as error:
@@ -37,10 +37,11 @@ except ModuleNotFoundError as error:
 
 __all__ = ["Sandbox"]
 
-_PATIENCE = 30.0
-# Seconds for requests in progress to finish once the sandbox stops, and for the server to end after that.
-_GRACE = 3.0
-_ENDING = 5.0
+# All in seconds: for the server to start, for requests in progress to finish when the sandbox stops, and for the server
+# to end after that.
+_START_TIMEOUT = 30.0
+_REQUEST_TIMEOUT = 3.0
+_END_TIMEOUT = 5.0
 
 
 class Sandbox:
@@ -54,28 +55,29 @@ class Sandbox:
     seed : int
         The same seed and size give the same firm.
     db : str or Path, optional
-        The SQLite file of the firm. If it exists, it is used as it is, and `size` and `seed` are ignored.
-        None uses a temporary file, which `stop` removes.
+        The SQLite file of the firm. If it exists, it is used unchanged, and `size` and `seed` are ignored. None uses a
+        temporary file, which `stop` removes.
     host : str
-        The address to listen on. Any other than loopback opens the sandbox, whose tokens are public, to the network.
+        The address to listen on. Unless it is a loopback address, the network can reach the sandbox, whose tokens are
+        public.
     port : int
         The port to listen on; 0 takes any free port.
     balances : {"A", "B"}
-        Which of the two described field sets client balances have.
+        Which of the two field sets of the API's description client balances have.
     trouble : Trouble, optional
-        The faults to inject, for trying one's error handling.
+        The faults to inject; use it to try your error handling.
     throttle : Throttle, optional
         The rate limits, beyond which calls get 429.
     latency_ms : float
-        Milliseconds to delay every call by, 0 or more.
+        Milliseconds by which every call is delayed, 0 or more.
     audit : bool
         Whether to record every change, in the order of commits, in the database's table `audit`.
 
     Raises
     ------
     ConfigError
-        `latency_ms` is negative, infinite or not a number. From `start`: the file is not a sandbox database or
-        can't be written, or the address can't be listened on.
+        `latency_ms` is negative, infinite or not a number. Raised by `start` if the file is not a sandbox database or
+        can't be written, or if the sandbox can't listen on the address.
     """
 
     def __init__(
@@ -123,29 +125,29 @@ class Sandbox:
     @property
     def base_url(self) -> str:
         """The server's address, without a slash at the end."""
-        self._running()
+        self._open_store()
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)  # noqa: S104
         return f"http://[{host}]:{self._port}" if ":" in host else f"http://{host}:{self._port}"
 
     @property
     def tokens(self) -> dict[str, str]:
-        """The credentials: `full` and `service` see rates, `norates` doesn't; `service` has no user."""
+        """The tokens by name: `full` and `service` may see rates, `norates` may not; `service` has no user."""
         return dict(TOKENS)
 
     @property
     def health_path(self) -> str:
-        """The path of the health check, which the API's description does not show."""
+        """The path of the health check, which is not in the API's description."""
         return HEALTH_PATH
 
     @property
     def database(self) -> Path:
         """The path of the SQLite file, for checking figures by SQL."""
-        return self._running().path
+        return self._open_store().path
 
     @property
     def admin(self) -> Admin:
-        """Creates, moves, pays and voids invoices, which the public API only lists."""
-        return Admin(self._running())
+        """The bookkeeper, who creates, moves, pays and voids invoices; the public API only lists them."""
+        return Admin(self._open_store())
 
     @property
     def is_open_to_network(self) -> bool:
@@ -156,7 +158,7 @@ class Sandbox:
             return self._host != "localhost"
 
     def start(self) -> Self:
-        """Create the firm if the file does not exist, and listen; return when the server is ready."""
+        """Create the firm if the file does not exist, start the server, and return when it is ready."""
         if self._store is not None:
             return self
         listener = _listen(self._host, self._port)
@@ -175,9 +177,9 @@ class Sandbox:
 
     def stop(self) -> None:
         """
-        Stop listening and close the database. Stopping twice does nothing.
+        Stop the server and close the database. Stopping again has no effect.
 
-        Requests in progress have three seconds to finish; those that do not get 503.
+        Requests in progress have three seconds to finish. Those that do not finish get 503.
         """
         writer, server, thread, store = self._writer, self._server, self._thread, self._store
         self._server = self._thread = self._store = self._writer = None
@@ -186,7 +188,7 @@ class Sandbox:
                 writer.stop()
             if server is not None and thread is not None:
                 server.should_exit = True
-                thread.join(_GRACE + _ENDING)
+                thread.join(_REQUEST_TIMEOUT + _END_TIMEOUT)
         finally:
             if store is not None:
                 store.close()
@@ -196,24 +198,26 @@ class Sandbox:
 
     def _serve(self, listener: socket.socket) -> None:
         app = application(
-            self._running(),
+            self._open_store(),
             balances=self._balances,
             trouble=self._trouble,
             throttle=self._throttle,
             latency_ms=self._latency_ms,
         )
-        # Responses that are cut on purpose need no log line.
-        server = self._server = _Server(Unfinished(app), log_level="critical" if self._trouble.faults else "warning")
+        # uvicorn would log each response that is cut on purpose.
+        server = self._server = _Server(
+            RequestTracker(app), log_level="critical" if self._trouble.faults else "warning"
+        )
         name = f"billframes sandbox on port {self._port}"
         self._thread = threading.Thread(target=server.run, args=([listener],), name=name, daemon=True)
         self._thread.start()
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _START_TIMEOUT
         while not server.started:
             if not self._thread.is_alive() or time.monotonic() > deadline:
                 raise ConfigError("The sandbox's server did not start; see its log.")
             time.sleep(0.005)
 
-    def _running(self) -> Store:
+    def _open_store(self) -> Store:
         if self._store is None:
             raise ConfigError("The sandbox is not running: call start(), or use it in a with statement.")
         return self._store
@@ -222,10 +226,10 @@ class Sandbox:
 class _Server(uvicorn.Server):
     """A web server that ends unfinished requests itself, because uvicorn prints a traceback for each one it cancels."""
 
-    def __init__(self, requests: Unfinished, log_level: str) -> None:
+    def __init__(self, requests: RequestTracker, log_level: str) -> None:
         config = uvicorn.Config(
             requests,
-            # A library does not change its process's logging.
+            # A library must not change the logging of its process.
             log_config=None,
             log_level=log_level,
             access_log=False,
@@ -234,16 +238,16 @@ class _Server(uvicorn.Server):
             date_header=False,
             server_header=False,
             timeout_keep_alive=60,
-            timeout_graceful_shutdown=round(_GRACE + _ENDING),
+            timeout_graceful_shutdown=round(_REQUEST_TIMEOUT + _END_TIMEOUT),
         )
         super().__init__(config)
         self._requests = requests
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         loop = asyncio.get_running_loop()
-        loop.call_later(_GRACE, self._requests.end)
-        # Callers who do not read their responses would keep their connections open forever.
-        loop.call_later(_GRACE + 1, self._disconnect)
+        loop.call_later(_REQUEST_TIMEOUT, self._requests.end)
+        # A caller that does not read its response would keep its connection open forever.
+        loop.call_later(_REQUEST_TIMEOUT + 1, self._disconnect)
         await super().shutdown(sockets)
 
     def _disconnect(self) -> None:
@@ -254,7 +258,7 @@ class _Server(uvicorn.Server):
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio only turns Nagle's algorithm off if the protocol is named; with it, small responses take 40 ms.
+    # asyncio turns off Nagle's algorithm, which delays small responses by 40 ms, only if the protocol is named.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,11 +1,12 @@
 """Keep the firm in one SQLite file, and lend connections to it, each to one thread at a time.
 
-Readers see one moment and never wait. Writers take turns; each gets an instant later than any before it. An
-acknowledged write is on the disk, unless the file is a temporary one.
+Readers see one snapshot and never wait. Writers take turns, and each gets an instant later than any before it. When a
+write has been acknowledged, it is on the disk, unless the file is a temporary one.
 
-The file is complete or does not exist: tables are filled in one transaction that ends by recording the clock. A build
-that fails removes the file it created; one that was killed is recognised when the file is next opened. A path that
-can't hold a database (a folder, a device, a read-only place) is refused before anything is written there.
+The tables are filled in one transaction, which ends by storing the clock, so a file without a clock is incomplete. If
+filling fails, the new file is removed. If the process is killed meanwhile, the next start finds no clock and refuses
+the file. A path that can't hold a database (a folder, a device, a read-only place) is refused before anything is
+written.
 """
 
 from __future__ import annotations
@@ -18,27 +19,27 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
 
 from billframes.errors import ConfigError
-from billframes.sandbox.caching import Cache, CachingConnection
+from billframes.sandbox.cache import Cache, CachingConnection
 from billframes.sandbox.clock import Clock, instant_text
-from billframes.sandbox.schema import SCHEMA, keep_audit
+from billframes.sandbox.schema import SCHEMA, add_audit
 
-__all__ = ["Seed", "Store"]
+__all__ = ["Store"]
 
-Seed = Callable[[sqlite3.Connection], object]
+_Fill = Callable[[sqlite3.Connection], object]
 
 _PRAGMAS = ("foreign_keys = ON", "cache_size = -16384", "mmap_size = 1073741824")
 _CLOCK = "clock_offset_seconds"
-_LAST = "last_instant"
+_LAST_INSTANT = "last_instant"
 # The table `setting` is missing, or the file is damaged or not a database.
-_NO_SANDBOX = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT})
-_ELSEWHERE = "Name a file in a folder that you can write to."
-# Seconds to wait for a lock that another process holds.
-_PATIENCE = 30.0
+_NOT_A_SANDBOX = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT})
+_ADVICE = "Name a file in a folder that you can write to."
+# In seconds, for a lock that another process holds.
+_LOCK_TIMEOUT = 30.0
 
 
 class Store:
@@ -48,24 +49,24 @@ class Store:
     Parameters
     ----------
     path : str or Path, optional
-        The SQLite file, created and seeded if it does not exist. None makes a temporary one that `close`
-        removes, or the end of the process.
-    seed : callable
-        Fills the empty tables of a new database through the connection it is given.
+        The SQLite file, created and filled if it does not exist. None makes a temporary file, which `close` or the end
+        of the process removes.
+    fill : callable
+        Fills the empty tables of a new database; called with a connection to it.
     template : Path, optional
-        A database that `seed` has filled, from which a new one is copied. If it does not exist, it is made from the new
-        one, unless its folder can't be written.
+        A database that `fill` has filled. A new database is a copy of it. If there is no template, the new database is
+        saved as one, unless its folder can't be written.
     audit : bool
         Whether to record every change in the table `audit`.
 
     Raises
     ------
     ConfigError
-        The file is something else, was left unfinished, or can't be created, read or written.
+        The file is not a sandbox database or is incomplete, or it can't be created, read or written.
     """
 
     def __init__(
-        self, path: str | Path | None, seed: Seed, *, template: Path | None = None, audit: bool = False
+        self, path: str | Path | None, fill: _Fill, *, template: Path | None = None, audit: bool = False
     ) -> None:
         self._remove: Callable[[], object] | None = None
         if path is None:
@@ -75,31 +76,25 @@ class Store:
         self.path = Path(path)
         self._idle: LifoQueue[CachingConnection] = LifoQueue()
         self._closed = False
-        self._turn = threading.Lock()
+        self._write_lock = threading.Lock()
         self._cache: Cache | None = None
         try:
-            with _one_sentence(self.path):
+            with _raise_config_errors(self.path):
                 if _is_new(self.path):
-                    _create(self.path, seed, template)
-                self.clock = _clock(self.path)
+                    _create(self.path, fill, template)
+                self.clock = _read_clock(self.path)
                 _check_writable(self.path)
                 if audit:
-                    self._keep_audit()
-                self._cache = Cache(connect(self.path))
+                    with closing(_connect(self.path)) as connection:
+                        add_audit(connection)
+                self._cache = Cache(_connect(self.path))
         except BaseException:
             self.close()
             raise
 
-    def _keep_audit(self) -> None:
-        connection = self._borrow()
-        try:
-            keep_audit(connection)
-        finally:
-            self._give_back(connection)
-
     @contextmanager
-    def reading(self) -> Iterator[CachingConnection]:
-        """Lend a connection inside a read transaction, so that all reads see one snapshot."""
+    def read_transaction(self) -> Iterator[CachingConnection]:
+        """Lend a connection in a read transaction, so that all reads see one snapshot."""
         connection = self._borrow()
         try:
             connection.begin(self._cache)
@@ -109,30 +104,30 @@ class Store:
             self._give_back(connection)
 
     @contextmanager
-    def writing(self, at: str | None = None) -> Iterator[tuple[sqlite3.Connection, str]]:
+    def write_transaction(self, at: str | None = None) -> Iterator[tuple[sqlite3.Connection, str]]:
         """
-        Lend a connection inside a write transaction, with the instant of its changes.
+        Lend a connection in a write transaction, with the instant of its changes.
 
         The transaction is committed at the end and rolled back if anything is raised. `at` overrides the instant.
         """
         connection = self._borrow()
         try:
-            with self._turn, _transaction(connection):
+            with self._write_lock, _transaction(connection):
                 yield connection, at or self._instant(connection)
         finally:
             self._give_back(connection)
 
     def _instant(self, connection: sqlite3.Connection) -> str:
-        """Return the current time, or if the clock has not moved on, a microsecond after the last write's instant."""
+        """Return the current time; if that is not after the last write's instant, a microsecond after that instant."""
         now = instant_text(self.clock.now())
-        found = connection.execute("SELECT value FROM setting WHERE name = ?", (_LAST,)).fetchone()
+        found = connection.execute("SELECT value FROM setting WHERE name = ?", (_LAST_INSTANT,)).fetchone()
         if found and found[0] >= now:
             now = instant_text(dt.datetime.fromisoformat(found[0]) + dt.timedelta(microseconds=1))
-        connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (_LAST, now))
+        connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (_LAST_INSTANT, now))
         return now
 
     def close(self) -> None:
-        """Close the connections, those in use when they are returned; remove the file if it is temporary."""
+        """Close all connections (those in use, when they are given back); remove the file if it is temporary."""
         self._closed = True
         with suppress(Empty):
             while True:
@@ -147,7 +142,7 @@ class Store:
         try:
             return self._idle.get_nowait()
         except Empty:
-            return connect(self.path, durable=self._remove is None)
+            return _connect(self.path, durable=self._remove is None)
 
     def _give_back(self, connection: CachingConnection) -> None:
         self._idle.put(connection)
@@ -165,11 +160,11 @@ def _transaction(connection: CachingConnection) -> Iterator[None]:
         connection.rollback()
 
 
-def connect(path: Path, *, durable: bool = True) -> CachingConnection:
-    """Return a connection in autocommit mode that waits for writers and knows the sandbox's SQL functions."""
+def _connect(path: Path, *, durable: bool = True) -> CachingConnection:
+    """Return a connection in autocommit mode that waits for locks and has the SQL function `matches`."""
     # The pool lends a connection to one thread at a time, which SQLite allows but its check can't see.
     connection = sqlite3.connect(
-        path, isolation_level=None, timeout=_PATIENCE, check_same_thread=False, factory=CachingConnection
+        path, isolation_level=None, timeout=_LOCK_TIMEOUT, check_same_thread=False, factory=CachingConnection
     )
     try:
         for pragma in _PRAGMAS:
@@ -191,16 +186,16 @@ def _matches(field: str | None, text: str, whole: int) -> bool:
 
 
 @contextmanager
-def _one_sentence(path: Path) -> Iterator[None]:
-    """Raise a `ConfigError` for paths the system refuses and files that are not a sandbox database."""
+def _raise_config_errors(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite and of the system into a `ConfigError` of one sentence."""
     try:
         yield
     except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode & 0xFF in _NO_SANDBOX:
+        if error.sqlite_errorcode & 0xFF in _NOT_A_SANDBOX:
             raise ConfigError(f"{path} is not a sandbox database: {error}. Name another file.") from error
-        raise ConfigError(f"The firm can't be stored in {path}: {error}. {_ELSEWHERE}") from error
+        raise ConfigError(f"The firm can't be stored in {path}: {error}. {_ADVICE}") from error
     except OSError as error:
-        raise ConfigError(f"The firm can't be stored in {path}: {error.strerror}. {_ELSEWHERE}") from error
+        raise ConfigError(f"The firm can't be stored in {path}: {error.strerror}. {_ADVICE}") from error
 
 
 def _temporary_folder() -> Path:
@@ -212,7 +207,7 @@ def _temporary_folder() -> Path:
 
 
 def _remove_folder(folder: Path, owner: int) -> None:
-    """Remove the temporary file, unless this process is a fork of the one that created it."""
+    """Remove the folder of a temporary file, unless this process is a fork of its owner."""
     if os.getpid() == owner:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -222,55 +217,50 @@ def _is_new(path: Path) -> bool:
     if path.is_dir():
         raise ConfigError(f"{path} is a folder. Name a file in it, such as {path / 'firm.db'}.")
     if path.exists() and not path.is_file():
-        raise ConfigError(f"{path} is not a regular file. {_ELSEWHERE}")
+        raise ConfigError(f"{path} is not a regular file. {_ADVICE}")
     return not path.exists() or path.stat().st_size == 0
 
 
 def _check_writable(path: Path) -> None:
-    """Begin a write, so that a read-only file or folder is refused now, not at the first create."""
-    connection = connect(path)
-    try:
+    """Begin a write, so that a read-only file or folder is refused at the start, not at the first write."""
+    with closing(_connect(path)) as connection:
         connection.execute("PRAGMA busy_timeout = 0")
-        connection.execute("BEGIN IMMEDIATE")
-        connection.rollback()
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-            raise
-    finally:
-        connection.close()
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.rollback()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
 
 
-def _create(path: Path, seed: Seed, template: Path | None) -> None:
-    """Create a new firm. If that fails, remove the file, or empty it if it existed."""
-    was_there = path.exists()
+def _create(path: Path, fill: _Fill, template: Path | None) -> None:
+    """Create a new firm. If that fails, remove the file, or empty it if it existed before."""
+    existed = path.exists()
     path.parent.mkdir(parents=True, exist_ok=True)
-    if template is not None and not was_there and _copied(template, path):
+    if template is not None and not existed and _copy_template(template, path):
         return
     try:
-        _build(path, seed)
+        _fill_new(path, fill)
     except BaseException:
         for ending in ("-journal", "-wal", "-shm"):
             Path(f"{path}{ending}").unlink(missing_ok=True)
-        if was_there:
+        if existed:
             os.truncate(path, 0)
         else:
             path.unlink(missing_ok=True)
         raise
     if template is not None:
-        _keep(path, template)
+        _save_template(path, template)
 
 
-def _copied(template: Path, path: Path) -> bool:
-    """Copy a template, with a clock that starts now; return False if it is not there or can't be copied."""
+def _copy_template(template: Path, path: Path) -> bool:
+    """Copy a template, with a clock that starts now; return False if there is no template or it can't be copied."""
     copy = Path(f"{path}.copy")
     try:
         shutil.copyfile(template, copy)
-        connection = connect(copy)
-        try:
+        with closing(_connect(copy)) as connection:
             started = (_starting_offset(), _CLOCK)
             found = connection.execute("UPDATE setting SET value = ? WHERE name = ?", started).rowcount
-        finally:
-            connection.close()
         if found:
             copy.replace(path)
         return bool(found)
@@ -280,8 +270,8 @@ def _copied(template: Path, path: Path) -> bool:
         copy.unlink(missing_ok=True)
 
 
-def _keep(path: Path, template: Path) -> None:
-    """Make a template of a new database, in place of those of other versions."""
+def _save_template(path: Path, template: Path) -> None:
+    """Save a new database as the template, and remove the templates of other versions."""
     with suppress(OSError):
         template.parent.mkdir(parents=True, exist_ok=True)
         copy = template.with_name(f"{template.name}.{os.getpid()}")
@@ -292,33 +282,27 @@ def _keep(path: Path, template: Path) -> None:
                 other.unlink(missing_ok=True)
 
 
-def _build(path: Path, seed: Seed) -> None:
-    connection = connect(path)
-    try:
+def _fill_new(path: Path, fill: _Fill) -> None:
+    with closing(_connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(SCHEMA)
         connection.execute("BEGIN")
-        seed(connection)
+        fill(connection)
         if not connection.in_transaction:
             connection.execute("BEGIN")
         connection.execute("INSERT INTO setting VALUES (?, ?)", (_CLOCK, _starting_offset()))
         connection.execute("COMMIT")
         connection.execute("ANALYZE")
-    finally:
-        connection.close()
 
 
 def _starting_offset() -> str:
     return repr(Clock.starting().offset.total_seconds())
 
 
-def _clock(path: Path) -> Clock:
-    """Read the clock, which only complete databases have."""
-    connection = connect(path)
-    try:
+def _read_clock(path: Path) -> Clock:
+    """Read the clock; raise `ConfigError` if there is none, because the database is incomplete."""
+    with closing(_connect(path)) as connection:
         found = connection.execute("SELECT value FROM setting WHERE name = ?", (_CLOCK,)).fetchone()
-    finally:
-        connection.close()
     if found is None:
         raise ConfigError(f"{path} was left unfinished by an interrupted start. Delete it and start again.")
     return Clock(dt.timedelta(seconds=float(found[0])))

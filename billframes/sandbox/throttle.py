@@ -1,6 +1,6 @@
-"""Rate limits per minute, at once and per day, beyond which calls get 429.
+"""Limit the calls per minute, at once and per day; calls beyond a limit get 429.
 
-The description shows no rate limits, so there are none by default. The health check and the schema do not count.
+The description shows no rate limits, so there are none by default. The health check and the schema are not limited.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -26,7 +25,7 @@ _DAY = 86_400.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throttle:
     """
-    The sandbox's rate limits. None means without a limit.
+    The sandbox's rate limits. None means no limit.
 
     Parameters
     ----------
@@ -52,66 +51,66 @@ class Throttle:
                 raise ConfigError(f"{each.name} is {value!r}; expected 1 or more.")
 
     @classmethod
-    def read(cls, text: str) -> Throttle:
+    def parse(cls, text: str) -> Throttle:
         """
         Parse the command line's form: `name=number` separated by commas.
 
         Examples
         --------
-        >>> Throttle.read("per_minute=300,at_once=4")
+        >>> Throttle.parse("per_minute=300,at_once=4")
         Throttle(per_minute=300, at_once=4, per_day=None)
         """
         known = [each.name for each in fields(cls)]
-        settings: dict[str, Any] = {}
+        limits: dict[str, int] = {}
         for part in filter(None, (each.strip() for each in text.split(","))):
             name, _, value = part.partition("=")
             if name not in known or not value.isdecimal():
                 raise ConfigError(f"{part!r} is not a rate limit; write {'=N,'.join(known)}=N, or some of them.")
-            settings[name] = int(value)
-        return cls(**settings)
+            limits[name] = int(value)
+        return cls(**limits)
 
 
 class Throttled:
     """Respond with 429 and `Retry-After` to calls beyond the limits."""
 
     def __init__(
-        self, app: ASGIApp, throttle: Throttle, *, free: frozenset[str], now: Callable[[], float] = time.monotonic
+        self, app: ASGIApp, throttle: Throttle, *, unlimited: frozenset[str], now: Callable[[], float] = time.monotonic
     ) -> None:
         self._app = app
         self._throttle = throttle
-        self._free = free
+        self._unlimited = unlimited
         self._now = now
-        self._calls: deque[float] = deque()
-        self._working = 0
+        self._starts: deque[float] = deque()
+        self._in_progress = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a call, or respond with 429."""
-        if scope["type"] != "http" or scope["path"] in self._free:
+        if scope["type"] != "http" or scope["path"] in self._unlimited:
             await self._app(scope, receive, send)
             return
-        if (refusal := self._refusal()) is not None:
-            await refusal.send(send)
+        if (problem := self._problem()) is not None:
+            await problem.send(send)
             return
-        self._calls.append(self._now())
-        self._working += 1
+        self._starts.append(self._now())
+        self._in_progress += 1
         try:
             await self._app(scope, receive, send)
         finally:
-            self._working -= 1
+            self._in_progress -= 1
 
-    def _refusal(self) -> Problem | None:
+    def _problem(self) -> Problem | None:
         """Return the response to a call beyond a limit; None if no limit is reached."""
         now = self._now()
-        while self._calls and self._calls[0] <= now - _DAY:
-            self._calls.popleft()
+        while self._starts and self._starts[0] <= now - _DAY:
+            self._starts.popleft()
         limits = self._throttle
-        if limits.at_once is not None and self._working >= limits.at_once:
+        if limits.at_once is not None and self._in_progress >= limits.at_once:
             return _too_many(f"{limits.at_once} calls at once", 1.0)
-        for most, period, name in ((limits.per_day, _DAY, "day"), (limits.per_minute, _MINUTE, "minute")):
-            if most is not None and len(self._calls) >= most:
-                room = self._calls[-most] + period - now
-                if room > 0:
-                    return _too_many(f"{most} calls a {name}", room)
+        for limit, period, name in ((limits.per_day, _DAY, "day"), (limits.per_minute, _MINUTE, "minute")):
+            if limit is not None and len(self._starts) >= limit:
+                wait = self._starts[-limit] + period - now
+                if wait > 0:
+                    return _too_many(f"{limit} calls a {name}", wait)
         return None
 
 

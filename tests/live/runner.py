@@ -47,7 +47,7 @@ Load = Callable[[], tuple[list[tuple[str, Version]], str, int]]
 def make_firm(path: Path, rows: int) -> None:
     """Leave this many time entries in a firm, the small one where there is none: fewer, or copies on no invoice."""
     store = Store(path, seed_database)
-    with store.writing() as (connection, _):
+    with store.write_transaction() as (connection, _):
         connection.create_function("new_id", 0, lambda: str(uuid.uuid4()))
         while (missing := rows - connection.execute("SELECT count(*) FROM time_entry").fetchone()[0]) > 0:
             _copy(connection, missing)

@@ -17,7 +17,7 @@ from billframes import mirror
 from billframes.mirror import balances
 from billframes.mirror.server import MORE, Server
 from billframes.sandbox import Sandbox, app
-from billframes.sandbox.firm import read_balances
+from billframes.sandbox.clients import read_balances
 from tests.frames import assert_frame_equal
 
 # Clients asked about as a check: five in turn, two at each of four limits, a day earlier and later.

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from billframes.sandbox import Sandbox
-from billframes.sandbox.firm import read_balances
+from billframes.sandbox.clients import read_balances
 from billframes.sandbox.schema import SCHEMA
 from billframes.sandbox.store import Store
 from billframes.schema import records as r

@@ -185,7 +185,7 @@ def test_throttle_lets_go():
         if "status" in message:
             statuses.append(message["status"])
 
-    throttled = Throttled(app, Throttle(per_minute=2, per_day=3), free=frozenset(), now=lambda: now[0])
+    throttled = Throttled(app, Throttle(per_minute=2, per_day=3), unlimited=frozenset(), now=lambda: now[0])
     for moment in (0, 10, 20, 60.1, 70.1, 86_400, 86_461):
         now[0] = moment
         asyncio.run(throttled({"type": "http", "path": "/v2/clients"}, None, send))
@@ -198,21 +198,21 @@ def test_throttle_lets_go():
 def test_unusable_trouble(text):
     """A share is from 0 to 1, a kind of fault is known."""
     with pytest.raises(ConfigError):
-        Trouble.read(text)
+        Trouble.parse(text)
 
 
 @pytest.mark.parametrize("text", ["per_minute=0", "per_hour=1", "at_once=x", "5"])
 def test_unusable_throttles(text):
     """A number is 1 or more."""
     with pytest.raises(ConfigError):
-        Throttle.read(text)
+        Throttle.parse(text)
 
 
 def test_trouble_on_the_command_line():
     """Every kind can be asked for on the command line."""
     text = "faults=0.1,fault_kinds=500+lost,shuffled_ties,late_commits=1,late_seconds=3,still_edits=0.5"
     text += ",most_granted=10,ignored=billed+userId,writes_per_second=2,seed=9"
-    assert Trouble.read(text) == Trouble(
+    assert Trouble.parse(text) == Trouble(
         faults=0.1,
         fault_kinds=("500", "lost"),
         shuffled_ties=True,
@@ -224,7 +224,7 @@ def test_trouble_on_the_command_line():
         writes_per_second=2,
         seed=9,
     )
-    assert Trouble.read("") == Trouble()
+    assert Trouble.parse("") == Trouble()
 
 
 def _timestamp(text):
@@ -268,4 +268,4 @@ def test_other_names(making, kind, described, mixed):
         assert all("invoice" in row for row in api.rows("time-entries", select="invoice", billed="true"))
     with pytest.raises(ConfigError, match="strict, lenient, dropping"):
         Trouble(other_names="odd")
-    assert Trouble.read(f"other_names={kind}").other_names == kind
+    assert Trouble.parse(f"other_names={kind}").other_names == kind

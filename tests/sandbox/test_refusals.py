@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from billframes.sandbox.writes import WRITES
+from billframes.sandbox.app import WRITES
 from tests.examples import number
 
 NEW = {"name": "New", "contact": {"companyName": "New Inc"}}
@@ -106,7 +106,7 @@ def test_unknown_credential(fresh):
 def test_unknown_ids(fresh):
     """path id (uuid, R)."""
     for operation in WRITES:
-        if operation.targets:
+        if operation.has_id:
             for id_ in ("09", "nonsense", "%00"):
                 path = operation.path.replace("/v2/", "").replace("{id}", id_)
                 fresh.refused(404, operation.method, path, {})
@@ -185,7 +185,7 @@ def test_no_body_gives_a_500(changing, operation, body, fields, header):
     """No input whatever gives a 500."""
     body = body | ({"customFields": fields} if fields is not None else {})
     name = operation.path.split("/")[2]
-    path = f"{name}/{IDS[name]}" if operation.targets else name
+    path = f"{name}/{IDS[name]}" if operation.has_id else name
     headers = {"x-service-userid": header.encode("latin-1")} if header is not None else {}
     answer = changing.send(operation.method, path, body, headers=headers)
     assert answer.status_code in {200, 400, 404, 409}, answer.text

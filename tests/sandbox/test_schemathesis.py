@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi import checks
 
-from billframes.sandbox.writes import WRITES
+from billframes.sandbox.app import WRITES
 
 CHECKS = [
     checks.allow_header_conformance,

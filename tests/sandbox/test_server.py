@@ -86,7 +86,7 @@ def test_a_firm_is_made_once_and_then_copied(tools, tmp_path):
     assert [path.name for path in template.parent.iterdir()] == ["firm-1.db"]
     rows = []
     for store in stores:
-        with store.reading() as connection:
+        with store.read_transaction() as connection:
             rows.append(connection.execute("SELECT * FROM time_entry").fetchall())
         assert dt.timedelta(0) <= store.clock.now() - BEGINNING < dt.timedelta(minutes=1)
         store.close()

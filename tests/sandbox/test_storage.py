@@ -74,7 +74,7 @@ def test_readers_never_wait_for_writers(fresh):
 
 def test_a_lock_that_is_never_given_back(firm, tmp_path, tools, monkeypatch):
     """A writer who has waited long enough for somebody outside is told to try again."""
-    monkeypatch.setattr(store_module, "_PATIENCE", 0.1)
+    monkeypatch.setattr(store_module, "_LOCK_TIMEOUT", 0.1)
     path = tmp_path / "firm.db"
     path.write_bytes(firm.read_bytes())
     with Sandbox(db=path) as sandbox, closing(sqlite3.connect(path, isolation_level=None)) as outsider:
@@ -95,7 +95,7 @@ def test_modified_dates_strictly_increase(tools, tmp_path):
         store = Store(tmp_path / "firm.db", tools.seed_by_hand)
         store.clock = Clock(BEGINNING - BEGINNING, real=lambda: real[0])
         for _ in range(count):
-            with store.writing() as (_, at):
+            with store.write_transaction() as (_, at):
                 yield at
         store.close()
 
@@ -114,13 +114,13 @@ def test_a_refused_write_leaves_no_trace(tools, tmp_path):
     store = Store(tmp_path / "firm.db", tools.seed_by_hand)
 
     def fail():
-        with store.writing() as (connection, _):
+        with store.write_transaction() as (connection, _):
             connection.execute("DELETE FROM time_entry")
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
         fail()
-    with store.reading() as connection:
+    with store.read_transaction() as connection:
         assert connection.execute("SELECT count(*) FROM time_entry").fetchone() == (5,)
     store.close()
 
@@ -172,14 +172,14 @@ def test_what_was_read_before_a_commit_is_not_remembered_as_of_now(firm, tmp_pat
     def counted(connection):
         return connection.cached("number", lambda: connection.execute(number).fetchone()[0])
 
-    with store.reading() as early:
-        with store.writing() as (connection, _):
+    with store.read_transaction() as early:
+        with store.write_transaction() as (connection, _):
             (first,) = connection.execute("SELECT min(time_entry_id) FROM time_entry").fetchone()
             connection.execute("DELETE FROM time_entry WHERE time_entry_id = ?", [first])
-        with store.reading() as late:
+        with store.read_transaction() as late:
             assert counted(late) == 4
         assert counted(early) == 5
-        with store.reading() as late:
+        with store.read_transaction() as late:
             assert counted(late) == 4
     store.close()
 
@@ -200,7 +200,7 @@ def test_durability_of_kept_firms(tools, tmp_path):
     """synchronous is FULL for a file that is kept; a temporary one need not reach the disk."""
     kept, temporary = Store(tmp_path / "firm.db", tools.seed_by_hand), Store(None, tools.seed_by_hand)
     for store, expected in ((kept, 2), (temporary, 0)):
-        with store.reading() as connection:
+        with store.read_transaction() as connection:
             assert connection.execute("PRAGMA synchronous").fetchone() == (expected,)
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
             assert connection.execute("PRAGMA foreign_keys").fetchone() == (1,)
@@ -214,12 +214,12 @@ def test_acknowledged_writes_survive_a_kill(firm, tmp_path):
     acknowledged = [each for number in (3, 8, 15) for each in _written_until_killed(path, number)]
     assert len(acknowledged) >= 26
     store = Store(path, _never)
-    with store.reading() as connection:
+    with store.read_transaction() as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
         kept = {row[0] for row in connection.execute("SELECT time_entry_id FROM time_entry")}
         late = connection.execute("SELECT max(modified_at) FROM time_entry").fetchone()[0]
-    with store.writing() as (_, at):
+    with store.write_transaction() as (_, at):
         assert at > late
     store.close()
     assert set(acknowledged) <= kept

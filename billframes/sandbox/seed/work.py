@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
-from billframes.sandbox.schema import BILLING_TYPES, SCALE, worth
+from billframes.sandbox.schema import BILLING_TYPES, SCALE, value_at_rate
 from billframes.sandbox.seed.basics import (
     LAST_INSTANT,
     SeededRandom,
@@ -151,7 +151,7 @@ def _entry(load: Workload, matter: Matter, ordinal: int, hours: int, start: int,
             billing, text = "nonBillable", rng.pick(_WORDS["no_charge"])
         else:
             rate = round(load.rate * matter.client.discount)
-            amount = worth(hours, rate)
+            amount = value_at_rate(hours, rate)
     elif billing == "fixedFee" and matter.fee and chance() < 0.88:
         fee = matter.fee.fixed_fee_id
     created, modified = _written_down(person, ordinal, rng)
@@ -227,7 +227,7 @@ def _slip(matter: Matter, entry: TimeEntry, rng: SeededRandom) -> Iterator[tuple
         matter,
         TimeEntry(
             *(rng.uuid(), entry.matter_id, entry.user_id, entry.date, None, text, hours, entry.billing_type),
-            *(entry.rate, None if entry.rate is None else worth(hours, entry.rate), None, entry.fixed_fee_id),
+            *(entry.rate, None if entry.rate is None else value_at_rate(hours, entry.rate), None, entry.fixed_fee_id),
             *(entry.activity_code, entry.task_code, entry.modified_at, entry.modified_at),
         ),
     )

@@ -1,7 +1,7 @@
 """Read and check the query parameters of a list.
 
-All faults are reported at once, so a caller can correct a request in one go. Undeclared parameters are ignored, because
-servers and clients of different versions must work together.
+All faults are reported in one response. Undeclared parameters are ignored, because clients and servers of different
+versions must work together.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import datetime as dt
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from billframes.sandbox.clock import instant_text
-from billframes.sandbox.problems import Faults, shown
+from billframes.sandbox.problems import Faults, quoted
 from billframes.schema.resources import MAX_LIMIT, MAX_OFFSET, Filter, Resource
 
 __all__ = ["MODIFIED_SINCE", "ListQuery", "read_date", "read_id", "read_list", "read_uuid"]
@@ -32,8 +33,8 @@ class ListQuery:
     """
     A caller's request for part of a list.
 
-    `filters` maps parameter names to values in the tables' format; `sort` has (name, descending) pairs;
-    `shuffled` orders equal rows at random instead of by id.
+    `filters` maps parameter names to values in the tables' format. `sort` has (name, descending) pairs. If `shuffled`,
+    records that are equal under the sort are in random order instead of ordered by id.
     """
 
     filters: dict[str, Any] = field(default_factory=dict)
@@ -45,7 +46,7 @@ class ListQuery:
 
     @property
     def sort_text(self) -> str | None:
-        """The sort in the form a caller writes it; None if there is none."""
+        """The sort as a caller writes it; None if there is no sort."""
         return ",".join(("-" if descending else "") + name for name, descending in self.sort) or None
 
 
@@ -56,29 +57,29 @@ def read_list(resource: Resource, pairs: Iterable[tuple[str, str]]) -> ListQuery
     Parameters
     ----------
     resource : Resource
-        Declares which parameters there are.
+        Declares the parameters of its list.
     pairs : iterable of (name, value)
-        The query string's, decoded, in its order.
+        The decoded parameters of the query string, in its order.
 
     Raises
     ------
     Problem
-        400, with everything that is wrong.
+        400, with all faults.
     """
     reader = _Reader(pairs)
-    filters = {each.name: reader.read(each.name, _READERS[each.kind](each), None) for each in _filters(resource)}
-    select: frozenset[str] = reader.read("select", lambda text: _select(resource, text), frozenset())
-    request = ListQuery({name: value for name, value in filters.items() if value is not None}, select)
+    filters = {each.name: reader.read(each.name, partial(_read_filter, each), None) for each in _filters(resource)}
+    select: frozenset[str] = reader.read("select", lambda text: _read_select(resource, text), frozenset())
+    query = ListQuery({name: value for name, value in filters.items() if value is not None}, select)
     if resource.paginated:
-        request = ListQuery(
-            request.filters,
+        query = ListQuery(
+            query.filters,
             select,
-            sort=reader.read("sort", lambda text: _sort(resource, text), ()),
-            limit=reader.read("limit", lambda text: _integer(text, 1, MAX_LIMIT), MAX_LIMIT),
-            offset=reader.read("offset", lambda text: _integer(text, 0, MAX_OFFSET), 0),
+            sort=reader.read("sort", lambda text: _read_sort(resource, text), ()),
+            limit=reader.read("limit", lambda text: _read_integer(text, 1, MAX_LIMIT), MAX_LIMIT),
+            offset=reader.read("offset", lambda text: _read_integer(text, 0, MAX_OFFSET), 0),
         )
-    reader.faults.check()
-    return request
+    reader.faults.raise_if_any()
+    return query
 
 
 def read_id(text: str) -> str | None:
@@ -96,7 +97,7 @@ class _Reader:
             self._values.setdefault(name, []).append(value)
 
     def read(self, name: str, convert: Callable[[str], _T], default: _T) -> _T:
-        """Return a parameter's value, or `default` if it is missing or wrong."""
+        """Return a parameter's value, or `default` if it is missing or has a fault."""
         values = self._values.get(name)
         if not values:
             return default
@@ -105,7 +106,7 @@ class _Reader:
                 raise ValueError("is given more than once")  # noqa: TRY301
             return convert(values[0])
         except ValueError as error:
-            self.faults.parameter(name, str(error))
+            self.faults.add_parameter(name, str(error))
             return default
 
 
@@ -114,45 +115,45 @@ def _filters(resource: Resource) -> tuple[Filter, ...]:
     return (*filters, MODIFIED_SINCE) if resource.paginated else filters
 
 
-def _names(text: str) -> list[str]:
+def _split_names(text: str) -> list[str]:
     return [name for part in text.split(",") if (name := part.strip())]
 
 
-def _select(resource: Resource, text: str) -> frozenset[str]:
+def _read_select(resource: Resource, text: str) -> frozenset[str]:
     """Return the names to include: the given names, without those given with `-`."""
-    names = _names(text)
-    _known({name.removeprefix("-") for name in names}, resource.select)
+    names = _split_names(text)
+    _check_known({name.removeprefix("-") for name in names}, resource.select)
     excluded = {name[1:] for name in names if name.startswith("-")}
     return frozenset(names) - excluded - {"-" + name for name in excluded}
 
 
-def _sort(resource: Resource, text: str) -> tuple[tuple[str, bool], ...]:
-    """Return the sort; if a field is given twice, the first counts."""
-    names = _names(text)
-    _known({name.removeprefix("-") for name in names}, resource.sort)
-    decided: dict[str, bool] = {}
+def _read_sort(resource: Resource, text: str) -> tuple[tuple[str, bool], ...]:
+    """Return the (name, descending) pairs. If a name is given twice, the first counts."""
+    names = _split_names(text)
+    _check_known({name.removeprefix("-") for name in names}, resource.sort)
+    descending: dict[str, bool] = {}
     for name in names:
-        decided.setdefault(name.removeprefix("-"), name.startswith("-"))
-    return tuple(decided.items())
+        descending.setdefault(name.removeprefix("-"), name.startswith("-"))
+    return tuple(descending.items())
 
 
-def _known(names: set[str], accepted: Iterable[str]) -> None:
+def _check_known(names: set[str], accepted: Iterable[str]) -> None:
     accepted = tuple(accepted)
     if unknown := sorted(names.difference(accepted)):
-        listed = ", ".join(map(shown, unknown[:10]))
+        listed = ", ".join(map(quoted, unknown[:10]))
         raise ValueError(f"has {listed}; expected {', '.join(accepted) or 'nothing'}")
 
 
-def _integer(text: str, least: int, most: int) -> int:
-    if not _INTEGER.fullmatch(text) or not least <= int(text) <= most:
-        raise ValueError(f"is {shown(text)}; expected an integer from {least} to {most}")
+def _read_integer(text: str, minimum: int, maximum: int) -> int:
+    if not _INTEGER.fullmatch(text) or not minimum <= int(text) <= maximum:
+        raise ValueError(f"is {quoted(text)}; expected an integer from {minimum} to {maximum}")
     return int(text)
 
 
 def read_uuid(text: str) -> str:
     """Return a UUID in the tables' format; raise ValueError with the fault."""
     if (found := read_id(text)) is None:
-        raise ValueError(f"is {shown(text)}; expected a UUID")
+        raise ValueError(f"is {quoted(text)}; expected a UUID")
     return found
 
 
@@ -163,7 +164,7 @@ def read_date(text: str) -> str:
             return dt.date.fromisoformat(text).isoformat()
     except ValueError:
         pass
-    raise ValueError(f"is {shown(text)}; expected a date as yyyy-MM-dd")
+    raise ValueError(f"is {quoted(text)}; expected a date as yyyy-MM-dd")
 
 
 def _read_instant(text: str) -> str:
@@ -174,26 +175,27 @@ def _read_instant(text: str) -> str:
             return instant_text(instant if instant.tzinfo else instant.replace(tzinfo=dt.UTC))
     except (ValueError, OverflowError):
         pass
-    raise ValueError(f"is {shown(text)}; expected a date-time such as 2026-01-31T08:30:00Z")
+    raise ValueError(f"is {quoted(text)}; expected a date-time such as 2026-01-31T08:30:00Z")
 
 
 def _read_flag(text: str) -> bool:
     if text.lower() not in {"true", "false"}:
-        raise ValueError(f"is {shown(text)}; expected true or false")
+        raise ValueError(f"is {quoted(text)}; expected true or false")
     return text.lower() == "true"
 
 
-def _read_enum(declared: Filter, text: str) -> str:
-    if text not in declared.values:
-        raise ValueError(f"is {shown(text)}; expected {', '.join(declared.values)}")
-    return text
-
-
-_READERS: dict[str, Callable[[Filter], Callable[[str], Any]]] = {
-    "id": lambda _: read_uuid,
-    "date": lambda _: read_date,
-    "instant": lambda _: _read_instant,
-    "flag": lambda _: _read_flag,
-    "text": lambda _: str,
-    "enum": lambda declared: lambda text: _read_enum(declared, text),
+_READERS: dict[str, Callable[[str], Any]] = {
+    "id": read_uuid,
+    "date": read_date,
+    "instant": _read_instant,
+    "flag": _read_flag,
+    "text": str,
 }
+
+
+def _read_filter(declared: Filter, text: str) -> Any:
+    if declared.kind != "enum":
+        return _READERS[declared.kind](text)
+    if text not in declared.values:
+        raise ValueError(f"is {quoted(text)}; expected {', '.join(declared.values)}")
+    return text

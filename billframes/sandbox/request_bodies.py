@@ -1,8 +1,8 @@
-"""Read request bodies as the request records declare them.
+"""Read and check request bodies.
 
-The result has the properties that were sent, under their wire names: ids in lower case, money and hours in the tables'
-ten-thousandths, dates and times as sortable text. A faulty property is noted with its JSON pointer and omitted, so that
-one response lists all faults. Undeclared properties are ignored.
+The request records declare the properties. The result has those that were sent, by their JSON names: ids in lower case,
+money and hours in the tables' ten-thousandths, dates and times as sortable text. A property with a fault is omitted,
+and the fault is added with its JSON pointer, so that one response lists all faults. Undeclared properties are ignored.
 """
 
 from __future__ import annotations
@@ -20,27 +20,30 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from billframes.sandbox.parameters import read_date, read_uuid
-from billframes.sandbox.problems import Faults, Problem, shown
+from billframes.sandbox.problems import Faults, Problem, quoted
+from billframes.sandbox.query_parameters import read_date, read_uuid
 from billframes.sandbox.schema import SCALE
 from billframes.schema import records as r
 from billframes.schema.resources import ALL_ZERO_ID
 
 __all__ = [
     "BOUNDS",
-    "MOST_BYTES",
+    "MAX_BYTES",
     "NEVER_EMPTY",
-    "READERS",
+    "PLACE",
     "REMOVABLE",
-    "Property",
     "check_references",
-    "properties",
     "read_body",
-    "read_scalar",
     "read_text",
 ]
 
-# The description gives no bounds; these keep every product and any invoice's sum exact in 64 bits.
+MAX_BYTES = 1_000_000
+# Updates declare these without a minimum length, but the records they change have one.
+NEVER_EMPTY = frozenset({"name", "description", "label"})
+# The name under which each item of an array has its JSON pointer; no declared property has this name.
+PLACE = ""
+
+# The description gives no bounds. Within these, every product and the sum of any invoice are exact in 64 bits.
 BOUNDS = {
     "money": (-1_000_000_000, 1_000_000_000),
     "hours": (-100_000, 100_000),
@@ -51,22 +54,22 @@ _HUGE = 10**300
 _TIME = re.compile(r"([0-9]{2}:[0-9]{2})(:[0-9]{2})?([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})?", re.IGNORECASE)
 
 
-def read_text(value: Any, least: int = 0) -> str:
-    """Return text with at least `least` characters."""
+def read_text(value: Any, minimum: int = 0) -> str:
+    """Return text with at least `minimum` characters."""
     if not isinstance(value, str):
-        raise ValueError(f"is {shown(value)}; expected text")  # noqa: TRY004 - noted as a fault
-    if len(value) < least:
+        raise ValueError(f"is {quoted(value)}; expected text")  # noqa: TRY004 - reported as a fault
+    if len(value) < minimum:
         raise ValueError("is empty; expected text")
     return value
 
 
-def read_scalar(value: Any) -> str | float | bool:
+def _read_scalar(value: Any) -> str | float | bool:
     """Return a value that is not an object or array."""
     if isinstance(value, (str, bool, float)):
         return value
     if isinstance(value, int) and abs(value) < _HUGE:
         return float(value)
-    raise ValueError(f"is {shown(value)}; expected text, a number, true or false")
+    raise ValueError(f"is {quoted(value)}; expected text, a number, true or false")
 
 
 def _text_reader(read: Callable[[str], str]) -> Callable[[Any], str]:
@@ -75,36 +78,36 @@ def _text_reader(read: Callable[[str], str]) -> Callable[[Any], str]:
 
 def _number_reader(kind: str) -> Callable[[Any], int]:
     """Return a reader of numbers in ten-thousandths, rounding halves away from zero."""
-    least, most = BOUNDS[kind]
+    minimum, maximum = BOUNDS[kind]
 
     def read(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ValueError(f"is {shown(value)}; expected a number")  # noqa: TRY004 - noted as a fault
-        if not least <= value <= most:
-            raise ValueError(f"is {shown(value)}; expected a number from {least} to {most}")
+            raise ValueError(f"is {quoted(value)}; expected a number")  # noqa: TRY004 - reported as a fault
+        if not minimum <= value <= maximum:
+            raise ValueError(f"is {quoted(value)}; expected a number from {minimum} to {maximum}")
         return int((Decimal(repr(value)) * SCALE).to_integral_value(ROUND_HALF_UP))
 
     return read
 
 
 def _read_time(text: str) -> str:
-    """Return a time of day. An offset is accepted and ignored: the time is on the entry's own day."""
+    """Return a time of day. An offset is accepted and ignored, because the time is on the entry's own day."""
     found = _TIME.fullmatch(text)
     try:
         if found:
             return dt.time.fromisoformat(found[1] + (found[2] or ":00") + (found[3] or "")).isoformat()
     except ValueError:
         pass
-    raise ValueError(f"is {shown(text)}; expected a time as HH:mm:ss")
+    raise ValueError(f"is {quoted(text)}; expected a time as HH:mm:ss")
 
 
 def _read_flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"is {shown(value)}; expected true or false")  # noqa: TRY004 - noted as a fault
+        raise ValueError(f"is {quoted(value)}; expected true or false")  # noqa: TRY004 - reported as a fault
     return value
 
 
-READERS: dict[str, Callable[[Any], Any]] = {
+_READERS: dict[str, Callable[[Any], Any]] = {
     "id": _text_reader(read_uuid),
     "date": _text_reader(read_date),
     "time": _text_reader(_read_time),
@@ -112,7 +115,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     **{kind: _number_reader(kind) for kind in BOUNDS},
 }
 
-# Property to table, and its name in messages.
+# The table of each property that is an id, and the record's name in messages.
 _TABLES = MappingProxyType(
     {
         "clientId": ("client", "client"),
@@ -131,7 +134,7 @@ REMOVABLE = frozenset({"fixedFeeId", "practiceAreaId"})
 
 
 def check_references(connection: sqlite3.Connection, sent: Mapping[str, Any], faults: Faults) -> None:
-    """Note every id without a record, and every code that is unknown or not assignable."""
+    """Add a fault for every id without a record, and for every code that is unknown or a heading."""
     for name, value in sent.items():
         if value is None:
             continue
@@ -145,7 +148,7 @@ def _check_id(connection: sqlite3.Connection, name: str, value: str, faults: Fau
     table, kind = _TABLES[name]
     sql = f"SELECT 1 FROM {table} WHERE {table}_id = ?"  # noqa: S608
     if connection.execute(sql, [value]).fetchone() is None:
-        faults.body(f"#/{name}", f"is {shown(value)}, and there is no {kind} with this id")
+        faults.add_body(f"#/{name}", f"is {quoted(value)}, and there is no {kind} with this id")
 
 
 def _check_code(connection: sqlite3.Connection, name: str, value: str, faults: Faults) -> None:
@@ -153,26 +156,23 @@ def _check_code(connection: sqlite3.Connection, name: str, value: str, faults: F
     sql = "SELECT max(selectable) FROM code WHERE kind = ? AND code = ?"
     selectable = connection.execute(sql, [kind, value]).fetchone()[0]
     if selectable is None:
-        faults.body(f"#/{name}", f"is {shown(value)}, and there is no such {kind} code")
+        faults.add_body(f"#/{name}", f"is {quoted(value)}, and there is no such {kind} code")
     elif not selectable:
-        faults.body(f"#/{name}", f"is {shown(value)}, a heading, which is not valid for assigning")
+        faults.add_body(f"#/{name}", f"is {quoted(value)}, a heading, which is not valid for assigning")
 
 
-MOST_BYTES = 1_000_000
-# Updates declare these without a minimum length, but the records they change have one.
-NEVER_EMPTY = frozenset({"name", "description", "label"})
-
-Read = Callable[[Any, str, Faults], Any]
+# Takes a value, its JSON pointer, and the faults of the body.
+_Read = Callable[[Any, str, Faults], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Property:
-    """A property of a body. `read` returns its value in the tables' format, or raises ValueError."""
+class _Property:
+    """A declared property of a body. `read` returns its value in the tables' format, or raises ValueError."""
 
     name: str
     required: bool
     nullable: bool
-    read: Read
+    read: _Read
 
 
 def read_body(declared: type[r.WriteBody], content_type: str | None, raw: bytes, faults: Faults) -> dict[str, Any]:
@@ -182,18 +182,18 @@ def read_body(declared: type[r.WriteBody], content_type: str | None, raw: bytes,
     Parameters
     ----------
     declared : type of WriteBody
-        Which properties there are.
+        Declares the properties.
     content_type : str, optional
-        The request's header.
+        The request's header `Content-Type`.
     raw : bytes
         The body.
     faults : Faults
-        Takes what is wrong with single properties.
+        Faults of single properties are added to it.
 
     Raises
     ------
     Problem
-        415 if its content type is not JSON, 400 if it is not a JSON object.
+        415 if the content type is not JSON, 400 if the body is not a JSON object.
     """
     _check_type(content_type)
     return _read_object(declared, _decode(raw), "#", faults)
@@ -203,7 +203,7 @@ def _check_type(content_type: str | None) -> None:
     kind, _, parameters = (content_type or "").lower().partition(";")
     charset = parameters.replace(" ", "").replace('"', "").partition("charset=")[2].partition(";")[0]
     if kind.strip() != "application/json" or charset not in {"", "utf-8", "utf8"}:
-        detail = f"The content type is {shown(content_type or '')}; bodies are 'application/json', in UTF-8."
+        detail = f"The content type is {quoted(content_type or '')}; bodies are 'application/json', in UTF-8."
         raise Problem(415, detail, headers={"Accept": "application/json"})
 
 
@@ -221,11 +221,11 @@ def _decode(raw: bytes) -> dict[str, Any]:
 
 def _read_object(declared: type[msgspec.Struct], body: dict[str, Any], pointer: str, faults: Faults) -> dict[str, Any]:
     sent: dict[str, Any] = {}
-    for each in properties(declared):
+    for each in _properties(declared):
         place = f"{pointer}/{each.name}"
         if each.name not in body:
             if each.required:
-                faults.body(place, "is missing")
+                faults.add_body(place, "is missing")
             continue
         value = body[each.name]
         if value is None and each.nullable:
@@ -234,29 +234,29 @@ def _read_object(declared: type[msgspec.Struct], body: dict[str, Any], pointer: 
         try:
             sent[each.name] = each.read(value, place, faults)
         except ValueError as error:
-            faults.body(place, str(error))
+            faults.add_body(place, str(error))
     return sent
 
 
 @cache
-def properties(declared: type[msgspec.Struct]) -> tuple[Property, ...]:
+def _properties(declared: type[msgspec.Struct]) -> tuple[_Property, ...]:
     """Return the declared properties of a request record."""
     described = inspect.type_info(declared)
     assert isinstance(described, inspect.StructType)  # noqa: S101
     return tuple(_property(each) for each in described.fields)
 
 
-def _property(field: inspect.Field) -> Property:
-    declared, extra, schema = _peeled(field.type)
+def _property(field: inspect.Field) -> _Property:
+    declared, extra, schema = _unwrap(field.type)
     kinds = declared.types if isinstance(declared, inspect.UnionType) else (declared,)
     valued = [each for each in kinds if not isinstance(each, inspect.NoneType)]
-    # More than one type: a custom field's value, whose type its definition gives.
-    read = _reader(valued[0], field.encode_name, extra, schema) if len(valued) == 1 else _plain(read_scalar)
-    return Property(field.encode_name, field.required, len(valued) < len(kinds), read)
+    # Only the value of a custom field has several types; the field's definition says which one is right.
+    read = _reader(valued[0], field.encode_name, extra, schema) if len(valued) == 1 else _value_reader(_read_scalar)
+    return _Property(field.encode_name, field.required, len(valued) < len(kinds), read)
 
 
-def _peeled(declared: inspect.Type) -> tuple[inspect.Type, dict[str, Any], dict[str, Any]]:
-    """Return a type without its annotations, our annotations, and those of its schema."""
+def _unwrap(declared: inspect.Type) -> tuple[inspect.Type, dict[str, Any], dict[str, Any]]:
+    """Return a type without its annotations, billframes' own annotations, and those for its JSON schema."""
     extra: dict[str, Any] = {}
     schema: dict[str, Any] = {}
     while isinstance(declared, inspect.Metadata):
@@ -266,58 +266,58 @@ def _peeled(declared: inspect.Type) -> tuple[inspect.Type, dict[str, Any], dict[
     return declared, extra, schema
 
 
-def _reader(declared: inspect.Type, name: str, extra: dict[str, Any], schema: dict[str, Any]) -> Read:
-    kind, own_extra, own_schema = _peeled(declared)
+def _reader(declared: inspect.Type, name: str, extra: dict[str, Any], schema: dict[str, Any]) -> _Read:
+    kind, own_extra, own_schema = _unwrap(declared)
     extra, schema = extra | own_extra, schema | own_schema
     if isinstance(kind, inspect.StructType):
         return _object_reader(kind.cls)
     if isinstance(kind, inspect.ListType):
-        item, _, _ = _peeled(kind.item_type)
+        item, _, _ = _unwrap(kind.item_type)
         assert isinstance(item, inspect.StructType)  # noqa: S101
         return _list_reader(item.cls)
     if extra["kind"] == "enum":
         return _enum_reader(extra["values"])
     if extra["kind"] == "text":
-        least = 1 if name in NEVER_EMPTY else schema.get("minLength", 0)
-        return _plain(lambda value: read_text(value, least))
-    return _plain(READERS[extra["kind"]])
+        minimum = 1 if name in NEVER_EMPTY else schema.get("minLength", 0)
+        return _value_reader(lambda value: read_text(value, minimum))
+    return _value_reader(_READERS[extra["kind"]])
 
 
-def _plain(read: Callable[[Any], Any]) -> Read:
+def _value_reader(read: Callable[[Any], Any]) -> _Read:
     return lambda value, _pointer, _faults: read(value)
 
 
-def _enum_reader(values: tuple[str, ...]) -> Read:
+def _enum_reader(values: tuple[str, ...]) -> _Read:
     def read(value: Any, _pointer: str, _faults: Faults) -> str:
         if not isinstance(value, str) or value not in values:
-            raise ValueError(f"is {shown(value)}; expected {', '.join(values)}")
+            raise ValueError(f"is {quoted(value)}; expected {', '.join(values)}")
         return value
 
     return read
 
 
-def _object_reader(declared: type[msgspec.Struct]) -> Read:
+def _object_reader(declared: type[msgspec.Struct]) -> _Read:
     def read(value: Any, pointer: str, faults: Faults) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise ValueError(f"is {shown(value)}; expected an object")  # noqa: TRY004 - noted as a fault
+            raise ValueError(f"is {quoted(value)}; expected an object")  # noqa: TRY004 - reported as a fault
         return _read_object(declared, value, pointer, faults)
 
     return read
 
 
-def _list_reader(declared: type[msgspec.Struct]) -> Read:
+def _list_reader(declared: type[msgspec.Struct]) -> _Read:
     read_one = _object_reader(declared)
 
     def read(value: Any, pointer: str, faults: Faults) -> list[dict[str, Any]]:
         if not isinstance(value, list):
-            raise ValueError(f"is {shown(value)}; expected an array")  # noqa: TRY004 - noted as a fault
+            raise ValueError(f"is {quoted(value)}; expected an array")  # noqa: TRY004 - reported as a fault
         items = []
         for index, each in enumerate(value):
             place = f"{pointer}/{index}"
             try:
-                items.append({"": place, **read_one(each, place, faults)})
+                items.append({PLACE: place, **read_one(each, place, faults)})
             except ValueError as error:
-                faults.body(place, str(error))
+                faults.add_body(place, str(error))
         return items
 
     return read

@@ -1,0 +1,306 @@
+"""Read records from the tables: single records, pages of lists, and the records embedded in them.
+
+A page takes three queries inside one transaction: the number of matches, the ids on the page, and the rows with these
+ids. The second query starts from the nearer end of the list, so the last page is as quick as the first. Each kind of
+embedded record is looked up once for the page. The connection keeps totals and pages until something is written. SQL
+text consists only of fragments in this package; callers' values are always bound.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from billframes.sandbox.cache import CachingConnection
+from billframes.sandbox.query_parameters import ListQuery
+from billframes.sandbox.schema import SCALE
+from billframes.schema.resources import MAX_LIMIT, Resource
+
+__all__ = [
+    "CLIENT",
+    "FIXED_FEE",
+    "INVOICE",
+    "MATTER",
+    "PRACTICE_AREA",
+    "USER",
+    "Collection",
+    "Reference",
+    "Render",
+    "Row",
+    "View",
+    "embed",
+    "ids_as_json",
+    "put_meta",
+    "query_rows",
+    "read_page",
+    "read_record",
+    "read_references",
+]
+
+Row = dict[str, Any]
+
+# Up to this many matches are always sorted, because that is fast.
+_ALWAYS_SORTED = 5 * MAX_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """
+    The parts of a record that the response shows.
+
+    `select` has the selected details. `detail` is True for a single record, which has all details. `rates` is True if
+    the credential may see rates.
+    """
+
+    select: frozenset[str] = frozenset()
+    detail: bool = False
+    rates: bool = False
+
+    def shows(self, name: str) -> bool:
+        """Tell whether the response has a detail that lists only show if selected."""
+        return self.detail or name in self.select
+
+
+Render = Callable[[sqlite3.Connection, list[Row], View], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collection:
+    """
+    The SQL that reads the records of one resource from the tables.
+
+    Parameters
+    ----------
+    resource : Resource
+        The API's own declaration.
+    table, key : str
+        The table and its id column.
+    columns : mapping
+        Property name to SQL expression. `render` gets rows with these properties.
+    order : tuple of str
+        SQL expressions that order an unsorted list. Ties are always ordered by id.
+    render : callable
+        Turns rows into the API's records in place: embeds references and removes properties that the response does not
+        show.
+    where : mapping
+        Filter name to its SQL condition, or to one condition for true and one for false. `{}` before a column is
+        replaced by a unary plus if SQLite should not use the column's index.
+    sort : mapping
+        Sort name to SQL expression.
+    always : frozenset of str
+        Details that lists show without being selected.
+    """
+
+    resource: Resource
+    table: str
+    key: str
+    columns: Mapping[str, str]
+    order: tuple[str, ...]
+    render: Render
+    where: Mapping[str, str | Mapping[bool, str]] = field(default_factory=dict)
+    sort: Mapping[str, str] = field(default_factory=dict)
+    always: frozenset[str] = frozenset()
+
+
+def read_page(
+    connection: CachingConnection, collection: Collection, query: ListQuery, view: View
+) -> tuple[msgspec.Raw, int]:
+    """Return one page's records, as JSON, and the number of matches."""
+    total = _count_matches(connection, collection, query.filters)
+
+    def read() -> bytes:
+        ids = _read_page_ids(connection, collection, query, total)
+        return msgspec.json.encode(_read_records(connection, collection, ids, view))
+
+    if query.shuffled:
+        return msgspec.Raw(read()), total
+    filters = frozenset(query.filters.items())
+    key = (collection.table, filters, query.sort, query.limit, query.offset, view)
+    return msgspec.Raw(connection.cached(key, read)), total
+
+
+def _count_matches(connection: CachingConnection, collection: Collection, filters: Mapping[str, Any]) -> int:
+    sql = f"SELECT count(*) FROM {collection.table}" + _where_clause(collection, filters)  # noqa: S608
+    values = _bound_values(filters) if filters else {}
+
+    def read() -> int:
+        total: int = connection.execute(sql, values).fetchone()[0]
+        return total
+
+    return connection.cached((sql, frozenset(values.items())), read)
+
+
+def _read_page_ids(connection: CachingConnection, collection: Collection, query: ListQuery, total: int) -> list[str]:
+    """Return the ids on the page, in order."""
+    limit = min(query.limit, total - query.offset) if collection.resource.paginated else total
+    if limit <= 0:
+        return []
+    remaining = total - query.offset - limit
+    backwards = remaining < query.offset and not query.shuffled
+    skipped = remaining if backwards else query.offset
+    sorts = _is_sorting_faster(total, _count_matches(connection, collection, {}), skipped + limit)
+    where = _where_clause(collection, query.filters, avoid_indexes=not sorts)
+    order = _order_clause(collection, query, backwards=backwards, avoid_index=sorts)
+    # A subquery with a limit gives its rows in order.
+    paging = (
+        f"SELECT json_group_array(id) FROM (SELECT {collection.key} AS id FROM {collection.table}{where}"  # noqa: S608
+        f" ORDER BY {order} LIMIT :limit OFFSET :offset)"
+    )
+    ids: list[str] = _query_json(
+        connection, paging, {**_bound_values(query.filters), "limit": limit, "offset": skipped}
+    )
+    return ids[::-1] if backwards else ids
+
+
+def _query_json(connection: sqlite3.Connection, sql: str, values: Mapping[str, Any]) -> Any:
+    """
+    Run a query whose result is one JSON text, and decode it.
+
+    The sqlite3 module releases the interpreter's lock before each row. If a client of the same process decodes a page
+    meanwhile, the lock changes hands for every row.
+    """
+    return msgspec.json.decode(connection.execute(sql, values).fetchone()[0])
+
+
+def _is_sorting_faster(total: int, size: int, wanted: int) -> bool:
+    """
+    Tell whether sorting all matches is faster than walking the sort's index until enough rows match.
+
+    The walk passes `size / total` rows for each match. SQLite would not choose the walk by itself if the filter has
+    an index.
+    """
+    return total <= _ALWAYS_SORTED or total * total < size * wanted
+
+
+def read_record(connection: sqlite3.Connection, collection: Collection, id_: str, view: View) -> Row | None:
+    """Return the record with this id, or None."""
+    return next(iter(_read_records(connection, collection, [id_], view)), None)
+
+
+def query_rows(connection: sqlite3.Connection, sql: str, values: Mapping[str, Any]) -> list[Row]:
+    """Run a query and return its rows as dicts by column name."""
+    cursor = connection.execute(sql, values)
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
+def _read_records(connection: sqlite3.Connection, collection: Collection, ids: list[str], view: View) -> list[Row]:
+    rows = _read_rows(connection, collection.table, collection.key, collection.columns, ids)
+    records = [rows[each] for each in ids if each in rows]
+    collection.render(connection, records, view)
+    return records
+
+
+def _read_rows(
+    connection: sqlite3.Connection, table: str, key: str, columns: Mapping[str, str], ids: Iterable[str | None]
+) -> dict[str, Row]:
+    """Return a table's rows by id."""
+    pairs = ", ".join(f"'{name}', {sql}" for name, sql in columns.items())
+    sql = (
+        f"SELECT json_group_object({key}, json_object({pairs})) FROM {table}"  # noqa: S608
+        f" WHERE {key} IN (SELECT value FROM json_each(:ids))"
+    )
+    rows: dict[str, Row] = _query_json(connection, sql, {"ids": ids_as_json(ids)})
+    return rows
+
+
+def _bound_values(filters: Mapping[str, Any]) -> dict[str, Any]:
+    # `query` needs queryFullMatch even if it was not sent.
+    return {"queryFullMatch": False, **filters}
+
+
+def _where_clause(collection: Collection, filters: Mapping[str, Any], *, avoid_indexes: bool = False) -> str:
+    conditions = []
+    for name, value in filters.items():
+        condition = collection.where[name]
+        conditions.append(condition if isinstance(condition, str) else condition[value])
+    plus = "+" if avoid_indexes else ""
+    return " WHERE " + " AND ".join(f"({each.format(plus)})" for each in conditions) if conditions else ""
+
+
+def _order_clause(collection: Collection, query: ListQuery, *, backwards: bool, avoid_index: bool) -> str:
+    """
+    Return the ORDER BY clause, with ties ordered by id.
+
+    By default SQLite walks the sort's index through a long table to find the few rows that match a filter. With a unary
+    plus it can't use that index. It then uses the filter's index and sorts the matches.
+    """
+    sort = [(collection.sort[name], descending) for name, descending in query.sort]
+    terms = [*(sort or [(each, False) for each in collection.order]), (collection.key, False)]
+    if query.shuffled:
+        terms[-1] = ("random()", False)
+    first, *rest = [each + (" DESC" if descending != backwards else "") for each, descending in terms]
+    return ", ".join(["+" + first if avoid_index else first, *rest])
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The columns of a table's rows that other records embed, by property name."""
+
+    table: str
+    key: str
+    columns: Mapping[str, str]
+
+
+CLIENT = Reference("client", "client_id", {"name": "name", "reference": "reference"})
+MATTER = Reference("matter", "matter_id", {"name": "name", "reference": "reference"})
+# The description does not show the embedded user and practice area; these are the documented assumption.
+USER = Reference(
+    "user",
+    "user_id",
+    {
+        "userId": "user_id",
+        "name": "trim(first_name || ' ' || last_name)",
+        "firstName": "first_name",
+        "lastName": "last_name",
+        "initials": "initials",
+    },
+)
+PRACTICE_AREA = Reference("practice_area", "practice_area_id", {"practiceAreaId": "practice_area_id", "label": "label"})
+INVOICE = Reference(
+    "invoice",
+    "invoice_id",
+    {
+        "invoiceId": "invoice_id",
+        "invoiceNumber": "invoice_number",
+        "invoiceDate": "invoice_date",
+        "invoiceState": "invoice_state",
+        "invoiceAmount": f"amount / {SCALE}.0",
+        "invoiceBalance": f"balance / {SCALE}.0",
+    },
+)
+FIXED_FEE = Reference(
+    "fixed_fee",
+    "fixed_fee_id",
+    {"id": "fixed_fee_id", "label": "description", "amount": f"amount / {SCALE}.0"},
+)
+
+
+def ids_as_json(ids: Iterable[str | None]) -> str:
+    """Return the distinct ids, without nulls, as a JSON array for SQLite's `json_each`."""
+    return msgspec.json.encode([each for each in set(ids) if each is not None]).decode()
+
+
+def read_references(connection: sqlite3.Connection, reference: Reference, ids: Iterable[str | None]) -> dict[str, Row]:
+    """Return the embedded form of each id."""
+    return _read_rows(connection, reference.table, reference.key, reference.columns, ids)
+
+
+def embed(connection: sqlite3.Connection, records: list[Row], name: str, reference: Reference, by: str) -> None:
+    """Set property `name` to the embedded form of the id in property `by`, if there is an id."""
+    found = read_references(connection, reference, (record[by] for record in records))
+    for record in records:
+        if (id_ := record[by]) is not None:
+            record[name] = found[id_]
+
+
+def put_meta(records: list[Row], *, shown: bool) -> None:
+    """Turn the columns createdAt and modifiedAt into `meta`, or remove them."""
+    for record in records:
+        meta = {"createdAt": record.pop("createdAt"), "modifiedAt": record.pop("modifiedAt")}
+        if shown:
+            record["meta"] = meta

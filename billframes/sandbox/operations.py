@@ -1,0 +1,227 @@
+"""Perform one create, update or delete.
+
+An operation declares its body and rules. `perform` first collects all faults of the body, then lets the operation
+refuse or write. It runs in a transaction that is rolled back if anything is raised, so a refused call changes nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from billframes._names import with_article
+from billframes.sandbox.collection import Collection, Row, View, read_record
+from billframes.sandbox.credentials import Caller
+from billframes.sandbox.custom_fields import read_changes, write_changes
+from billframes.sandbox.problems import Faults, Problem
+from billframes.sandbox.request_bodies import REMOVABLE, check_references
+from billframes.schema import records as r
+from billframes.schema.resources import ALL_ZERO_ID
+
+__all__ = ["Edit", "Operation", "perform", "refusal"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """
+    A create, update or delete of the API. Its path, body and texts follow from the resource.
+
+    Parameters
+    ----------
+    method : {"POST", "PUT", "DELETE"}
+    collection : Collection
+        The records that it writes.
+    run : callable
+        Writes, or refuses by raising a `refusal`.
+    returns_record : bool
+        Whether the response has the record. Otherwise it has no body.
+    null_keeps : frozenset of str
+        Properties for which null means that the current value stays.
+    check : callable, optional
+        Adds faults beyond those of types and references.
+    refused_if : str
+        The condition under which the response is 409.
+    remark : str
+        Added to the summary.
+    """
+
+    method: str
+    collection: Collection
+    run: Callable[[Edit], None]
+    returns_record: bool = False
+    null_keeps: frozenset[str] = frozenset()
+    check: Callable[[Edit], None] | None = None
+    refused_if: str = ""
+    remark: str = ""
+
+    @property
+    def has_id(self) -> bool:
+        """Whether the path has the id of a record."""
+        return self.method != "POST"
+
+    @property
+    def path(self) -> str:
+        """The path; `{id}` is the record's."""
+        return self.collection.resource.path + ("/{id}" if self.has_id else "")
+
+    @property
+    def body(self) -> type[r.WriteBody] | None:
+        """The record that declares the properties of the body; None if the operation takes no body."""
+        resource = self.collection.resource
+        return {"POST": resource.creates, "PUT": resource.updates}.get(self.method)
+
+    @property
+    def name(self) -> str:
+        """The operation's name, such as "create_time_entry"."""
+        return f"{self._verb}_{self.collection.table}"
+
+    @property
+    def summary(self) -> str:
+        """The operation in a few words."""
+        ending = "; what is not sent stays" if self._verb == "update" else ""
+        return f"{self._verb.capitalize()} {with_article(self.collection.resource.noun)}{ending}{self.remark}"
+
+    @property
+    def _verb(self) -> str:
+        return {"POST": "create", "PUT": "update", "DELETE": "delete"}[self.method]
+
+
+@dataclass(slots=True, kw_only=True)
+class Edit:
+    """
+    One call of an operation, with the statements that write its record.
+
+    Parameters
+    ----------
+    operation : Operation
+    connection : sqlite3.Connection
+        In the edit's own write transaction.
+    caller : Caller
+    at : str
+        The edit's instant, later than that of any edit before it.
+    id : str
+        The id in the path; a new id for a create.
+    sent : mapping
+        The body's checked values by property name. `perform` removes nulls that change nothing.
+    faults : Faults
+        The faults of the body and the header.
+    acting_user : str, optional
+        The header `x-service-userid`.
+    sets_modified_date : bool
+        Whether an update sets the record's modified date.
+    replaces_objects : bool
+        Whether a nested object that is sent replaces the stored one. Otherwise fields of it that are not sent stay.
+    """
+
+    operation: Operation
+    connection: sqlite3.Connection
+    caller: Caller
+    at: str
+    id: str
+    sent: Mapping[str, Any]
+    faults: Faults
+    acting_user: str | None = None
+    sets_modified_date: bool = True
+    replaces_objects: bool = False
+
+    @property
+    def _table(self) -> str:
+        return self.operation.collection.table
+
+    @property
+    def _key(self) -> str:
+        return self.operation.collection.key
+
+    def first_row(self, sql: str, *values: Any) -> Row | None:
+        """Return the query's first row by column name."""
+        cursor = self.connection.execute(sql, values)
+        row = cursor.fetchone()
+        return None if row is None else {column[0]: each for column, each in zip(cursor.description, row, strict=True)}
+
+    def stored(self) -> Row:
+        """Return the record's row as it is before the edit."""
+        row = self.first_row(f"SELECT * FROM {self._table} WHERE {self._key} = ?", self.id)  # noqa: S608
+        assert row is not None  # noqa: S101
+        return row
+
+    def exists(self, sql: str, *values: Any) -> bool:
+        """Tell whether the query has a result."""
+        return self.connection.execute(sql, values).fetchone() is not None
+
+    def columns(self, names: Mapping[str, str]) -> Row:
+        """Return the sent values by column name; `names` maps property names to columns."""
+        return {column: self.sent[name] for name, column in names.items() if name in self.sent}
+
+    def insert(self, table: str, row: Row) -> None:
+        """Insert a row."""
+        names, marks = ", ".join(row), ", ".join("?" * len(row))
+        self.connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", [*row.values()])  # noqa: S608
+
+    def create(self, row: Row) -> None:
+        """Insert the record, created and modified now, and its custom field values."""
+        self.insert(self._table, {self._key: self.id, **row, "created_at": self.at, "modified_at": self.at})
+        self._write_custom_fields()
+
+    def set_columns(self, row: Row) -> None:
+        """Set columns of the record."""
+        if row:
+            settings = ", ".join(f"{name} = ?" for name in row)
+            sql = f"UPDATE {self._table} SET {settings} WHERE {self._key} = ?"  # noqa: S608
+            self.connection.execute(sql, [*row.values(), self.id])
+
+    def update(self, row: Row) -> None:
+        """Set columns of the record, its modified date and its custom field values."""
+        self.set_columns({**row, **({"modified_at": self.at} if self.sets_modified_date else {})})
+        self._write_custom_fields()
+
+    def delete(self) -> None:
+        """Delete the record and its custom field values."""
+        self.connection.execute("DELETE FROM custom_value WHERE record_id = ?", [self.id])
+        self.connection.execute(f"DELETE FROM {self._table} WHERE {self._key} = ?", [self.id])  # noqa: S608
+
+    def _write_custom_fields(self) -> None:
+        write_changes(self.connection, self.id, self.sent.get("customFields"))
+
+
+def perform(edit: Edit) -> Row | None:
+    """
+    Check and make an edit; return the response's record, if it has one.
+
+    Raises
+    ------
+    Problem
+        400 with all faults, or 409 if a rule of the API forbids the edit.
+    """
+    operation = edit.operation
+    edit.sent = _without_ignored_nulls(operation, edit.sent)
+    check_references(edit.connection, edit.sent, edit.faults)
+    entity = operation.collection.resource.entity
+    if entity and edit.sent.get("customFields"):
+        changes = read_changes(edit.connection, entity, edit.sent["customFields"], edit.faults)
+        edit.sent = {**edit.sent, "customFields": changes}
+    if operation.check:
+        operation.check(edit)
+    edit.faults.raise_if_any()
+    edit.sent = {name: _null_if_removed(name, value) for name, value in edit.sent.items()}
+    operation.run(edit)
+    if not operation.returns_record:
+        return None
+    view = View(detail=True, rates=edit.caller.sees_rates)
+    return read_record(edit.connection, operation.collection, edit.id, view)
+
+
+def refusal(rule: str) -> Problem:
+    """Return the problem to raise if an edit violates a rule of the API."""
+    return Problem(409, rule)
+
+
+def _without_ignored_nulls(operation: Operation, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Remove nulls that change nothing: all of a create, and those of properties for which null keeps the value."""
+    ignored = operation.null_keeps if operation.has_id else sent.keys()
+    return {name: value for name, value in sent.items() if value is not None or name not in ignored}
+
+
+def _null_if_removed(name: str, value: Any) -> Any:
+    return None if value == ALL_ZERO_ID and name in REMOVABLE else value
