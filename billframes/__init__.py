@@ -12,14 +12,14 @@ from typing import Any
 
 import lazy_loader
 
-# What there is, and where, stands in `__init__.pyi`. Each is imported when it is first asked for: the analyses bring
-# Narwhals, a client httpx, plots matplotlib, widgets ipywidgets.
+# `__init__.pyi` lists the public names and their modules. A module is imported when its name is first used, because the
+# analyses import Narwhals, a client httpx, plots matplotlib and widgets ipywidgets.
 _import, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 class _Root(ModuleType):
     def __setattr__(self, name: str, value: object) -> None:
-        # Importing `billframes.book` would put the module in place of the function `bf.book`.
+        # Importing the module `billframes.book` must not replace the function `bf.book`.
         if not (isinstance(value, ModuleType) and name in ("book", "mirror")):
             super().__setattr__(name, value)
 
@@ -31,9 +31,9 @@ def __getattr__(name: str) -> Any:
     if name in __all__ or name.startswith("__"):
         found = _import(name)
         if isinstance(found, FunctionType):
-            from billframes._suggestions import suggesting
+            from billframes._suggestions import suggest_arguments
 
-            found = globals()[name] = suggesting(found)
+            found = globals()[name] = suggest_arguments(found)
         return found
     from billframes.errors import unknown_name
 
@@ -41,5 +41,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    # Errors and warnings can be imported from here, too, but would hide what people look for.
+    # Errors and warnings can be imported from here too, but the list would be too long to find anything else.
     return [name for name in __all__ if not name.endswith(("Error", "Warning"))]

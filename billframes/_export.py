@@ -1,12 +1,12 @@
 """Write frames to CSV and Excel files that are safe to open, and write files completely or not at all.
 
-A spreadsheet runs text that begins like a formula. Names of clients and matters come from others, so such text gets an
-apostrophe in front, as spreadsheets themselves mark text. Numbers and dates are not changed.
+A spreadsheet runs text that begins like a formula. Names of clients and matters are written by others, so such text
+gets an apostrophe in front, as spreadsheets themselves mark text. Numbers and dates are not changed.
 
 A CSV file does not declare its separator. Excel in much of Europe splits at semicolons and could begin a field inside a
-text. All text is therefore in quotes, and text after a separator that would begin a formula is also marked.
+text. All text is therefore in quotes, and an apostrophe is also put before a formula after a separator inside a text.
 
-An Excel cell holds 32,767 characters. A longer text is cut, and its end says so.
+An Excel cell holds 32,767 characters. A longer text is cut, and ends with a note.
 """
 
 from __future__ import annotations
@@ -27,7 +27,17 @@ import pandas as pd
 from billframes._messages import warn
 from billframes.errors import BillframesWarning, ConfigError, ParameterError
 
-__all__ = ["check_out", "excel_text", "file_name", "is_cut", "make_folder", "neutral", "to_csv", "to_excel", "write"]
+__all__ = [
+    "check_output",
+    "excel_text",
+    "file_name",
+    "is_cut",
+    "make_folder",
+    "neutralize",
+    "to_csv",
+    "to_excel",
+    "write",
+]
 
 # Characters that begin a formula in a spreadsheet, or that it skips before one; the wide forms apply in East Asia.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -42,13 +52,13 @@ _CELL = 32_767
 _CUT = " […] (cut: an Excel cell holds no more)"
 
 
-def neutral(value: object) -> object:
+def neutralize(value: object) -> object:
     """
     Mark text that would run as a formula. Other values are not changed.
 
     Examples
     --------
-    >>> neutral("=1+1"), neutral("Acme"), neutral(-5.0)
+    >>> neutralize("=1+1"), neutralize("Acme"), neutralize(-5.0)
     ("'=1+1", 'Acme', -5.0)
     """
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
@@ -65,7 +75,7 @@ def excel_text(value: object) -> object:
     >>> excel_text("word " * 10_000)[-45:]
     'rd wor […] (cut: an Excel cell holds no more)'
     """
-    text = neutral(value)
+    text = neutralize(value)
     if not isinstance(text, str) or len(text) * 2 <= _CELL or len(wide := text.encode("utf-16-le")) <= _CELL * 2:
         return text
     return wide[: (_CELL - len(_CUT)) * 2].decode("utf-16-le", errors="ignore").rstrip() + _CUT
@@ -108,7 +118,7 @@ def to_csv(frame: pd.DataFrame) -> bytes:
     ,
     """
     missing = token_hex() if len(frame.columns) > 1 else ""
-    text: str = _safe(frame, _neutral_inside).to_csv(
+    text: str = _safe(frame, _neutralize_inside).to_csv(
         index=False, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=missing
     )
     # With a single column, the quotes stay, because an empty line would be skipped.
@@ -211,23 +221,23 @@ def _joined(value: object) -> object:
     return "; ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
-def _neutral_inside(value: object) -> object:
+def _neutralize_inside(value: object) -> object:
     """
     Mark formulas at the start of a text and after a separator within it.
 
     Examples
     --------
-    >>> _neutral_inside("Call; =1+1"), _neutral_inside("A; B - C")
+    >>> _neutralize_inside("Call; =1+1"), _neutralize_inside("A; B - C")
     ("Call; '=1+1", 'A; B - C')
     """
-    return neutral(_AFTER_SEPARATOR.sub(r"\1'", value) if isinstance(value, str) else value)
+    return neutralize(_AFTER_SEPARATOR.sub(r"\1'", value) if isinstance(value, str) else value)
 
 
 def _sheet(words: str) -> str:
     return re.sub(r"[\[\]:*?/\\']", " ", words).strip()[:31] or "billframes"
 
 
-def check_out(out: Path) -> None:
+def check_output(out: Path) -> None:
     """Raise `ParameterError` if `out` can't be written."""
     if out.is_dir():
         raise ParameterError(f"--out {out} is a folder; give the name of a file in it.")

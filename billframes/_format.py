@@ -14,14 +14,14 @@ from billframes.periods import MONTHS
 __all__ = [
     "MINUS",
     "MISSING",
-    "change",
     "enum_label",
     "fields_html",
+    "format_change",
     "format_number",
+    "format_rounded",
     "label_of",
     "long_date",
     "month_name",
-    "rounded",
     "short_date",
 ]
 
@@ -37,13 +37,13 @@ _FORMS = {
     "days": "{:,.1f}",
     "count": "{:,.0f}",
 }
-_A_PART = 0.05
+_LEAST_FRACTION = 0.05
 _ENUM_LABELS = {"nonBillable": "Non-billable", "probono": "Pro bono"}
 
 
 def format_number(value: float | None, unit: str) -> str:
     """
-    Format a number in its unit.
+    Format a number according to its unit.
 
     Parameters
     ----------
@@ -69,37 +69,37 @@ def format_number(value: float | None, unit: str) -> str:
         return MISSING
     if unit == "points":
         return _signed(value * 100, " pts")
-    # Parts of a matter, as originators have, would not add up in whole numbers.
-    parts = unit == "count" and abs(value - round(value)) >= _A_PART
-    text = rounded(abs(value), _FORMS["days" if parts else unit])
+    # Originators can have parts of a matter. Rounded to whole numbers, these would not add up.
+    is_fraction = unit == "count" and abs(value - round(value)) >= _LEAST_FRACTION
+    text = format_rounded(abs(value), _FORMS["days" if is_fraction else unit])
     return f"{MINUS}{text}" if value < 0 and any(digit in text for digit in "123456789") else text
 
 
-def rounded(value: float, form: str) -> str:
+def format_rounded(value: float, form: str) -> str:
     """
-    Format a number, halves away from 0.
+    Format a number, and round halves away from 0.
 
-    Sums of the same amounts in another order differ in their last digits, and must not be shown as different numbers:
-    twelve digits count.
+    Only the first twelve digits count: sums of the same amounts in another order differ in their last digits, and must
+    not be shown as different numbers.
 
     Examples
     --------
-    >>> rounded(0.1 + 0.15, "{:.1f}"), rounded(1.005, "{:.2f}"), rounded(-2.5, "{:.0f}")
+    >>> format_rounded(0.1 + 0.15, "{:.1f}"), format_rounded(1.005, "{:.2f}"), format_rounded(-2.5, "{:.0f}")
     ('0.3', '1.01', '-3')
     """
     with localcontext(rounding=ROUND_HALF_UP):
         return form.format(Decimal(f"{value:.12g}"))
 
 
-def change(now: float, before: float, unit: str) -> str:
+def format_change(now: float, before: float, unit: str) -> str:
     """
-    Format a change: in percent for amounts and hours, in percentage points for ratios.
+    Format a change in percent, or for ratios in percentage points.
 
     Examples
     --------
-    >>> change(110.0, 100.0, "money"), change(0.80, 0.85, "ratio"), change(5.0, 0.0, "hours")
+    >>> format_change(110.0, 100.0, "money"), format_change(0.80, 0.85, "ratio"), format_change(5.0, 0.0, "hours")
     ('+10.0%', '−5.0 pts', '–')
-    >>> change(100.0, 100.0, "money")
+    >>> format_change(100.0, 100.0, "money")
     '0.0%'
     """
     if not (math.isfinite(now) and math.isfinite(before)):
@@ -110,7 +110,7 @@ def change(now: float, before: float, unit: str) -> str:
 
 
 def _signed(value: float, suffix: str) -> str:
-    text = rounded(abs(value), "{:,.1f}")
+    text = format_rounded(abs(value), "{:,.1f}")
     sign = "" if text == "0.0" else MINUS if value < 0 else "+"
     return f"{sign}{text}{suffix}"
 
@@ -142,7 +142,7 @@ def month_name(day: dt.date, *, short: bool = False) -> str:
 
 def long_date(day: dt.date) -> str:
     """
-    Format a date with the month in words, which cannot be misread.
+    Format a date with the month in words, so that day and month can't be confused.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def label_of(name: str) -> str:
 
 
 def fields_html(title: str, fields: Mapping[str, str]) -> str:
-    """Return labels and their values as an HTML table of two columns; all text is escaped."""
+    """Return labels and values as an HTML table of two columns. All text is escaped."""
     left = ' style="text-align: left"'
     rows = "".join(
         f'<tr><th scope="row"{left}>{escape(label)}</th><td{left}>{escape(value or MISSING)}</td></tr>'

@@ -1,4 +1,4 @@
-"""Names in messages: in snake_case, with their article, the nearest right one, and several in a sentence."""
+"""Names in messages: convert them to snake_case, suggest the nearest one, and list several in a sentence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-__all__ = ["closest", "first_few", "joined", "names_apart", "snake_case", "with_article"]
+__all__ = ["closest", "distinct_names", "first_few", "join_names", "snake_case", "with_article"]
 
 _HUMP = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -15,7 +15,7 @@ _NOT_WORD = re.compile(r"[\W_]+")
 
 def snake_case(name: str) -> str:
     """
-    Return `name` in snake_case; empty where it holds no letter or digit.
+    Return `name` in snake_case; empty if it has no letter or digit.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def with_article(noun: str) -> str:
 
 def closest(name: object, accepted: Iterable[str]) -> str:
     """
-    Return a hint at the accepted name most like `name`, or nothing. A name that has it as a word is preferred.
+    Return a hint with the most similar accepted name, preferably one that contains `name` as a word; else empty.
 
     Examples
     --------
@@ -50,14 +50,14 @@ def closest(name: object, accepted: Iterable[str]) -> str:
     """
     lowered = {each.lower(): each for each in accepted}
     word = snake_case(str(name))
-    holding = [each for each, spelled in lowered.items() if word in snake_case(spelled).split("_")]
-    found = holding if len(holding) == 1 else get_close_matches(str(name).lower(), holding or lowered, n=1)
+    containing = [each for each, spelled in lowered.items() if word in snake_case(spelled).split("_")]
+    found = containing if len(containing) == 1 else get_close_matches(str(name).lower(), containing or lowered, n=1)
     return f" Did you mean {lowered[found[0]]!r}?" if found else ""
 
 
 def first_few(names: Sequence[str], most: int = 5) -> str:
     """
-    Name the first few, and count the others.
+    List the first few names, and count the others.
 
     Examples
     --------
@@ -68,28 +68,28 @@ def first_few(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {others} more" if others > 0 else "")
 
 
-def joined(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """
-    Return names as a sentence has them.
+    List names for a sentence.
 
     Examples
     --------
-    >>> joined(["hours", "rate", "date"]), joined(["hours", "rate"]), joined(["hours"])
+    >>> join_names(["hours", "rate", "date"]), join_names(["hours", "rate"]), join_names(["hours"])
     ('hours, rate and date', 'hours and rate', 'hours')
     """
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def names_apart(names: Sequence[str], ids: Sequence[object], references: Sequence[str | None]) -> list[str]:
+def distinct_names(names: Sequence[str], ids: Sequence[object], references: Sequence[str | None]) -> list[str]:
     """
-    Add the reference to names that occur more than once, or the beginning of the id if it does not distinguish them.
+    Add the reference to names that occur more than once; if that is not unique, add the beginning of the id.
 
     Examples
     --------
-    >>> names_apart(["Acme", "Acme", "Bolt"], ["c1", "c2", "c3"], ["A-1", None, "B-1"])
+    >>> distinct_names(["Acme", "Acme", "Bolt"], ["c1", "c2", "c3"], ["A-1", None, "B-1"])
     ['Acme (A-1)', 'Acme (c2)', 'Bolt']
-    >>> names_apart(["Advice", "Advice"], ["m1", "m2"], ["001", "001"])
+    >>> distinct_names(["Advice", "Advice"], ["m1", "m2"], ["001", "001"])
     ['Advice (m1)', 'Advice (m2)']
     """
     times, pairs = Counter(names), Counter(zip(names, references, strict=True))

@@ -1,11 +1,11 @@
-"""The default client, and everything that uses it if no other client is given.
+"""The default client, and the functions that use it if no other client is given.
 
-`connect` makes the default client. If nobody connected, the first load makes one from the environment or the profile;
-with nothing configured that raises `ConfigError`. Sandbox data are only ever used when requested by name.
+`connect` makes the default client. Without `connect`, the first load makes it from the environment or the profile, and
+raises `ConfigError` if nothing is configured. Sandbox data are only used if requested by name.
 
-The default client can be a mirror, so this module knows the mirror, the book and bulk edits, and none of them knows
-this one: they are given their client, or what returns it. They are imported when they are used, because the first load
-of a process should not wait for them.
+The default client can be a mirror, so this module imports the mirror, the book and bulk edits. They don't import this
+module: they are given a client, or a function that returns it. This module imports them inside functions, so that the
+first load of a process does not wait for them.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from billframes.client import Client
-from billframes.client_options import ClientOptions, checked_names, documented
+from billframes.client_options import ClientOptions, check_option_names, document_options
 from billframes.config.firm import FirmSettings
-from billframes.config.secret import Secret, hidden
+from billframes.config.secret import Secret, hide
 from billframes.errors import ParameterError
 from billframes.loaders.loader_set import LoaderSet
 from billframes.loading.enrich import ENTITIES, checked_entities, join_details, kind_and_columns
@@ -59,14 +59,14 @@ __all__ = [
     "users",
 ]
 
-# Names a mirror for `connect`, such as in the report's kernel; an address or profile given to `connect` is preferred.
+# The mirror that `connect` opens, such as in the report's kernel, unless an address or a profile is given.
 MIRROR_VARIABLE = "BILLFRAMES_MIRROR"
 
 _lock = threading.RLock()
 _default: list[Client] = []
 
 
-@documented
+@document_options
 def connect(
     base_url: str | None = None,
     token: str | Secret | None = None,
@@ -75,29 +75,29 @@ def connect(
     **given: Unpack[ClientOptions],
 ) -> Client:
     """
-    Connect to a billing API, and make that the default for all loaders.
+    Connect to a billing API, and use this client by default in all loaders.
 
     Parameters
     ----------
     base_url : str, optional
         The API's address, or "sandbox" for the bundled sandbox, started in this process with its seeded firm.
     token : str, optional
-        Sent as `Authorization: Bearer …`. Else `BILLFRAMES_TOKEN`, else the profile's, else the keyring's.
+        Sent as `Authorization: Bearer …`. By default `BILLFRAMES_TOKEN`, else the profile's, else the keyring's.
     mirror : str or Path, optional
-        A mirror to load from instead of a server; see `billframes.mirror`. Else `BILLFRAMES_MIRROR`, if no address or
-        profile is given.
+        A mirror to load from instead of a server; see `billframes.mirror`. By default `BILLFRAMES_MIRROR`, if no
+        address or profile is given.
     {options}
 
     Returns
     -------
     Client
-        The new default client; with `mirror=` a `Mirror`, which has the same loaders. The one before it stays usable
-        until it is closed.
+        The new default client; with `mirror=` a `Mirror`, which has the same loaders. The previous default client stays
+        usable until it is closed.
 
     Raises
     ------
     ConfigError
-        Nothing says which API to call, or what says so can't be used.
+        No address is configured, or the address, the credential or the profile can't be used.
     ParameterError
         An argument is out of range.
 
@@ -108,41 +108,41 @@ def connect(
     >>> bf.practice_areas()["default"].sum()
     np.int64(1)
     """
-    token, given = hidden(token), checked_names("connect", given)
+    token, given = hide(token), check_option_names("connect", given)
     unnamed = base_url is None and given.get("profile") is None
     path = mirror or (os.environ.get(MIRROR_VARIABLE) if unnamed else None)
     if path:
-        return _default_is(_mirror(path))
+        return _set_default(_open_mirror(path))
     if base_url == "sandbox":
         sandbox = _sandbox()
         base_url, token = sandbox.base_url, token or sandbox.tokens["full"]
         given["health_path"] = given.get("health_path") or sandbox.health_path
-    return _default_is(Client(base_url, token, **given))
+    return _set_default(Client(base_url, token, **given))
 
 
-def _default_is(client: Client) -> Client:
+def _set_default(client: Client) -> Client:
     with _lock:
         _default[:] = [client]
     return client
 
 
-def _mirror(path: str | Path) -> Client:
-    """Open a mirror in a client's place: it has the same loaders."""
+def _open_mirror(path: str | Path) -> Client:
+    """Open a mirror to use it as a client: it has the same loaders."""
     opened = mirror(path)
-    # Says at once if it can't be read.
+    # Raises here, and not at the first load, if the mirror can't be read.
     _ = opened.version
     return cast("Client", opened)
 
 
 def default_client() -> Client:
-    """Return the default client, made from the environment or the profile where nobody connected."""
+    """Return the default client; without `connect`, make it from the environment or the profile."""
     with _lock:
         return _default[0] if _default else connect()
 
 
 @functools.cache
 def _sandbox() -> Sandbox:
-    """Start the bundled sandbox, once a process."""
+    """Start the bundled sandbox, once per process."""
     from billframes.sandbox import Sandbox
 
     sandbox = Sandbox()
@@ -176,32 +176,32 @@ def enrich(
     client: Client | None = None,
 ) -> Any:
     """
-    Join the matter's, client's and user's own columns and custom fields onto a frame.
+    Join the columns and custom fields of matters, clients and users onto a frame.
 
     Parameters
     ----------
     frame : DataFrame
-        pandas, Polars or Arrow, with `matter_id`, `client_id` or `user_id`; those it lacks are passed over.
+        pandas, Polars or Arrow, with `matter_id`, `client_id` or `user_id`. Nothing is joined by an id that it lacks.
     by : str or list of str, default ("matter", "client", "user")
-        What to join.
+        The kinds of records to join.
     matters, clients, users : DataFrame, optional
-        The loaders' frames, of the same kind as `frame`; those not given are loaded.
+        Frames of the loaders, of the same kind as `frame`; by default they are loaded.
     client : Client, optional
-        What to load them with; the default client if it is not given.
+        The client to load them with; by default the default client.
 
     Returns
     -------
     DataFrame
-        Of the same kind, with as many rows in the same order, and more columns: `matter_type`,
-        `practice_area_label`, `responsible_name`, `matter_cf_…`, `client_cf_…`, `user_role` and the like. Missing
-        where the id is missing or unknown.
+        Of the same kind, with the same rows and additional columns: `matter_type`, `practice_area_label`,
+        `responsible_name`, `matter_cf_…`, `client_cf_…`, `user_role` and others. Their values are missing if the id is
+        missing or unknown.
 
     Raises
     ------
     ParameterError
-        `by` names something else.
+        `by` has another value.
     MissingColumnError
-        The frame has none of the ids.
+        The frame has none of the id columns.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def book(
     client: Client | None = None,
 ) -> Book:
     """
-    Open a period's book: what its analyses need, loaded when needed and wide enough.
+    Open the book of a period: its analyses as methods, with the frames that they need, which are loaded when needed.
 
     Parameters
     ----------
@@ -238,10 +238,10 @@ def book(
     end : str, date, datetime or Timestamp, optional
         Last day, inclusive.
     settings : FirmSettings, optional
-        Working days, hours a day, leave, targets and rates of the firm. By default those that the client's profile
-        names as `firm`.
+        Working days, hours per day, leave, targets and rates of the firm. By default those in the file that the
+        client's profile names as `firm`.
     client : Client, optional
-        What to load with; the default client if it is not given.
+        The client to load with; by default the default client.
 
     Returns
     -------
@@ -271,16 +271,16 @@ def mirror(
     storage_options: Mapping[str, str] | None = None,
 ) -> Mirror:
     """
-    Open a local copy of all resources, or name the place for a new one.
+    Open a local copy of all resources, or choose the place of a new copy.
 
     Parameters
     ----------
     path : str or Path
         A folder, or "s3://…".
     client : Client, optional
-        What to refresh from; the default client if it is not given.
+        The client to refresh from; by default the default client.
     max_age : timedelta or str, optional
-        Loads refuse data older than this, such as "1 day".
+        Largest age of the data, such as "1 day". Loads raise an error if the data are older.
     storage_options : mapping of str to str, optional
         Options of the object store, such as `AWS_ENDPOINT_URL`.
 
@@ -317,14 +317,14 @@ def resume(journal: str | Path, *, client: Client | None = None, progress: bool 
     journal : str or Path
         The file that `Plan.apply` wrote.
     client : Client, optional
-        A client of the journal's server; the default client if not given.
+        A client of the journal's server; by default the default client.
     progress : bool or callable, optional
         As for the loaders.
 
     Returns
     -------
     Outcomes
-        A row for every change of the plan, also those that were made before.
+        One row per change of the plan, including those made before.
 
     Raises
     ------
@@ -349,7 +349,7 @@ def resume(journal: str | Path, *, client: Client | None = None, progress: bool 
         if not same_server(own, other):
             raise ParameterError(
                 f"The journal {path} is of {own}, and the client is connected to {other or 'a mirror'}. Connect to the "
-                "journal's server to go on with it."
+                "journal's server to resume it."
             )
         if about.get("finished"):
             raise ParameterError(f"The journal {path} is finished, so there is nothing to resume.")

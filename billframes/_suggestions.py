@@ -1,4 +1,4 @@
-"""Answer a wrong name of an argument, a field or an attribute with the nearest right one."""
+"""Suggest the nearest name if an argument, a field or an attribute has a wrong name."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = [
     "SuggestsNames",
     "bound_arguments",
     "check_names",
-    "suggesting",
-    "suggesting_fields",
-    "suggesting_method",
+    "suggest_arguments",
+    "suggest_fields",
+    "suggest_method_arguments",
 ]
 
 T = TypeVar("T")
 
-# The class that has a field of this name, of those that `suggesting_fields` knows.
+# The class of each field, for the dataclasses that `suggest_fields` decorates.
 _OWNERS: dict[str, str] = {}
 
 
@@ -58,12 +58,12 @@ def bound_arguments(
     raise CallError(f"{call}(): {reason}.")
 
 
-def suggesting(function: FunctionType, module: str = "billframes") -> Callable[..., Any]:
+def suggest_arguments(function: FunctionType, module: str = "billframes") -> Callable[..., Any]:
     """
-    Return a public function that answers a wrong argument with the nearest right one; it belongs to `module`.
+    Wrap a public function of `module`, so that it suggests a name if a keyword argument is wrong.
 
-    A function with `**kwargs` checks its names itself and stays as it is: `connect` takes a token, which a traceback
-    would show among the arguments of the function around it.
+    A function with `**kwargs` checks the names itself and is not wrapped. `connect` takes a token, which a traceback
+    would show among the arguments of the wrapper.
     """
     if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
         return function
@@ -74,13 +74,13 @@ def suggesting(function: FunctionType, module: str = "billframes") -> Callable[.
         check_names(function.__name__, kwargs, signature.parameters)
         return function(*args, **kwargs)
 
-    # As it is found there, it can be pickled.
+    # Users find it in `module`, and so must pickle.
     call.__module__, call.__qualname__ = module, function.__name__
     return call
 
 
-def suggesting_fields(cls: type[T]) -> type[T]:
-    """Let a dataclass answer a wrong argument with the nearest field."""
+def suggest_fields(cls: type[T]) -> type[T]:
+    """Let a dataclass suggest a field if an argument is wrong."""
     init = cls.__init__
     _OWNERS.update((name, cls.__name__) for name in inspect.get_annotations(cls) if not name.startswith("_"))
 
@@ -93,8 +93,8 @@ def suggesting_fields(cls: type[T]) -> type[T]:
     return cls
 
 
-def suggesting_method(method: FunctionType) -> Callable[..., Any]:
-    """Return a method that answers a wrong argument with the nearest right one, and a missing one with its name."""
+def suggest_method_arguments(method: FunctionType) -> Callable[..., Any]:
+    """Wrap a method, so that it suggests a name if an argument is wrong, and names a missing argument."""
     signature = inspect.signature(method)
 
     @functools.wraps(method)
@@ -107,24 +107,24 @@ def suggesting_method(method: FunctionType) -> Callable[..., Any]:
 
 
 class SuggestsNames:
-    """A base class: a wrong attribute, or a wrong argument of a method, is answered with the nearest right one."""
+    """Base class that suggests a name if an attribute, or an argument of a method, has a wrong name."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         for name, each in list(vars(cls).items()):
             if isinstance(each, FunctionType) and (name == "__call__" or not name.startswith("_")):
-                setattr(cls, name, suggesting_method(each))
+                setattr(cls, name, suggest_method_arguments(each))
 
     @property
     def _spoken_name(self) -> str:
-        """What messages call the object."""
+        """Name of the object in messages."""
         return type(self).__name__
 
     # Hidden from type checkers, which would accept any name.
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            # Python asks for names with underscores by itself. A property that failed raises its own error again.
+            # Python itself looks up names with underscores. If a property failed, its own error is raised again.
             if name.startswith("_") or hasattr(type(self), name):
                 return object.__getattribute__(self, name)
             raise unknown_name(type(self).__name__, name, (each for each in dir(self) if not each.startswith("_")))

@@ -1,8 +1,8 @@
 """The command line.
 
-Each command is a module with `EXAMPLES`, `add_arguments(parser)` and `run(args) -> exit code`; `as_now_spelled(argv)`
-replaces options that it still understands, and may be missing. An error is printed to
-stderr as one sentence, or with `--debug` as a traceback. The exit code is 0 only if the work was done.
+Each command is a module with `EXAMPLES`, `add_arguments(parser)` and `run(args) -> exit code`. It may have
+`replace_old_options(argv)`, which replaces options that the help no longer shows. An error is printed to stderr as one
+sentence, or with `--debug` as a traceback. The exit code is 0 only if the work was done.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ from billframes.errors import BillframesError
 __all__ = ["main"]
 
 COMMANDS = {
-    "apply": ("billframes.commands.apply", "Plan the edits of an Excel workbook, ask, and send them."),
+    "apply": ("billframes.commands.apply", "Plan the edits of an Excel workbook, ask for confirmation, and send them."),
     "dashboard": ("billframes.widgets.dashboard.command", "Serve the explorer as a web page on this machine."),
     "doctor": ("billframes.commands.doctor", "Show what is installed and configured, and whether the server answers."),
     "export": ("billframes.commands.export", "Write records to a CSV, Excel or Parquet file."),
-    "ledes": ("billframes.commands.ledes", "Write invoices as LEDES 1998B, or show what would be rejected."),
+    "ledes": ("billframes.commands.ledes", "Write invoices as LEDES 1998B, or show what a portal would reject."),
     "login": ("billframes.commands.login", "Save an address and a token."),
     "report": ("billframes.report.command", "Write a month's billing report."),
-    "review": ("billframes.commands.review", "Write the pre-bill review: a sheet of paper an invoice, and a workbook."),
+    "review": (
+        "billframes.commands.review",
+        "Write the pre-bill review: one sheet per invoice, and a workbook.",
+    ),
     "sandbox": ("billframes.sandbox.command", "Run the bundled sandbox server."),
     "sync": ("billframes.commands.sync", "Bring a local copy of all records up to date."),
 }
@@ -51,8 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 if the work was done, 2 if it could not be done, 1 after a bug in billframes or if the keyring refuses a
-        token, 130 after Ctrl-C; `ledes` returns 1 if it writes no file or finds something.
+        0 if the work was done; 2 if it could not be done; 1 after a bug in billframes, or if the keyring refuses a
+        token; 130 after Ctrl-C. `ledes` returns 1 if it writes no file, or if `--check` finds something to reject.
 
     Examples
     --------
@@ -63,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parse(sys.argv[1:] if argv is None else argv)
     before = os.environ.get(DEBUG_VARIABLE)
     if args.debug:
-        # Kernels that the command starts show whole tracebacks, too.
+        # Kernels that the command starts then show whole tracebacks, too.
         os.environ[DEBUG_VARIABLE] = "1"
     try:
         return int(args.run(args))
@@ -83,9 +86,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Parse the arguments; a period may also follow options, where argparse does not look for an optional word."""
+    """Parse the arguments. A period may also follow options, which argparse does not support for optional words."""
     parser = _parser(argv)
-    args, rest = parser.parse_known_args(_as_now_spelled(argv))
+    args, rest = parser.parse_known_args(_replace_old_options(argv))
     if len(rest) == 1 and not rest[0].startswith("-") and getattr(args, "period", "") is None:
         args.period, rest = rest[0], []
     if rest:
@@ -95,32 +98,37 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def _as_now_spelled(argv: Sequence[str]) -> list[str]:
-    """Replace options that a command understands and no longer shows."""
-    asked = next((word for word in argv if not word.startswith("-")), None)
-    replace = getattr(importlib.import_module(COMMANDS[asked][0]), "as_now_spelled", list) if asked else list
+def _replace_old_options(argv: Sequence[str]) -> list[str]:
+    """Replace options that a command accepts, but whose help no longer shows them."""
+    command = _command(argv)
+    replace = getattr(importlib.import_module(COMMANDS[command][0]), "replace_old_options", list) if command else list
     return list(replace(argv))
 
 
+def _command(argv: Sequence[str]) -> str | None:
+    return next((word for word in argv if not word.startswith("-")), None)
+
+
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser; only the command that is run is imported and has its arguments."""
-    asked = next((word for word in argv if not word.startswith("-")), None)
+    """Return the parser. Only the command that is run is imported and declares its arguments."""
+    requested = _command(argv)
     parser = argparse.ArgumentParser(
         prog="billframes", description="A law firm's billing API as frames, analyses and reports."
     )
     parser.add_argument("--version", action="version", version=f"billframes {__version__}")
-    if asked is not None and asked not in COMMANDS:
-        parser.error(f"there is no command {asked!r}; it takes {', '.join(COMMANDS)}.{closest(asked, COMMANDS)}")
+    if requested is not None and requested not in COMMANDS:
+        hint = closest(requested, COMMANDS)
+        parser.error(f"there is no command {requested!r}; it takes {', '.join(COMMANDS)}.{hint}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, (module, summary) in COMMANDS.items():
-        words = commands.add_parser(
+        subparser = commands.add_parser(
             name, help=summary, description=summary, formatter_class=argparse.RawDescriptionHelpFormatter
         )
-        if name != asked:
+        if name != requested:
             continue
         command = importlib.import_module(module)
-        words.epilog = "examples:\n" + "".join(f"  {each}\n" for each in getattr(command, "EXAMPLES", ()))
-        words.add_argument("--debug", action="store_true", help="show the traceback of an error")
-        command.add_arguments(words)
-        words.set_defaults(run=command.run, parser=words)
+        subparser.epilog = "examples:\n" + "".join(f"  {each}\n" for each in getattr(command, "EXAMPLES", ()))
+        subparser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+        command.add_arguments(subparser)
+        subparser.set_defaults(run=command.run, parser=subparser)
     return parser

@@ -1,4 +1,4 @@
-"""The client: one connection, and the loaders that use it."""
+"""The client: a connection to the API, with its loaders."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from billframes.client_options import (
     OPTIONS,
     PROFILE_OPTIONS,
     ClientOptions,
-    checked_names,
-    documented,
+    check_option_names,
+    document_options,
     option_values,
 )
 from billframes.config.credentials import FoundApi, find_api, is_loopback
 from billframes.config.firm import FirmSettings
-from billframes.config.profiles import LIMITS, Limits, config_file, keep_select_names
-from billframes.config.secret import Secret, check_headers, hidden
+from billframes.config.profiles import LIMITS, Limits, config_file, save_select_names
+from billframes.config.secret import Secret, check_headers, hide
 from billframes.errors import BillframesWarning, ConfigError, ParameterError
 from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loaders.server_check import check_server
@@ -34,29 +34,29 @@ from billframes.transport.http import HttpClient, OutcomeCheck, Query, Response,
 
 __all__ = ["Client"]
 
-# A profile's setting with the path of the firm's settings; a relative one starts at the folder of `config.toml`.
+# The profile's setting for the file of firm settings. A relative path starts at the folder of `config.toml`.
 FIRM = "firm"
 
 
-@documented
+@document_options
 class Client(LoaderSet):
     """
-    A connection to one billing API, with a loader for each of its resources.
+    A connection to a billing API, with a loader for each resource.
 
     Parameters
     ----------
     base_url : str, optional
-        The API's address, `https://…`; `http://` only on this machine. Else `BILLFRAMES_BASE_URL`, else the
+        The API's address, `https://…`; `http://` only on this machine. By default `BILLFRAMES_BASE_URL`, else the
         profile's.
     token : str, optional
-        Sent as `Authorization: Bearer …`. Else `BILLFRAMES_TOKEN`, else the profile's, else the keyring's; none of
-        these is sent to an address given here that is not its own.
+        Sent as `Authorization: Bearer …`. By default `BILLFRAMES_TOKEN`, else the profile's, else the keyring's. These
+        are only sent to the address that they belong to, not to another `base_url`.
     {options}
 
     Raises
     ------
     ConfigError
-        Nothing says which API to call, or what says so can't be used.
+        No address is configured, or the address, the credential or the profile can't be used.
     ParameterError
         An argument is out of range.
 
@@ -74,9 +74,9 @@ class Client(LoaderSet):
         token: str | Secret | None = None,
         **given: Unpack[ClientOptions],
     ) -> None:
-        # First of all: whatever fails from here on, no frame of its traceback holds a credential as text.
-        token, given = hidden(token), checked_names("Client", given)
-        # Tracebacks that show variables ask even a half-made client for its repr.
+        # This comes first: if anything fails later, no frame of the traceback holds a credential as text.
+        token, given = hide(token), check_option_names("Client", given)
+        # Tracebacks that show variables call the repr even of an unfinished client.
         self.base_url, self.sources = "", {"token": "none"}
         found = _find(base_url, token, given)
         values = option_values(given, found.options)
@@ -85,12 +85,12 @@ class Client(LoaderSet):
         self.options = {name: values[name] for name in OPTIONS if name in PROFILE_OPTIONS}
         self._firm = found.options.get(FIRM)
         self._set(values)
-        # Connections are closed when nobody holds the client any more, or the interpreter ends.
+        # Close the connections when the client is garbage-collected or the interpreter exits.
         weakref.finalize(self, self._http.close)
         LoaderSet.__init__(self, Owner(self))
 
     def _set(self, values: Mapping[str, Any]) -> None:
-        """Set what loads and single records ask of their client."""
+        """Set the attributes that loads and single records use."""
         self.progress: bool | Progress | None = values["progress"]
         self.page_size: int = values["page_size"]
         self.concurrency: int = values["concurrency"]
@@ -117,12 +117,12 @@ class Client(LoaderSet):
 
     @property
     def limits(self) -> Limits:
-        """Bounds on answers, requests and loads, beside `timeout` and `retries`; can be changed."""
+        """Limits of responses, requests and loads besides `timeout` and `retries`. They can be changed."""
         return self._http.limits
 
     @property
     def tables(self) -> None:
-        """No local copy: lists are read from the server."""
+        """None, because lists are read from the server; a mirror has its local tables here."""
         return
 
     def cancel_scope(self) -> CancelScope:
@@ -139,7 +139,7 @@ class Client(LoaderSet):
         may_be_empty: bool = False,
     ) -> Response:
         """
-        Send one GET and return its answer as bytes.
+        Send a GET request and return its response.
 
         Parameters
         ----------
@@ -148,18 +148,18 @@ class Client(LoaderSet):
         query : sequence of (str, str)
             Query parameters.
         resource : str
-            What is asked for, in the words of error messages.
+            Name of the resource for error messages.
         scope : CancelScope, optional
-            The scope of the load that it is part of.
+            The scope of the load to which the request belongs.
         may_be_empty : bool
             Whether a response without a body is accepted.
 
         Raises
         ------
         ApiError
-            Whichever of its kind fits the outcome.
+            The server refused or failed, or could not be reached; raised as the subclass for the reason.
         DecodeError
-            The answer is not JSON.
+            The response is not JSON.
         """
         return self._http.get(path, query, resource=resource, scope=scope, may_be_empty=may_be_empty)
 
@@ -174,7 +174,7 @@ class Client(LoaderSet):
         check_outcome: OutcomeCheck | None = None,
     ) -> Response:
         """
-        Send one POST, PUT or DELETE and return its answer as bytes.
+        Send a POST, PUT or DELETE request and return its response.
 
         Parameters
         ----------
@@ -184,18 +184,18 @@ class Client(LoaderSet):
         body : bytes, optional
             JSON.
         resource : str
-            What is written, in the words of error messages.
+            Name of the resource for error messages.
         headers : mapping of str to str, optional
-            Sent with this request alone.
+            Sent with this request only.
         check_outcome : callable, optional
-            Finds out whether it happened, if no response says so.
+            Finds out whether the write happened if no response was received.
 
         Raises
         ------
         UncertainWriteError
-            The request was sent, and it is not known whether it had an effect; it is not sent again.
+            The request was sent, and it is unknown whether it had an effect. It is not sent again.
         ApiError
-            Whichever of its kind fits the outcome.
+            The server refused or failed, or could not be reached; raised as the subclass for the reason.
         """
         return self._http.write(
             method, path, body, resource=resource, headers=headers or {}, check_outcome=check_outcome
@@ -203,32 +203,32 @@ class Client(LoaderSet):
 
     def check(self, *, remember: bool = False) -> ServerCheck:
         """
-        Find out what this server really does, with fourteen small requests that write nothing to it.
+        Check how this server behaves, with fourteen small requests that write nothing.
 
-        Loads are proved complete by rules that the API's description gives for lists. This says beforehand whether the
-        server follows them, and what billframes does if it does not. Loads check every answer either way.
-        Ten requests read time entries; four find out the `select` names of details that servers name differently. A
-        server with other names, or without these details, takes one or two requests more for each.
+        To prove loads complete, billframes relies on rules for lists in the API's description. The check finds out
+        whether the server follows these rules, and states what billframes does if it does not. Loads check every
+        response in any case. Ten requests read time entries. Four find out the `select` names of details that servers
+        name differently; each of these takes one or two more requests if the server has another name or no such detail.
 
         Parameters
         ----------
         remember : bool, default False
-            Keep the `select` names that were found in this client's profile, so that later clients begin with them.
+            Save the `select` names that were found in this client's profile, for later clients.
 
         Returns
         -------
         ServerCheck
-            `.findings`, each with `name`, `found`, `holds` (None if the data can't tell) and `instead`;
-            `.failing` are those that do not hold. It shows itself as a table.
+            `.findings`, each with `name`, `found`, `holds` (None if the data don't show it) and `instead`; `.failing`
+            has those that do not hold. In a notebook it is shown as a table.
 
         Raises
         ------
         ApiError
-            The server does not answer, or refuses the credential.
+            The server does not respond, or refuses the credential.
         DecodeError
-            Its answers are not those of the API, so that no load could read them.
+            The responses do not fit the API's description, so that no load could read them.
         ConfigError
-            `remember` is True, and this client has no profile or its file can't be added to.
+            `remember` is True, and this client has no profile, or the file can't be changed.
 
         Examples
         --------
@@ -240,11 +240,11 @@ class Client(LoaderSet):
         """
         found = check_server(self, self.base_url)
         if remember:
-            keep_select_names(config_file(), self.profile, dict(self.select_names))
+            save_select_names(config_file(), self.profile, dict(self.select_names))
         return found
 
     def close(self) -> None:
-        """Close the connections. Safe to call twice."""
+        """Close the connections. A second call does nothing."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -259,7 +259,7 @@ class Client(LoaderSet):
         return f"Client({self.base_url!r}, token from {self.sources['token']})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Credentials stay behind, headers too: those of the profile are found again where the client is unpickled.
+        # Credentials and headers are not pickled. The unpickled client takes those of its profile.
         options = {**self.options, "headers": None, "select_names": dict(self.select_names) or None}
         return _reconnect, (self.base_url, self.profile, options)
 
@@ -271,8 +271,8 @@ def _reconnect(base_url: str, profile: str | None, options: dict[str, Any]) -> C
 def _warn_unverified(base_url: str, verify: bool | str | ssl.SSLContext) -> None:
     if verify is False and not is_loopback(urlsplit(base_url).hostname or ""):
         warn(
-            f"verify=False: whoever stands between here and {base_url} can pass for it, read the credential and change "
-            "what it answers. Give verify= the path of the server's certificate authority.",
+            f"verify=False: anyone on the network between here and {base_url} can pretend to be the server, read the "
+            "credential and change responses. Give verify= the path of the server's certificate authority.",
             BillframesWarning,
         )
 
@@ -289,7 +289,7 @@ def _find(base_url: str | None, token: Secret | None, given: ClientOptions) -> F
 
 
 def _http(found: FoundApi, values: Mapping[str, Any]) -> HttpClient:
-    """Check what can't be a number out of range, and return the connection."""
+    """Check the options that are not numbers, and return the connection."""
     path = values["health_path"]
     if path is not None and (not isinstance(path, str) or "://" in path):
         raise ParameterError(f"health_path={path!r} is not a path below the API's address, such as '/health'.")

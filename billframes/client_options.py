@@ -1,11 +1,11 @@
 """The options of a client, each declared once.
 
-`ClientOptions` gives every option its name, its type, its default, the numbers it accepts and its meaning. From it come
-the keyword arguments of `connect` and `Client` with their signatures and docstrings, the settings that a profile may
-hold, the check of each value, what `billframes doctor` shows, and the table in `docs/connecting.md`. Type checkers read
-it as it stands. To add an option, add it here, and use its value where it has an effect.
+`ClientOptions` declares the name, type, default, range and meaning of every option. From it are made: the keyword
+arguments of `connect` and `Client` with their signatures and docstrings, the settings that a profile may have, the
+check of each value, the output of `billframes doctor`, and the table in `docs/connecting.md`. Type checkers read the
+class itself. To add an option, add it here, and use its value where it has an effect.
 
-An option is taken from the first of these that has it: the argument, the profile, the default.
+An option is taken from the argument, else from the profile, else from the default.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict, TypeVar, get_type_hints
 
 from billframes._suggestions import check_names
-from billframes.config.secret import Secret, hidden_headers
+from billframes.config.secret import Secret, hide_headers
 from billframes.errors import ParameterError
 from billframes.loaders.arguments import Argument
 from billframes.loaders.loader import Names
@@ -25,7 +25,15 @@ from billframes.loading.progress import Progress
 from billframes.schema.resources import MAX_LIMIT
 from billframes.transport.http import Auth, BaseTransport
 
-__all__ = ["OPTIONS", "PROFILE_OPTIONS", "ClientOptions", "Option", "checked_names", "documented", "option_values"]
+__all__ = [
+    "OPTIONS",
+    "PROFILE_OPTIONS",
+    "ClientOptions",
+    "Option",
+    "check_option_names",
+    "document_options",
+    "option_values",
+]
 
 T = TypeVar("T")
 
@@ -33,19 +41,19 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Option:
     """
-    What there is to know about an option beside its name and its type.
+    Declaration of an option, without its name.
 
     Parameters
     ----------
     type : str
-        Its type as docstrings show it.
+        The type for docstrings.
     text : str
-        What it means.
+        The meaning.
     default : object
     above, least, most : float, optional
-        The numbers it accepts: above, at least, at most.
+        The range of a number: above, at least, at most.
     in_profile : bool
-        Whether a profile may hold it.
+        Whether a profile may have the option.
     """
 
     type: str
@@ -58,7 +66,7 @@ class Option:
 
     @property
     def range(self) -> str:
-        """The numbers it accepts, in words; empty if it is not a number."""
+        """The range in words; empty if the option is not a number."""
         if self.most is not None:
             return f"from {self.least} to {self.most}"
         if self.least is not None:
@@ -67,11 +75,11 @@ class Option:
 
     @property
     def meaning(self) -> str:
-        """What it means, with the numbers it accepts."""
+        """The meaning, with the range of a number."""
         return f"{self.text} A number {self.range}." if self.range else self.text
 
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the value; `ParameterError` says which numbers are accepted."""
+    def check(self, name: str, value: Any) -> Any:
+        """Return the value; raise `ParameterError` if a number is out of range."""
         if not self.range or (value is None and self.default is None):
             return value
         whole = isinstance(self.default, int)
@@ -90,13 +98,13 @@ class Option:
 
 
 class ClientOptions(TypedDict, total=False):
-    """What `connect` and `Client` take by keyword."""
+    """The keyword arguments of `connect` and `Client`."""
 
     profile: Annotated[
         str | None,
         Option(
             "str",
-            "Name of a profile in `config.toml`. Else `BILLFRAMES_PROFILE`, else the file's default.",
+            "Name of a profile in `config.toml`. By default `BILLFRAMES_PROFILE`, else the file's default profile.",
             in_profile=False,
         ),
     ]
@@ -108,14 +116,14 @@ class ClientOptions(TypedDict, total=False):
     acting_user: Annotated[str | None, Option("str", "Id of the user on whose behalf time entries are created.")]
     acting_user_header: Annotated[str, Option("str", "The header that names the acting user.", "x-service-userid")]
     timeout: Annotated[
-        float, Option("float", "Seconds of silence after which a request counts as failed.", 30.0, above=0)
+        float, Option("float", "Seconds without data from the server after which a request fails.", 30.0, above=0)
     ]
     retries: Annotated[
         int,
         Option(
             "int",
-            "How many times a GET is tried again after a temporary failure, and how many 429 answers in a row are "
-            "accepted while the server grants no other request.",
+            "How often a GET is retried after a temporary failure, and how many 429 responses in a row are accepted "
+            "without a successful response between them.",
             5,
             least=0,
         ),
@@ -130,7 +138,7 @@ class ClientOptions(TypedDict, total=False):
         Option(
             "bool or callable",
             "None shows a bar in notebooks and terminals after a second. True always shows it, False never. A function "
-            "is called with the rows loaded and the rows in all.",
+            "is called with the number of rows loaded and their total.",
             in_profile=False,
         ),
     ]
@@ -138,16 +146,17 @@ class ClientOptions(TypedDict, total=False):
         str | None,
         Option(
             "str",
-            "Path of the health check, such as `/health`, below the API's address. The API's description does not show "
-            "it, and `health()` needs it.",
+            "Path of the health check below the API's address, such as `/health`. `health()` needs it, because it is "
+            "not in the API's description.",
         ),
     ]
     select_names: Annotated[
         Mapping[str, Names] | None,
         Option(
             "mapping of str to str or list of str",
-            "Other `select` names that this server has for some details, by loader, such as `{'matters': 'client'}`. "
-            "Loads find them out by themselves, and `check` tells them; given here, the first load need not.",
+            "This server's own `select` names for some details, by loader, such as `{'matters': 'client'}`. Loads find "
+            "them out by themselves, and `check` shows them. If they are given here, the first load takes fewer "
+            "requests.",
         ),
     ]
     verify: Annotated[
@@ -155,7 +164,7 @@ class ClientOptions(TypedDict, total=False):
         Option(
             "bool, str or ssl.SSLContext",
             "True checks certificates against the operating system's trust store. A text is the path of a CA file. "
-            "False checks nothing, and warns.",
+            "False checks nothing, and gives a warning.",
             True,
         ),
     ]
@@ -172,21 +181,21 @@ OPTIONS: Mapping[str, Option] = {
 PROFILE_OPTIONS = frozenset(name for name, option in OPTIONS.items() if option.in_profile)
 
 
-def checked_names(call: str, given: ClientOptions) -> ClientOptions:
+def check_option_names(call: str, given: ClientOptions) -> ClientOptions:
     """
-    Hide the headers' values, then refuse a name that is not an option's; `CallError` names the nearest right one.
+    Hide the values of headers, then raise `CallError` if a name is unknown.
 
-    The dict itself is changed, so that no frame of a traceback holds a header's value.
+    The given dict is changed in place, so that no frame of a traceback holds the value of a header.
     """
     if "headers" in given:
-        given["headers"] = hidden_headers(given["headers"])
+        given["headers"] = hide_headers(given["headers"])
     check_names(call, given, ("base_url", "token", *OPTIONS))
     return given
 
 
 def option_values(given: ClientOptions, profile: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Return the value of every option: the argument's, else the profile's, else the default.
+    Return the values of all options, each from the argument, else from the profile, else the default.
 
     Raises
     ------
@@ -195,12 +204,12 @@ def option_values(given: ClientOptions, profile: Mapping[str, Any]) -> dict[str,
     """
     values = {name: option.default for name, option in OPTIONS.items()}
     values |= {name: value for name, value in profile.items() if name in PROFILE_OPTIONS}
-    # None is the same as leaving an option out that has no default.
+    # If an option's default is None, None is the same as leaving it out.
     values |= {name: value for name, value in given.items() if value is not None or OPTIONS[name].default is not None}
-    return {name: OPTIONS[name].checked(name, value) for name, value in values.items()}
+    return {name: OPTIONS[name].check(name, value) for name, value in values.items()}
 
 
-def documented(call: T) -> T:
+def document_options(call: T) -> T:
     """Show every option in the signature of a function or class, and in its docstring in place of `{options}`."""
     function: Any = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
     signature = inspect.signature(function)

@@ -1,13 +1,13 @@
-"""Every error and warning billframes raises, on one page.
+"""All errors and warnings of billframes.
 
 BillframesError
-├── ConfigError                     nothing, or nothing usable, says which API to call
+├── ConfigError                     an address, credential, setting or installation is missing or unusable
 ├── ParameterError(ValueError)      an argument is wrong; no request was sent
 │   └── CallError(TypeError)        an argument's name is unknown, or an argument is missing
 ├── UnknownNameError(AttributeError) a module, book or record has no such name
-├── MissingColumnError(KeyError)    an analysis needs a column the frame does not have
-├── DecodeError(ValueError)         the server's answer breaks the API's description
-├── PagingError                     a load could not be shown to be complete
+├── MissingColumnError(KeyError)    an analysis needs a column that the frame does not have
+├── DecodeError(ValueError)         the server's response does not fit the API's description
+├── PagingError                     a load could not be proved complete
 ├── LedesError(ValueError)          an e-bill would be rejected; no file was made
 ├── MirrorError                     the local copy could not be read or brought up to date
 └── ApiError                        the server refused or failed, or could not be reached
@@ -17,14 +17,14 @@ BillframesError
     ├── RefusedError                400, 409, 422
     ├── RateLimitedError            429, after retries
     ├── ServerError                 5xx, after retries
-    ├── TransportError              no usable answer
+    ├── TransportError              no usable response
     └── UncertainWriteError         a write whose outcome is unknown
 
 BillframesWarning(UserWarning)
-├── UnknownValueWarning             an enum value the API's description does not have
-├── DetailsMissingWarning           details came on no row, though their ids did
+├── UnknownValueWarning             an enum value is not in the API's description
+├── DetailsMissingWarning           requested details are missing on every row
 ├── RatesHiddenWarning              the credential may not see rates
-└── IncompleteDataWarning           an analysis counted rows it could not place
+└── IncompleteDataWarning           data are missing or doubtful, so figures may be incomplete or wrong
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from billframes._messages import in_ipython, plain, shortened
+from billframes._messages import clean_text, ipython_traceback, shorten
 from billframes._names import closest
 
 __all__ = [
@@ -67,7 +67,7 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        # Python asks for names with underscores by itself, also while this module is imported.
+        # Python itself looks up names with underscores, also while this module is imported.
         if name.startswith("_"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         raise unknown_name("billframes.errors", name, __all__)
@@ -77,38 +77,42 @@ def __dir__() -> list[str]:
     return __all__
 
 
-_Rebuilt = TypeVar("_Rebuilt", bound="BillframesError")
+_Error = TypeVar("_Error", bound="BillframesError")
+
+
+def _readable(words: tuple[object, ...]) -> list[object]:
+    return [clean_text(shorten(each)) if isinstance(each, str) else each for each in words]
 
 
 class BillframesError(Exception):
     """
-    Base of every error billframes raises on purpose.
+    Base class of all errors that billframes raises on purpose.
 
-    Its text has no control characters, whatever the server or the user wrote, and at most 4,000 characters.
+    The message has at most 4,000 characters and no control characters, whatever the server or the user wrote.
     """
 
     def __init__(self, *words: object) -> None:
         super().__init__(*_readable(words))
 
     def _render_traceback_(self) -> list[str]:
-        # IPython's name for it.
-        return in_ipython(self)
+        # IPython looks for a method of this name.
+        return ipython_traceback(self)
 
 
 class ConfigError(BillframesError):
-    """Nothing, or nothing usable, says which API to call and with what credential."""
+    """An address, credential, setting, file or optional package is missing or can't be used."""
 
 
 class ParameterError(BillframesError, ValueError):
-    """An argument is wrong. Raised before any request; names the argument and what is accepted."""
+    """An argument is wrong. The message names it and the accepted values; no request was sent."""
 
 
 class CallError(ParameterError, TypeError):
-    """A call has an argument of an unknown name, or lacks one. Names the nearest right one; no request was sent."""
+    """An argument's name is unknown, or an argument is missing. The message suggests a name; no request was sent."""
 
 
 class UnknownNameError(BillframesError, AttributeError):
-    """A module, client, book or record has no attribute of this name; names the nearest one."""
+    """A module, client, book or record has no attribute of this name. The message suggests the nearest name."""
 
 
 def unknown_name(owner: str, name: str, known: Iterable[str]) -> UnknownNameError:
@@ -121,25 +125,25 @@ def unknown_name(owner: str, name: str, known: Iterable[str]) -> UnknownNameErro
     UnknownNameError("billframes has no 'time_entires'. Did you mean 'time_entries'?")
     """
     error = UnknownNameError(f"{owner} has no {name!r}.{closest(name, known)}")
-    # A name without its object: Python fills in neither, so its traceback adds no second suggestion.
+    # If name is set, Python fills in no object, so the traceback has no second suggestion.
     error.name = name
     return error
 
 
 class MissingColumnError(BillframesError, KeyError):
-    """An analysis needs a column the frame does not have."""
+    """An analysis needs a column that the frame does not have."""
 
     def __str__(self) -> str:
-        # KeyError shows the repr of its argument, which would put the sentence in quotes.
+        # KeyError would show the sentence in quotes.
         return str(self.args[0]) if self.args else ""
 
 
 class DecodeError(BillframesError, ValueError):
-    """The server's answer breaks the API's description: names resource, record id and JSON path."""
+    """The server's response does not fit the API's description. The message names resource, record and JSON path."""
 
 
 class PagingError(BillframesError):
-    """A load could not be shown to be complete, so no rows are returned."""
+    """A load could not be proved complete, so no rows are returned."""
 
 
 class LedesError(BillframesError, ValueError):
@@ -149,9 +153,9 @@ class LedesError(BillframesError, ValueError):
     Parameters
     ----------
     message : str
-        What would be rejected, each reason once.
+        The reasons, each once.
     findings : DataFrame, optional
-        Every finding, as `ledes_check` gives them.
+        All findings, as `ledes_check` returns them.
     """
 
     def __init__(self, message: str, *, findings: Any = None) -> None:
@@ -159,12 +163,12 @@ class LedesError(BillframesError, ValueError):
         self.findings = findings
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Keyword-only arguments are lost by Exception's own pickling.
+        # Exception's own pickling loses keyword-only arguments.
         return _rebuild, (type(self), str(self), dict(self.__dict__))
 
 
 class MirrorError(BillframesError):
-    """The local mirror could not be read or brought up to date."""
+    """The local copy could not be read or brought up to date."""
 
 
 class ApiError(BillframesError):
@@ -174,15 +178,15 @@ class ApiError(BillframesError):
     Parameters
     ----------
     message : str
-        What happened, to which resource, and what to do next.
+        What happened to which resource, and what to do next.
     status : int, optional
         HTTP status; None if there was no response.
     method, path : str
         The request, without host and query.
     body : str
-        The answer's body as text, as the server sent it.
+        The body of the response as text.
     trace_id : str, optional
-        The server's own name for the request, where it sent one.
+        The server's id of the request, if it sent one.
     """
 
     def __init__(
@@ -203,15 +207,11 @@ class ApiError(BillframesError):
         self.trace_id = trace_id
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Keyword-only arguments are lost by Exception's own pickling.
+        # Exception's own pickling loses keyword-only arguments.
         return _rebuild, (type(self), str(self), dict(self.__dict__))
 
 
-def _readable(words: tuple[object, ...]) -> list[object]:
-    return [plain(shortened(each)) if isinstance(each, str) else each for each in words]
-
-
-def _rebuild(kind: type[_Rebuilt], message: str, state: dict[str, object]) -> _Rebuilt:
+def _rebuild(kind: type[_Error], message: str, state: dict[str, object]) -> _Error:
     error = kind(message)
     error.__dict__.update(state)
     return error
@@ -222,7 +222,7 @@ class AuthenticationError(ApiError):
 
 
 class AccessDeniedError(ApiError):
-    """403: the credential may not do this; some servers answer a wrong credential this way too."""
+    """403: the credential may not do this. Some servers also respond with 403 to a wrong credential."""
 
 
 class NotFoundError(ApiError):
@@ -230,31 +230,32 @@ class NotFoundError(ApiError):
 
 
 class RefusedError(ApiError):
-    """400, 409 or 422: the server refused the request; its own words come first in the message."""
+    """400, 409 or 422: the server refused the request. The message begins with the server's reason."""
 
 
 class RateLimitedError(ApiError):
-    """429: too many requests, and nothing was granted for several tries in a row."""
+    """429: too many requests, and several retries in a row were refused."""
 
 
 class ServerError(ApiError):
-    """5xx: the server failed, also after trying again."""
+    """5xx: the server failed, also after retries."""
 
 
 class TransportError(ApiError):
-    """No usable answer: connection, TLS, timeout, or a body that is not the API's."""
+    """No usable response: connection, TLS, timeout, or a body that is not the API's."""
 
 
 class UncertainWriteError(ApiError):
     """
-    A write was sent and no answer came: it may or may not have happened.
+    A write was sent, and no response was received: it may or may not have happened.
 
     Parameters
     ----------
     message : str
-        What is not known, and how to look.
+        What is unknown, and how to find it out.
     sent : mapping, optional
-        What was sent, by the API's names; None for a deletion. Not in the message: it can hold names and narratives.
+        The fields that were sent, by the API's names; None for a deletion. They are not in the message, because they
+        can contain names and narratives.
     **known
         As for `ApiError`.
     """
@@ -265,23 +266,23 @@ class UncertainWriteError(ApiError):
 
 
 class BillframesWarning(UserWarning):
-    """Base of every warning billframes gives; its text is kept readable as that of `BillframesError` is."""
+    """Base class of all warnings of billframes. Its text is shortened and cleaned as in `BillframesError`."""
 
     def __init__(self, *words: object) -> None:
         super().__init__(*_readable(words))
 
 
 class UnknownValueWarning(BillframesWarning):
-    """The data hold a value the API's description does not have; it is kept."""
+    """An enum has a value that is not in the API's description. The value is kept."""
 
 
 class DetailsMissingWarning(BillframesWarning):
-    """Details came on no row of a non-empty answer, although they were asked for, or their ids came."""
+    """Details that were requested, or whose ids are there, are missing on every row."""
 
 
 class RatesHiddenWarning(BillframesWarning):
-    """The credential may not see rates: `rate` and `amount` are missing, not zero."""
+    """The credential may not see rates: `rate` and `amount` are missing, not 0."""
 
 
 class IncompleteDataWarning(BillframesWarning):
-    """An analysis met rows it could count but not place; says which and why."""
+    """Data are missing or doubtful, so figures may be incomplete or wrong. The message says which data and why."""

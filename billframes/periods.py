@@ -1,10 +1,10 @@
-"""Periods as people write them: "2026-Q3" becomes 2026-07-01 to 2026-09-30.
+"""Read periods as people write them: "2026-Q3" becomes 2026-07-01 to 2026-09-30.
 
-A period has two ends, both inclusive, either of which may be open (None). Text is matched without regard to
-case. Nothing here reads the clock unless the period itself asks for it ("last month", "ytd").
+Both ends of a period are inclusive, and either may be open (None). Upper and lower case are the same. Only relative
+periods ("last month", "ytd") read the clock.
 
-A text that readers in different countries understand differently, such as "10/11/2026" or "10/26", is refused. The
-names of months are English on every machine.
+A text that has different meanings in different countries, such as "10/11/2026" or "10/26", is refused. The names of
+months are English on every machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["MONTHS", "DateLike", "Period", "local_day", "month_end", "parse_peri
 
 
 class PandasPeriod(Protocol):
-    """What is read of a `pandas.Period`: its first and its last instant."""
+    """The attributes of a `pandas.Period` that are read: its first and its last instant."""
 
     @property
     def start_time(self) -> dt.datetime: ...
@@ -31,7 +31,7 @@ class PandasPeriod(Protocol):
 
 
 DateLike = str | dt.date | PandasPeriod
-"""What a date argument takes: ISO text, a date, a datetime or a pandas Timestamp; as a period also a pandas Period."""
+"""Type of date arguments: ISO text, a date, a datetime or a pandas Timestamp; for a period also a pandas Period."""
 
 ACCEPTED = (
     "a date such as '2026-10-01', or a period such as '2026', '2026-Q3', '2026-10', 'October 2026', 'this month', "
@@ -39,7 +39,7 @@ ACCEPTED = (
 )
 # Months of a quarter.
 _QUARTER = 3
-# Not strftime's: the names are the same whatever the machine's locale.
+# strftime's names depend on the machine's locale.
 MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
@@ -56,7 +56,7 @@ _FORMS = tuple(
         rf"(?P<name>{_NAME})\.?,? (?P<year>\d{{4}})",
     )
 )
-# Texts that people read in two ways, and what to write instead.
+# Texts that people read in two ways, with the hint for the error.
 _AMBIGUOUS = (
     (
         re.compile(r"\d{1,2}([/.-])\d{1,2}\1(\d{2}|\d{4})"),
@@ -73,7 +73,7 @@ _AMBIGUOUS = (
 @dataclass(frozen=True, slots=True)
 class Period:
     """
-    A stretch of days, both ends inclusive; None is an open end.
+    First and last day of a period, both inclusive; None is an open end.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Period:
 
 def local_day(instant: dt.datetime, time_zone: str) -> dt.date:
     """
-    Return the calendar day of an instant in a time zone; one without a zone is already local.
+    Return the calendar day of an instant in a time zone. An instant without a zone counts as local.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def local_day(instant: dt.datetime, time_zone: str) -> dt.date:
 
 def month_end(day: dt.date) -> dt.date:
     """
-    Last day of the month that `day` is in.
+    Return the last day of the month of `day`.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def month_end(day: dt.date) -> dt.date:
 
 
 def months_between(start: dt.date, end: dt.date) -> Iterator[dt.date]:
-    """First days of the months from the one `start` is in to the one `end` is in, both included."""
+    """Yield the first day of each month from the month of `start` to the month of `end`."""
     month = start.replace(day=1)
     while month <= end:
         yield month
@@ -119,15 +119,15 @@ def months_between(start: dt.date, end: dt.date) -> Iterator[dt.date]:
 
 def period_before(period: Period, until: dt.date | None = None) -> Period:
     """
-    Return the period of the same length just before: of whole months as many whole months, else as many days.
+    Return the period of the same length before a period: whole months before whole months, else as many days.
 
     Parameters
     ----------
     period : Period
     until : date, optional
-        The last day with data, for a period that may not be over. The period then ends with it, and what it is compared
-        with is as long; an open end is this day. What begins in January and is longer than a quarter is compared with
-        the same days a year earlier, or as many years earlier as it has.
+        The last day with data, if the period may not be over. The period then ends on this day, and so does a period
+        with an open end. The returned period is as long. A period that begins in January and is longer than a quarter
+        is compared with the same days of the year before; if it has several years, with those of as many years before.
 
     Raises
     ------
@@ -170,12 +170,12 @@ def parse_period(text: str, *, today: dt.date | None = None) -> Period:
         "2026"; "2026-Q3" or "Q3 2026"; "2026-10", "10/2026", "October 2026" or "Oct 2026"; "this month", "last month",
         "this quarter", "last quarter", "this year", "last year" or "ytd" (from 1 January to today), in any case.
     today : date, optional
-        The day that "last month" and the like are counted from; the machine's local date by default.
+        The day from which "last month" and the like are counted; the machine's local date by default.
 
     Raises
     ------
     ParameterError
-        The text is none of these, or people could read it in two ways.
+        The text is not one of these, or people could read it in two ways.
 
     Examples
     --------
@@ -209,9 +209,9 @@ def resolve(
     end : str, date, datetime or Timestamp, optional
         Last day, inclusive. None is open.
     today : date, optional
-        The day relative periods are counted from; the machine's local date by default.
+        The day from which relative periods are counted; the machine's local date by default.
     names : tuple of str
-        What the arguments are called in error messages.
+        The arguments' names for error messages.
 
     Returns
     -------
@@ -220,7 +220,7 @@ def resolve(
     Raises
     ------
     ParameterError
-        An end is unreadable, `start` lies after `end`, or a period is given together with `end`.
+        An end can't be read, `start` is after `end`, or `start` is a whole period and `end` is given too.
 
     Examples
     --------
@@ -235,8 +235,8 @@ def resolve(
     if whole is not None:
         if end is not None:
             raise ParameterError(
-                f"{names[0]}={_shown(start)!r} is a whole period, so {names[1]}={_shown(end)!r} has no place beside "
-                "it; give two dates, or the period alone."
+                f"{names[0]}={_shown(start)!r} is a whole period, so {names[1]}={_shown(end)!r} can't be given too. "
+                "Give two dates, or the period alone."
             )
         return whole
     first = _read(start, names[0])
@@ -244,12 +244,12 @@ def resolve(
     if last is None and isinstance(end, str):
         raise ParameterError(f"{names[1]}={end!r} is not a date; it takes a date such as '2026-10-31'.")
     if first and last and first > last:
-        raise ParameterError(f"{names[0]}={first} lies after {names[1]}={last}; both ends are inclusive, so swap them.")
+        raise ParameterError(f"{names[0]}={first} is after {names[1]}={last}. Swap them; both ends are inclusive.")
     return Period(first, last)
 
 
 def _whole_period(value: DateLike | None, name: str, today: dt.date | None) -> Period | None:
-    """Return the period that `value` is; None for a date and for None."""
+    """Return the period if `value` is one; None for a date and for None."""
     if isinstance(value, str):
         if _iso_date(value.strip()) is not None:
             return None
@@ -313,22 +313,22 @@ def _calendar(text: str) -> Period | None:
 
 def _not_a_period(text: str, name: str) -> ParameterError:
     plain = " ".join(text.lower().split())
-    hint = next((said for pattern, said in _AMBIGUOUS if pattern.fullmatch(plain)), None)
+    hint = next((hint for pattern, hint in _AMBIGUOUS if pattern.fullmatch(plain)), None)
     return ParameterError(
         f"{name}={text!r} is not a date or period{f'. {hint}' if hint else f'; it takes {ACCEPTED}.'}"
     )
 
 
 def _relative(text: str, today: dt.date | None) -> Period | None:
-    # The machine's local date: "last month" means what the person at the keyboard means by it.
+    # The machine's local date, because "last month" is meant by the person at the keyboard.
     day = today or dt.date.today()  # noqa: DTZ011
     if text == "ytd":
         return Period(day.replace(month=1, day=1), day)
     which, _, unit = text.partition(" ")
-    build, months = {"month": (_month, 1), "quarter": (_quarter, 3), "year": (_year, 12)}.get(unit, (None, 0))
-    if build is None or which not in {"this", "last"}:
+    period_of, months = {"month": (_month, 1), "quarter": (_quarter, 3), "year": (_year, 12)}.get(unit, (None, 0))
+    if period_of is None or which not in {"this", "last"}:
         return None
-    return build(_shift_month(day, 0 if which == "this" else -months))
+    return period_of(_shift_month(day, 0 if which == "this" else -months))
 
 
 def _shift_month(day: dt.date, months: int) -> dt.date:
@@ -337,7 +337,7 @@ def _shift_month(day: dt.date, months: int) -> dt.date:
 
 
 def _same_day(day: dt.date, months: int) -> dt.date:
-    """Return the same day some months later, and for the last day of a month the last day."""
+    """Return the same day some months later; for the last day of a month, the last day of that month."""
     last = month_end(_shift_month(day, months))
     return last if day == month_end(day) else last.replace(day=min(day.day, last.day))
 

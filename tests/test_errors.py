@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 import billframes as bf
-from billframes._messages import LONGEST, plain
+from billframes._messages import LONGEST, clean_text
 from billframes.periods import parse_period
 from billframes.schema.resources import ALL_ZERO_ID
 
@@ -55,7 +55,7 @@ def test_a_servers_text_holds_no_commands_in_an_error_or_warning(kind):
 
 def test_letters_of_all_scripts_stay():
     words = "Söhne & Cie, 株式会社, שלום, Ελλάδα, 👩🏽‍⚖️, naïve\tno"
-    assert plain(words) == words
+    assert clean_text(words) == words
 
 
 def test_a_loader_can_be_pickled_with_its_client_and_without(client, sandbox, monkeypatch):

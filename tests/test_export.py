@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from billframes._export import file_name, neutral, to_csv, to_excel
+from billframes._export import file_name, neutralize, to_csv, to_excel
 from tests.frames import assert_frame_equal
 
 
@@ -98,7 +98,7 @@ def test_any_words_give_a_file_name_that_stays_in_its_folder(words):
 
 @given(st.text(max_size=5))
 def test_no_text_keeps_the_beginning_of_a_formula(text):
-    assert not str(neutral(text)).startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert not str(neutralize(text)).startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
 def test_in_excel_days_have_no_time_and_every_column_is_wide_enough():

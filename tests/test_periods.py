@@ -121,7 +121,7 @@ def test_a_period_of_pandas_is_its_days(period, start, end):
 
 
 def test_a_period_of_pandas_has_no_end_beside_it_and_is_no_end():
-    with pytest.raises(ParameterError, match="start='2026-10' is a whole period, so end='2026-12-31' has no place"):
+    with pytest.raises(ParameterError, match="start='2026-10' is a whole period, so end='2026-12-31' can't be"):
         resolve(pd.Period("2026-10"), "2026-12-31")
     with pytest.raises(ParameterError, match="end='2026-10' is not a date"):
         resolve("2026-01-01", pd.Period("2026-10"))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
-from billframes._names import joined
+from billframes._names import join_names
 from billframes.analysis.column_types import ENUMS, Frame, column_names
 from billframes.analysis.engine import full_join_by_id, join_by_id, sum_by
 from billframes.analysis.expressions import (
@@ -225,8 +225,8 @@ def warn_of_absent_items(**items: object) -> None:
     absent = [name for name, each in items.items() if each is None]
     if absent:
         warn(
-            f"No {joined(absent)} were passed, so the invoices are taken to have none, and what they bill for "
-            f"them counts as fees for time. Pass {joined([f'{each}=' for each in absent])}, empty if there are "
+            f"No {join_names(absent)} were passed, so the invoices are taken to have none, and what they bill for "
+            f"them counts as fees for time. Pass {join_names([f'{each}=' for each in absent])}, empty if there are "
             "none.",
             IncompleteDataWarning,
         )

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
-from billframes._names import joined
+from billframes._names import join_names
 from billframes.analysis.column_types import ITEMS, column_names
 from billframes.analysis.expressions import as_day
 from billframes.analysis.guards import called_by_another
@@ -260,7 +260,7 @@ def warn_of_removed_rows(analysis: str, natives: Mapping[str, Any], consequence:
     cut = [name for name, native in natives.items() if native is not None and has_removed_rows(native)]
     if cut:
         warn(
-            f"{analysis}: rows of {joined(cut)} were taken away after the load, so {consequence}. Pass all rows "
+            f"{analysis}: rows of {join_names(cut)} were taken away after the load, so {consequence}. Pass all rows "
             "and filter or group the result, or use bf.book.",
             IncompleteDataWarning,
         )
@@ -283,7 +283,7 @@ def _refuse_filters(analysis: str, name: str, info: LoadInfo, harmless: Mapping[
         and not (argument in harmless and (harmless[argument] is None or _within(value, harmless[argument])))
     ]
     if cutting:
-        named = joined([f"{argument}=" for argument in cutting])
+        named = join_names([f"{argument}=" for argument in cutting])
         _refuse(
             analysis,
             f"needs all {_words(name)}, but {name} was loaded with {named}",

@@ -20,7 +20,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from billframes._messages import warn
-from billframes._names import first_few, joined
+from billframes._names import first_few, join_names
 from billframes.analysis.checked_frames import Findings, checked_frames
 from billframes.analysis.column_types import (
     ENUMS,
@@ -316,7 +316,7 @@ def _examples(checks: _Checks, rows: Frame) -> str:
         return ""
     ends = to_dicts(rows.select(first=C(checks.id).min(), last=C(checks.id).max()))[0]
     ids = sorted({str(each) for each in ends.values() if each is not None})
-    return f" (for example {checks.id} {joined(ids)})" if ids else ""
+    return f" (for example {checks.id} {join_names(ids)})" if ids else ""
 
 
 def _meant(checks: _Checks, frame: Frame, column: str, found: Findings) -> Frame:

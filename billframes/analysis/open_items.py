@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
-from billframes._names import first_few, joined
+from billframes._names import first_few, join_names
 from billframes.analysis.allocation import PREBILL, unknown_state_reasons
 from billframes.analysis.column_types import ENUMS, ITEMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, to_dicts
@@ -223,7 +223,7 @@ def _warn_of_absent(frames: dict[str, Frame]) -> None:
     absent = [kind for kind in ITEMS if kind not in frames]
     if absent:
         warn(
-            f"No {joined(absent)} were passed, so there are taken to be none. Pass an empty frame to say so.",
+            f"No {join_names(absent)} were passed, so there are taken to be none. Pass an empty frame to say so.",
             IncompleteDataWarning,
         )
 

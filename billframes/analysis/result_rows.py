@@ -16,7 +16,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes._names import joined
+from billframes._names import join_names
 from billframes.analysis.engine import collect
 from billframes.analysis.expressions import quotient
 from billframes.analysis.frames import wrap_frame
@@ -104,7 +104,7 @@ def read_result(result: Any, needs: Sequence[str], analysis: str, shown: str = "
     labels = [" · ".join(row) for row in zip(*texts, strict=True)] if keys else ["All"] * len(frame)
     of = str(getattr(result, "attrs", {}).get(MEASURE, ""))
     return ResultRows(
-        frame, keys, _told_apart(labels), joined(list(map(title_of_key, keys))) if keys else "", over_time, of
+        frame, keys, _told_apart(labels), join_names(list(map(title_of_key, keys))) if keys else "", over_time, of
     )
 
 

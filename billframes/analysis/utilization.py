@@ -14,7 +14,7 @@ import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
-from billframes._names import joined
+from billframes._names import join_names
 from billframes.analysis.arguments import check_choice, read_bounded_period, read_date
 from billframes.analysis.capacity import warn_of_missing_holidays
 from billframes.analysis.client_hours import Options, client_hours
@@ -159,7 +159,7 @@ def _check_load(time_entries: Any, users: Any, grouping: Grouping, period: Perio
     divided = grouping.capacity_known
     filters = getattr(load_info(users), "arguments", {}) if divided else {}
     if filters:
-        named = joined([f"{name}=" for name in filters])
+        named = join_names([f"{name}=" for name in filters])
         warn(
             f"utilization: users was loaded with {named}, so other timekeepers without hours are not in capacity_hours "
             f"and ratios of several people can be too high. Load users without {named}.",

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from billframes._export import excel_text, is_cut, neutral
+from billframes._export import excel_text, is_cut, neutralize
 from billframes.bulk.columns import EditColumn, raw_value
 from billframes.schema.custom_fields import read_values
 from billframes.schema.decode import parse_instant, parse_time, same_id
@@ -224,7 +224,7 @@ def cells_equal(column: EditColumn, before: Any, after: Any) -> bool:
         one, other = _with_plain_newlines(before), _with_plain_newlines(after)
         if is_cut(other):
             one = _with_plain_newlines(str(excel_text(before)))
-        return one == other or neutral(one) == other or neutral(other) == one
+        return one == other or neutralize(one) == other or neutralize(other) == one
     return bool(before == after)
 
 

@@ -22,7 +22,7 @@ from typing import Any, Self
 import pandas as pd
 from msgspec import UNSET
 
-from billframes._names import joined
+from billframes._names import join_names
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.records import Record
 from billframes.loading.request_bodies import body_of, custom_updates
@@ -129,7 +129,7 @@ class Change:
         if wrong:
             self.mark(
                 "invalid",
-                f"not sent, because {joined(wrong)} of this row {'is' if len(wrong) == 1 else 'are'} invalid",
+                f"not sent, because {join_names(wrong)} of this row {'is' if len(wrong) == 1 else 'are'} invalid",
             )
 
 

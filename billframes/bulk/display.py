@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 import pandas as pd
 
-from billframes._messages import plain
+from billframes._messages import clean_text
 from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import NOT_SENT, Cell, Change, Changes
 from billframes.schema.resources import Resource
@@ -92,7 +92,7 @@ def as_text(resource: Resource, changes: Changes, notes: Sequence[str], first_ro
             lines += ["", title, *(_line(*row, first_row) for row in rows[:_MOST_ROWS_IN_TEXT])]
             if len(rows) > _MOST_ROWS_IN_TEXT:
                 lines.append("  … the rest is in plan.frame")
-    return plain("\n".join(lines))
+    return clean_text("\n".join(lines))
 
 
 def _line(change: Change, cell: Cell, first_row: int) -> str:
@@ -150,7 +150,7 @@ def _row(change: Change, cell: Cell, number: int) -> str:
 
 def _escaped(words: object) -> str:
     """Escape a text, and keep Jupyter from reading dollar signs as a formula."""
-    return f'<span class="mathjax_ignore tex2jax_ignore">{html.escape(plain(str(words)))}</span>'
+    return f'<span class="mathjax_ignore tex2jax_ignore">{html.escape(clean_text(str(words)))}</span>'
 
 
 def outcome_counts(outcomes: pd.DataFrame) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._export import neutral
+from billframes._export import neutralize
 from billframes._names import snake_case
 from billframes.bulk.columns import columns_of
 from billframes.bulk.edited_frame import Percentage
@@ -194,7 +194,7 @@ def _unescaped(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
-    return text[1:] if text.startswith("'") and neutral(text[1:]) == text else text
+    return text[1:] if text.startswith("'") and neutralize(text[1:]) == text else text
 
 
 def _check_merged(xml: bytes, sheet: _Sheet) -> None:

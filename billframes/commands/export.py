@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from billframes._export import check_out, to_csv, to_excel, write
+from billframes._export import check_output, to_csv, to_excel, write
 from billframes._messages import say
 from billframes._names import closest, snake_case
 from billframes.commands import add_connection, connected
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     make = WRITERS.get(out.suffix.lower())
     if make is None:
         raise ParameterError(f"--out {out.name} ends with none of {', '.join(WRITERS)}.")
-    check_out(out)
+    check_output(out)
     with connected(args) as client:
         load = getattr(client, resource)
         frame = load(args.period) if args.period is not None else load()

@@ -22,7 +22,7 @@ from billframes.periods import Period
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EXAMPLES", "add_arguments", "as_now_spelled", "run"]
+__all__ = ["EXAMPLES", "add_arguments", "replace_old_options", "run"]
 
 EXAMPLES = (
     "billframes ledes --check 2026-10",
@@ -54,13 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_connection(parser, mirror=False)
 
 
-def as_now_spelled(argv: Sequence[str]) -> list[str]:
+def replace_old_options(argv: Sequence[str]) -> list[str]:
     """
     Read a `--profile` that is a file as `--ledes-profile`; other ones are the profile to connect with.
 
     Examples
     --------
-    >>> as_now_spelled(["ledes", "11561", "--profile", "granite.toml", "--profile", "trial"])
+    >>> replace_old_options(["ledes", "11561", "--profile", "granite.toml", "--profile", "trial"])
     ['ledes', '11561', '--ledes-profile=granite.toml', '--profile', 'trial']
     """
     words: list[str] = []

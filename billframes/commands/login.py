@@ -20,7 +20,7 @@ from billframes._messages import say
 from billframes.client import Client
 from billframes.config.credentials import KEYRING_SERVICE, check_address
 from billframes.config.profiles import config_file, read_config, write_privately
-from billframes.config.secret import Secret, hidden
+from billframes.config.secret import Secret, hide
 from billframes.errors import ConfigError
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     # What can be wrong with the address is said before anyone looks for the token.
     base_url = _address(args)
     text = _with_profile(config_file(), args.profile, base_url)
-    token = hidden(_typed(getpass.getpass, "Token (not shown): "))
+    token = hide(_typed(getpass.getpass, "Token (not shown): "))
     if token is None:
         raise ConfigError("No token was given, so nothing was saved.")
     with Client(base_url, token) as client:
@@ -92,7 +92,7 @@ def _keep_token(keyring: Any, name: str, token: Secret) -> tuple[Secret | None, 
     """Save the token in the keyring. Return the previous token, and a message if the keyring refused."""
     before = None
     try:
-        before = hidden(keyring.get_password(KEYRING_SERVICE, name))
+        before = hide(keyring.get_password(KEYRING_SERVICE, name))
         keyring.set_password(KEYRING_SERVICE, name, token.reveal())
         # Some keyrings accept a token but don't store it.
         kept = keyring.get_password(KEYRING_SERVICE, name) == token.reveal()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from billframes._export import write
 from billframes._messages import say
-from billframes._names import joined
+from billframes._names import join_names
 from billframes.book import Book
 from billframes.commands import add_connection, connected
 from billframes.config.firm import FirmSettings
@@ -94,7 +94,7 @@ def _check(args: argparse.Namespace, out: Path) -> None:
         raise ParameterError(f"--out {out} can't be made: there is no folder {out.parent}.")
     there = [name for name in (PAGE, WORKBOOK) if (out / name).exists()]
     if there and not args.overwrite:
-        raise ParameterError(f"--out {out} already has {joined(there)}; choose another folder, or say --overwrite.")
+        raise ParameterError(f"--out {out} already has {join_names(there)}; choose another folder, or say --overwrite.")
     try:
         import jinja2  # noqa: F401
         import xlsxwriter  # noqa: F401

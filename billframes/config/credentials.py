@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from billframes._messages import warn
 from billframes.config.profiles import config_file, read_profile
-from billframes.config.secret import Secret, check_token, hidden
+from billframes.config.secret import Secret, check_token, hide
 from billframes.errors import BillframesWarning, ConfigError
 
 __all__ = ["FoundApi", "check_address", "find_api", "is_loopback"]
@@ -82,7 +82,7 @@ def find_api(
         No source has an address, the profile does not exist, the address can't be used, or the only credential
         belongs to another address.
     """
-    token = hidden(token)
+    token = hide(token)
     # The default profile's credential is only for its own address.
     elsewhere = bool(base_url or os.environ.get("BILLFRAMES_BASE_URL"))
     name, chosen = read_profile(profile, known_options, default=not elsewhere)
@@ -96,7 +96,7 @@ def find_api(
     )
     tokens = (
         _Token("argument", token, may_go=True),
-        _Token("BILLFRAMES_TOKEN", hidden(os.environ.get("BILLFRAMES_TOKEN")), may_go=is_of_environment),
+        _Token("BILLFRAMES_TOKEN", hide(os.environ.get("BILLFRAMES_TOKEN")), may_go=is_of_environment),
         _Token(f"profile {name!r}", chosen.get("token"), may_go=is_of_profile),
     )
     secret, token_source = _first(*((each.source, each.text) for each in tokens if each.may_go))
@@ -190,7 +190,7 @@ def _from_keyring(account: str) -> Secret | None:
     except ImportError:
         return None
     try:
-        return hidden(keyring.get_password(KEYRING_SERVICE, account))
+        return hide(keyring.get_password(KEYRING_SERVICE, account))
     except keyring.errors.NoKeyringError:
         return None
     except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which may raise anything

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from billframes._messages import warn
 from billframes._names import with_article
-from billframes._suggestions import suggesting_fields
+from billframes._suggestions import suggest_fields
 from billframes.config import read_keys
 from billframes.config.firm_values import READERS, WEEKDAYS, Target
 from billframes.errors import ConfigError, IncompleteDataWarning, ParameterError
@@ -32,7 +32,7 @@ _BY_USER = (
 )
 
 
-@suggesting_fields
+@suggest_fields
 @dataclass(frozen=True, kw_only=True)
 class FirmSettings:
     """
@@ -117,7 +117,7 @@ class FirmSettings:
         """Refuse people who left before they came; warn of a part of the time in the place of hours a day."""
         for user, end in self.user_end.items():
             if user in self.user_start and self.user_start[user] > end:  # type: ignore[operator]
-                raise ParameterError(f"user_start[{user!r}]={self.user_start[user]} lies after their user_end ({end}).")
+                raise ParameterError(f"user_start[{user!r}]={self.user_start[user]} is after their user_end ({end}).")
         parts = {user: hours for user, hours in self.user_hours.items() if 0 < hours < 1}
         # Settings that an analysis made of these were warned of.
         if parts and type(self) is FirmSettings:

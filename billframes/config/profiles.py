@@ -28,10 +28,10 @@ import platformdirs
 
 from billframes._messages import warn
 from billframes._names import closest
-from billframes.config.secret import hidden, hidden_headers
+from billframes.config.secret import hide, hide_headers
 from billframes.errors import BillframesWarning, ConfigError
 
-__all__ = ["LIMITS", "Limits", "config_file", "keep_select_names", "read_config", "read_profile", "write_privately"]
+__all__ = ["LIMITS", "Limits", "config_file", "read_config", "read_profile", "save_select_names", "write_privately"]
 
 
 @dataclass(slots=True)
@@ -158,9 +158,9 @@ def read_config(path: Path) -> dict[str, Any]:
 def _hide_secrets(profiles: Mapping[str, Any], path: Path) -> None:
     for profile in profiles.values():
         if "token" in profile:
-            profile["token"] = hidden(profile["token"])
+            profile["token"] = hide(profile["token"])
         if "headers" in profile:
-            profile["headers"] = hidden_headers(profile["headers"])
+            profile["headers"] = hide_headers(profile["headers"])
     if any({"token", "headers"} & set(profile) for profile in profiles.values()):
         _warn_where_others_can_read(path)
 
@@ -174,7 +174,7 @@ def _warn_where_others_can_read(path: Path) -> None:
         )
 
 
-def keep_select_names(path: Path, profile: str | None, names: Mapping[str, Sequence[str]]) -> None:
+def save_select_names(path: Path, profile: str | None, names: Mapping[str, Sequence[str]]) -> None:
     """
     Add the `select` names of a server to its profile. Nothing is written if there are none, or the profile has them.
 

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from billframes.errors import ConfigError
 
-__all__ = ["Secret", "check_headers", "check_token", "hidden", "hidden_headers"]
+__all__ = ["Secret", "check_headers", "check_token", "hide", "hide_headers"]
 
 # What is shorter is found in any text by chance, and masking it would only garble what a server says.
 LEAST_MASKED = 4
@@ -58,7 +58,7 @@ class Secret:
         raise TypeError("A credential is not pickled; connect again where the object is used.")
 
 
-def hidden(token: object) -> Secret | None:
+def hide(token: object) -> Secret | None:
     """
     Return a token out of sight, None if it is blank.
 
@@ -70,7 +70,7 @@ def hidden(token: object) -> Secret | None:
     return secret if secret.reveal() else None
 
 
-def hidden_headers(headers: object) -> dict[str, Secret] | None:
+def hide_headers(headers: object) -> dict[str, Secret] | None:
     """Return headers with their values out of sight. Nothing fails here: see `check_headers`."""
     if headers is None:
         return None

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, Struct
 
-from billframes._names import closest, joined, snake_case
+from billframes._names import closest, join_names, snake_case
 from billframes.errors import ParameterError
 from billframes.loading.ids import identifier
 from billframes.loading.record import Record
@@ -152,7 +152,7 @@ def mergeable(request: type[WriteBody], values: Mapping[str, Any]) -> dict[str, 
     given = [name for name, value in values.items() if isinstance(value, Merge)]
     for name in given:
         if name not in nested:
-            taking = f"; {joined(nested)} can take it" if nested else ""
+            taking = f"; {join_names(nested)} can take it" if nested else ""
             raise ParameterError(f"{name} can't be given as bf.merge(…){taking}. Give the new value itself.")
     return {name: wire[name] for name in given}
 

@@ -15,8 +15,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from billframes._format import MISSING, format_number
-from billframes._names import joined
-from billframes._suggestions import suggesting
+from billframes._names import join_names
+from billframes._suggestions import suggest_arguments
 from billframes.analysis.metrics import BUCKET
 from billframes.analysis.result_rows import ResultRows, present_columns, read_result, total_of
 from billframes.analysis.spec import ChartSpec, analyses, measure
@@ -103,7 +103,7 @@ class Chart(ChartSpec):
             analysis=self.analysis,
             shows=self.shows,
             more=textwrap.indent(textwrap.fill(self.more, 112), "    "),
-            needs=joined([*buckets, *names]),
+            needs=join_names([*buckets, *names]),
             example=pprint.pformat(self.example, width=76, sort_dicts=False).replace("\n", "\n    ...            "),
             words=self.gives[0],
             title=self.gives[1],
@@ -118,7 +118,7 @@ class Chart(ChartSpec):
 
         plot.__name__ = plot.__qualname__ = self.analysis
         plot.__module__, plot.__doc__ = "billframes.plots", self.doc
-        return suggesting(cast("FunctionType", plot), plot.__module__)
+        return suggest_arguments(cast("FunctionType", plot), plot.__module__)
 
     def draw(self, result: Any, ax: Axes | None, currency: str = "") -> Axes:
         """Draw a result."""

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import blended_transform_factory
 
-from billframes._format import MINUS, MISSING, format_number, rounded
+from billframes._format import MINUS, MISSING, format_number, format_rounded
 
 __all__ = [
     "DARK",
@@ -176,7 +176,7 @@ def percent(value: float, *, exact: bool = False) -> str:
 
 def _digits(value: float, places: int, exact: bool) -> str:
     """Write a number with at most so many places after the point; all that it has if it is exact."""
-    text = rounded(value, f"{{:,.{_places(value, places) if exact else places}f}}")
+    text = format_rounded(value, f"{{:,.{_places(value, places) if exact else places}f}}")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from billframes import errors
-from billframes._export import check_out, write
+from billframes._export import check_output, write
 from billframes.errors import BillframesError, ConfigError
 from billframes.report.kernel import (
     NO_PRIVATE_SOCKETS,
@@ -111,7 +111,7 @@ def build_each(
     if parameters.get("narratives"):
         check_private_kernels()
     for out in outs.values():
-        check_out(out)
+        check_output(out)
     announce = step or (lambda _text: None)
     announce("Starting a kernel")
     notebook = _run({**parameters, "only": next(iter(outs))}, list(outs)[1:], environment or {}, announce)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from billframes._export import check_out, make_folder, write
+from billframes._export import check_output, make_folder, write
 from billframes._format import long_date
 from billframes._messages import say
 from billframes._session import MIRROR_VARIABLE, book, mirror
@@ -130,7 +130,7 @@ def _check_options(args: argparse.Namespace, out: Path | None) -> None:
         if out and out.exists() and not out.is_dir():
             raise ParameterError(f"--out {out} is a file; with --all-responsible, give the folder to write to.")
     elif out:
-        check_out(out)
+        check_output(out)
 
 
 def _outs(args: argparse.Namespace, first: dt.date, out: Path | None, environment: Environment) -> dict[str, Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from billframes._names import names_apart
+from billframes._names import distinct_names
 
 __all__ = ["DistinctNames"]
 
@@ -62,7 +62,7 @@ class DistinctNames:
         known = known.dropna(subset=["id", "name"]).drop_duplicates("id")
         known = known[known["name"].duplicated(keep=False)]
         references = [None if pd.isna(each) else str(each) for each in known["reference"]]
-        names = names_apart(known["name"].tolist(), known["id"].tolist(), references)
+        names = distinct_names(known["name"].tolist(), known["id"].tolist(), references)
         return dict(zip(known["id"], names, strict=True))
 
 

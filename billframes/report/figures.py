@@ -13,7 +13,7 @@ from typing import Literal
 
 import pandas as pd
 
-from billframes._format import MISSING, change, format_number, long_date, month_name
+from billframes._format import MISSING, format_change, format_number, long_date, month_name
 from billframes.analysis.capacity import prorated_targets
 from billframes.analysis.checked_frames import collect_warnings
 from billframes.analysis.metrics import Measure, ratio_measure, sum_measure
@@ -94,7 +94,7 @@ class Headline:
         return Cell(format_number(value, self.unit), self.measure is not None and is_outside(value, self.measure))
 
     def _change(self, now: float, then: float) -> Cell:
-        return Cell("" if self.mark else change(now, then, self.unit))
+        return Cell("" if self.mark else format_change(now, then, self.unit))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._format import format_number, month_name, rounded
+from billframes._format import format_number, format_rounded, month_name
 from billframes.analysis.checked_frames import share_checks
 from billframes.report import report_tables
 from billframes.report.month import Month
@@ -214,7 +214,7 @@ def _money(month: Month, value: float) -> str:
 
 
 def _points(value: float) -> str:
-    return f"{rounded(value * 100, '{:,.1f}')} points"
+    return f"{format_rounded(value * 100, '{:,.1f}')} points"
 
 
 def _signed(value: float, unit: str = "money") -> str:

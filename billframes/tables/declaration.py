@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from billframes._format import short_date
-from billframes._suggestions import suggesting_method
+from billframes._suggestions import suggest_method_arguments
 from billframes.analysis.metrics import BUCKET, PERIOD, PRICED, Measure, title_of_key
 from billframes.analysis.result_rows import ResultRows, present_columns, read_result, total_of
 from billframes.analysis.spec import BUCKETS, PERIODS, TableSpec, analyses, measure
@@ -144,7 +144,7 @@ class TableOf(TableSpec):
 
 # Type checkers keep the signature.
 if not TYPE_CHECKING:
-    TableOf.__call__ = suggesting_method(TableOf.__call__)
+    TableOf.__call__ = suggest_method_arguments(TableOf.__call__)
 
 
 def _cells(rows: ResultRows, keys: list[str], shown: list[Measure], below: dict[str, Any] | None) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from billframes._messages import plain
+from billframes._messages import clean_text
 from billframes.transport.request import RawResponse
 
 __all__ = ["reason_of", "trace_id_of"]
@@ -145,7 +145,7 @@ def _key(name: Any) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    return " ".join(plain(text[: 20 * LONGEST_REASON]).split())
+    return " ".join(clean_text(text[: 20 * LONGEST_REASON]).split())
 
 
 def _shortened(text: str, most: int) -> str:

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from billframes._export import file_name, to_csv, to_excel
-from billframes._format import MISSING, change, enum_label, format_number, short_date
+from billframes._format import MISSING, enum_label, format_change, format_number, short_date
 from billframes.analysis.column_types import ENUMS
 from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import PRICED, Measure, title_of_key
@@ -139,7 +139,7 @@ def _compared(column: Measure, row: dict[str, float], before: dict[str, float]) 
     now, then = row.get(column.name, math.nan), before.get(column.name, math.nan)
     if pd.isna(now) or pd.isna(then):
         return ""
-    changed = change(now, then, column.unit)
+    changed = format_change(now, then, column.unit)
     told = f"before {format_number(then, column.unit)}"
     return f'<dd class="bf-then">{changed}, {told}</dd>' if changed != MISSING else f'<dd class="bf-then">{told}</dd>'
 

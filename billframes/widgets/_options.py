@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from billframes._format import enum_label
-from billframes._names import names_apart
+from billframes._names import distinct_names
 from billframes.analysis.keys import UNASSIGNED
 from billframes.widgets._fields import FilterField
 from billframes.widgets._state import Value, Values
@@ -137,7 +137,7 @@ def _labels(frame: pd.DataFrame, field: FilterField, codes: Codes, values: Seque
     if len(set(shown)) == len(shown):
         return shown
     references = _first_of(frame[field.reference], codes, len(values)) if field.reference else [None] * len(values)
-    return names_apart(shown, values, references)
+    return distinct_names(shown, values, references)
 
 
 def _first_of(column: pd.Series[Any], codes: Codes, size: int) -> list[str | None]:

@@ -333,7 +333,7 @@ def test_absent_expenses_and_matters_are_warned_about(pandas_firm):
         ({"basis": "work"}, "basis='work' is not known.*'work_date'"),
         ({"matter_types": ["hurly"]}, "Did you mean 'hourly'"),
         ({"matter_types": []}, "matter_types"),
-        ({"start": "2026-10-02", "end": "2026-10-01"}, "lies after"),
+        ({"start": "2026-10-02", "end": "2026-10-01"}, "is after"),
     ],
 )
 def test_bad_arguments(pandas_firm, options, message):

@@ -79,7 +79,7 @@ def test_users_may_be_named_by_address():
         ({"user_hours": {"u1": -1}}, r"user_hours\['u1'\]=-1 is negative"),
         ({"user_hours": [8]}, "user_hours=.* is not a mapping"),
         ({"user_start": {"u1": None}}, r"user_start\['u1'\]"),
-        ({"user_start": {"u1": "2026-10-02"}, "user_end": {"u1": "2026-10-01"}}, "lies after their user_end"),
+        ({"user_start": {"u1": "2026-10-02"}, "user_end": {"u1": "2026-10-01"}}, "is after their user_end"),
         ({"leave": {"u1": [("2026-01-02", "2026-01-01")]}}, r"leave\['u1'\].*ends before it begins"),
         ({"leave": {"u1": [("2026-01-02",)]}}, r"leave\['u1'\]"),
         ({"targets": {"u1": {"hours": 1600}}}, r"targets\['u1'\].*is not a target"),

@@ -233,11 +233,11 @@ def test_a_server_without_metadata_has_no_other_names(fake, connect):
 
 
 def test_profile_names_are_plain_toml(tmp_path):
-    from billframes.config.profiles import keep_select_names
+    from billframes.config.profiles import save_select_names
 
     path = tmp_path / "config.toml"
     path.write_text("profiles = { firm = { base_url = 'https://billing.test' } }\n", encoding="utf-8")
     with pytest.raises(bf.ConfigError, match="by hand") as raised:
-        keep_select_names(path, "firm", {"matters": ("client",)})
+        save_select_names(path, "firm", {"matters": ("client",)})
     assert f"[profiles.{json.dumps('firm')}.select_names]" in str(raised.value)
     assert "select_names" not in path.read_text(encoding="utf-8")

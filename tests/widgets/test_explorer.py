@@ -13,7 +13,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 import billframes as bf
-from billframes._format import change, format_number
+from billframes._format import format_change, format_number
 from billframes.analysis import guards
 from billframes.analysis.explain import meaning
 from billframes.analysis.metrics import Measure
@@ -183,7 +183,7 @@ def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
     then = book_filters.book.utilization(None, start="2026-08-01", end="2026-08-31")["client_hours"].iloc[0]
     now = book_filters.book.utilization(None, start="2026-09-01", end="2026-09-30")["client_hours"].iloc[0]
     line = BeautifulSoup(tab._tiles.value, "html.parser").select_one(".bf-then").get_text()
-    assert line == f"{change(now, then, 'hours')}, before {then:,.1f}"
+    assert line == f"{format_change(now, then, 'hours')}, before {then:,.1f}"
     assert "Compared with 1 August 2026 to 31 August 2026." in words_of(tab._about)
     # The first month of the data has none before it, and an open period neither.
     assert filtered(date="2024-01").before is None

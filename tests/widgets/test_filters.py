@@ -134,7 +134,7 @@ def test_a_state_is_saved_as_json_and_read_again(filters):
         ({"clint_id": ["c1"]}, "Did you mean 'client_id'"),
         ({"client_id": "c1"}, "takes a list"),
         ({"client_id": [1.5]}, "holds 1.5"),
-        ({"date": {"from": "2026-10-02", "to": "2026-10-01"}}, "lies after"),
+        ({"date": {"from": "2026-10-02", "to": "2026-10-01"}}, "is after"),
         ({"date": "someday"}, "not a date or period"),
         ({"matter_cf_budget": {"from": 2, "to": 1}}, "is above"),
         ({"matter_cf_budget": {"from": "1"}}, "not a number"),
