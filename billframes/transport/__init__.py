@@ -1,1 +1,1 @@
-"""HTTP: connections, retries, pacing, errors, and recovery of uncertain writes."""
+"""Send HTTP requests: connections, retries, pacing, errors, and recovery of uncertain writes."""

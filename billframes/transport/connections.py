@@ -1,14 +1,15 @@
 """Certificates, deadlines and cancellation for httpx's connections.
 
-httpx limits how long a server may be silent, not how long a request may take, and has no way to end a request from
-another thread: closing its client closes the socket's file, which does not wake a thread that is reading from it. So
-its connections come from a network backend (httpcore's extension point) that
+httpx limits how long a server may be silent, not how long a request may take. It has no way to end a request from
+another thread either: closing its client closes the socket's file, which does not wake a thread that is reading from
+the socket. So its connections are opened by a network backend (httpcore's extension point) that
 
-- lets no connect, TLS handshake, read or write wait beyond the deadline of its request, so that a server which sends a
-  byte at a time can't hold a request for ever;
-- knows which socket each request is waiting for, so that cancelling a load shuts it down and its thread wakes at once.
+- lets no connect, TLS handshake, read or write wait beyond the deadline of its request, so that a server that sends one
+  byte at a time can't delay a request without end;
+- records which socket each request is waiting for. Cancelling a load shuts the sockets down, which wakes its threads.
 
-Name resolution and connecting can't be interrupted: a cancelled thread notices when they end, and nothing waits for it.
+Name resolution and connecting can't be interrupted. A cancelled thread notices the cancellation when they end; no other
+thread waits for it.
 """
 
 from __future__ import annotations
@@ -47,32 +48,32 @@ POLL_SECONDS = 0.5
 
 
 class CancelledError(Exception):
-    """The load this request belongs to was cancelled."""
+    """The load that sent this request was cancelled."""
 
 
 class DeadlineError(Exception):
-    """The request took longer than it may."""
+    """The request took too long."""
 
 
 class CancelScope:
     """
     Cancels the requests of one load together.
 
-    Leaving its `with` block cancels what is still under way; other loads of the same client go on.
+    Leaving its `with` block cancels the requests still under way. Other loads of the same client continue.
 
     Parameters
     ----------
     seconds : float
         After this time no request is retried.
     parent : CancelScope, optional
-        Cancelling it cancels this scope too.
+        Cancelling the parent cancels this scope, too.
     """
 
     def __init__(self, seconds: float, parent: CancelScope | None = None) -> None:
         self._ends = time.monotonic() + seconds
         self._parent = parent
         self._cancelled = False
-        # Reentrant: the garbage collector may close a client, and so cancel, in a thread that holds this lock.
+        # Reentrant, because the garbage collector may close a client in a thread that holds this lock.
         self._lock: threading.RLock = parent._lock if parent else threading.RLock()
         # The sockets that requests are waiting for, of this scope, its parent and the parent's other scopes.
         self._waiting: dict[socket.socket, CancelScope] = parent._waiting if parent else {}
@@ -85,7 +86,7 @@ class CancelScope:
 
     @property
     def expired(self) -> bool:
-        """Whether no request should be retried."""
+        """Whether no request should be retried any more."""
         return self._cancelled or time.monotonic() >= self._ends
 
     def cancel(self) -> None:
@@ -105,16 +106,16 @@ class CancelScope:
         if self._cancelled:
             raise CancelledError
 
-    def add(self, waited_for: socket.socket) -> None:
-        """Let `cancel` shut a socket down, until it is removed."""
+    def add(self, waiting_socket: socket.socket) -> None:
+        """Let `cancel` shut this socket down, until it is removed."""
         with self._lock:
             self.check()
-            self._waiting[waited_for] = self
+            self._waiting[waiting_socket] = self
 
-    def remove(self, waited_for: socket.socket) -> None:
-        """Leave a socket alone from now on."""
+    def remove(self, waiting_socket: socket.socket) -> None:
+        """Don't let `cancel` shut this socket down any more."""
         with self._lock:
-            self._waiting.pop(waited_for, None)
+            self._waiting.pop(waiting_socket, None)
 
 
 class _Exchange:
@@ -128,20 +129,20 @@ class _Exchange:
     def overdue(self) -> bool:
         return time.monotonic() >= self._ends
 
-    def wait(self, waited_for: socket.socket, step: Callable[[float], T], timeout: float | None) -> T:
-        """Take a step that waits for a socket, within the deadline and until the scope is cancelled."""
-        self.scope.add(waited_for)
+    def wait(self, waiting_socket: socket.socket, step: Callable[[float], T], timeout: float | None) -> T:
+        """Run a step that waits for a socket; it ends at the deadline, or when the scope is cancelled."""
+        self.scope.add(waiting_socket)
         try:
-            return step(self.left(timeout))
+            return step(self.seconds_left(timeout))
         finally:
-            self.scope.remove(waited_for)
+            self.scope.remove(waiting_socket)
 
-    def left(self, timeout: float | None) -> float:
+    def seconds_left(self, timeout: float | None) -> float:
         """Return the seconds that a step may wait: `timeout`, or less if the deadline is nearer."""
-        left = self._ends - time.monotonic()
-        if left <= 0:
+        seconds_left = self._ends - time.monotonic()
+        if seconds_left <= 0:
             raise DeadlineError
-        return left if timeout is None else min(timeout, left)
+        return seconds_left if timeout is None else min(timeout, seconds_left)
 
 
 _current: ContextVar[_Exchange] = ContextVar("billframes_exchange")
@@ -150,7 +151,7 @@ _current: ContextVar[_Exchange] = ContextVar("billframes_exchange")
 @contextmanager
 def deadline(scope: CancelScope, seconds: float) -> Iterator[None]:
     """
-    Bound the request that is sent and answered in this block.
+    Limit the time of the request that is sent in this block.
 
     Raises
     ------
@@ -165,13 +166,13 @@ def deadline(scope: CancelScope, seconds: float) -> Iterator[None]:
         yield
     except Exception as error:
         scope.check()
-        # A connection that was not made in time is reported as such: nothing was sent.
+        # A failure to connect in time is reported as such, because then nothing was sent.
         if exchange.overdue and not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
             raise DeadlineError from error
         raise
     finally:
         _current.reset(token)
-    # A body without a length ends with its connection: after a cancellation it would look whole.
+    # A body without a length ends with its connection, so after a cancellation it would look complete.
     scope.check()
     if exchange.overdue:
         raise DeadlineError
@@ -179,9 +180,10 @@ def deadline(scope: CancelScope, seconds: float) -> Iterator[None]:
 
 class ClientPool:
     """
-    httpx clients with one connection each, as many as there are requests under way.
+    A pool of httpx clients, each with one connection; it has as many as there are requests under way.
 
-    One client with a pool of eight made 11 % fewer requests a second: each request checks all idle connections.
+    A single client with eight connections sends 11 % fewer requests per second, because each request checks all idle
+    connections.
 
     Parameters
     ----------
@@ -195,7 +197,7 @@ class ClientPool:
         self._closed = False
 
     @contextmanager
-    def one(self) -> Iterator[httpx.Client]:
+    def lend(self) -> Iterator[httpx.Client]:
         """Lend a client to a request during this block."""
         try:
             client = self._idle.pop()
@@ -204,29 +206,29 @@ class ClientPool:
         try:
             yield client
         except Exception:
-            self._take_back(client)
+            self._return(client)
             raise
         except BaseException:
-            # Ctrl-C may have interrupted it anywhere: it is not used again.
+            # Ctrl-C may have interrupted the client anywhere, so it is not used again.
             client.close()
             raise
-        self._take_back(client)
+        self._return(client)
 
     def close(self) -> None:
-        """Close the idle clients now, and each of the others when its request ends. Safe to call twice."""
+        """Close the idle clients now, and each other client when its request ends. Safe to call twice."""
         self._closed = True
         with contextlib.suppress(IndexError):
             while True:
                 self._idle.pop().close()
 
-    def _take_back(self, client: httpx.Client) -> None:
+    def _return(self, client: httpx.Client) -> None:
         self._idle.append(client)
         if self._closed:
             self.close()
 
 
 def trusted_certificates(verify: bool | str | ssl.SSLContext) -> bool | ssl.SSLContext:
-    """Return what certificates are checked against: by default the operating system's trust store."""
+    """Return httpx's `verify` argument; True checks against the operating system's trust store."""
     if verify is True:
         return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if isinstance(verify, str):
@@ -238,8 +240,8 @@ def trusted_certificates(verify: bool | str | ssl.SSLContext) -> bool | ssl.SSLC
 
 
 def add_deadlines(client: httpx.Client) -> None:
-    """Give the pools of a client, also those to proxies, the backend that obeys `deadline` and `CancelScope`."""
-    # httpx has no argument for it.
+    """Make the connections of a client, including those to proxies, obey `deadline` and `CancelScope`."""
+    # httpx has no argument for a network backend.
     for transport in (client._transport, *client._mounts.values()):
         if isinstance(transport, httpx.HTTPTransport):
             pool = transport._pool
@@ -249,7 +251,7 @@ def add_deadlines(client: httpx.Client) -> None:
 
 
 class _Backend(httpcore.SyncBackend):
-    """Opens connections whose every step obeys the deadline and the cancel scope of the request that uses them."""
+    """Opens connections that obey the deadline and the cancel scope of the request that uses them."""
 
     def connect_tcp(
         self,
@@ -259,7 +261,9 @@ class _Backend(httpcore.SyncBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        return _Stream(super().connect_tcp(host, port, _current.get().left(timeout), local_address, socket_options))
+        return _Stream(
+            super().connect_tcp(host, port, _current.get().seconds_left(timeout), local_address, socket_options)
+        )
 
 
 class _Stream(httpcore.NetworkStream):
@@ -278,7 +282,7 @@ class _Stream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        # The handshake takes the socket over, so a duplicate is needed to shut it down.
+        # The handshake detaches the socket, so `cancel` needs a duplicate to shut it down.
         with self._socket.dup() as duplicate:
             stream = _current.get().wait(
                 duplicate, lambda seconds: self._stream.start_tls(ssl_context, server_hostname, seconds), timeout

@@ -1,7 +1,7 @@
-"""Send requests with httpx, retry those that can be retried, and turn every other outcome into an error.
+"""Send requests with httpx, retry them where that is safe, and raise the error that fits each failure.
 
-Redirects are not followed, because custom credential headers would go along. Queries stay out of messages and logs,
-because they can hold client names. To see requests, set the logger "billframes" to DEBUG.
+Redirects are not followed, because custom credential headers would be sent along. Queries stay out of messages and
+logs, because they can hold client names. To see requests, set the logger "billframes" to DEBUG.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from billframes.transport.connections import (
     trusted_certificates,
 )
 from billframes.transport.http_errors import (
-    after_sending,
     connection_failure,
+    failure_after_sending,
     incomplete_error,
     status_error,
     too_large_error,
 )
-from billframes.transport.pacing import pause
+from billframes.transport.pacing import pause_after
 from billframes.transport.redaction import Credentials, Redaction, mask_secrets, redact_http_logs
 from billframes.transport.request import (
     ENCODINGS,
     ApiRequest,
     BodyError,
+    BodyTooLargeError,
     Failure,
     OutcomeCheck,
     Query,
     RawResponse,
     Response,
-    TooLargeError,
     absolute_path,
     build_request,
     outcome_of_write,
@@ -71,8 +71,8 @@ Auth = httpx.Auth
 BaseTransport = httpx.BaseTransport
 
 _log = logging.getLogger("billframes")
-_NONE: Mapping[str, str] = MappingProxyType({})
-# After this many refusals for each retry it has, a request gives up, even if others are granted meanwhile.
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+# A request is given up after this many 429s for each of its `retries`, even if other requests are granted meanwhile.
 MOST_REFUSALS = 5
 
 
@@ -89,19 +89,19 @@ class HttpClient:
     headers : mapping of str to Secret, optional
         Sent with every request.
     timeout : float
-        Seconds of silence after which a request has failed.
+        Seconds without data from the server after which a request fails.
     retries : int
         How often a GET is retried.
     concurrency : int
-        Most requests under way at once.
+        Largest number of requests under way at once.
     rate_limit : float, optional
-        Most requests a second.
+        Largest number of requests per second.
     verify : bool, str or ssl.SSLContext
         True checks certificates against the operating system's trust store; a text is the path of a CA file.
     transport : httpx.BaseTransport, optional
-        Sends the requests instead of the network.
+        Replaces the network, for tests.
     limits : Limits
-        Bounds on responses, requests and loads.
+        The size limit of responses, and the time limits of requests and loads.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class HttpClient:
         )
 
     def close(self) -> None:
-        """Cancel what is under way and close the connections. Safe to call twice."""
+        """Cancel all requests and close the connections. Safe to call twice."""
         self._every_load.cancel()
         self._clients.close()
 
@@ -146,12 +146,12 @@ class HttpClient:
         may_be_empty: bool = False,
     ) -> Response:
         """
-        Send a GET; retry it after a failure that may pass.
+        Send a GET; retry it after a failure that may be temporary.
 
         Raises
         ------
         ApiError
-            The kind of error that fits the outcome.
+            The request failed; the class depends on the failure.
         DecodeError
             The response is not JSON.
         """
@@ -165,20 +165,20 @@ class HttpClient:
         body: bytes | None = None,
         *,
         resource: str,
-        headers: Mapping[str, str] = _NONE,
+        headers: Mapping[str, str] = _NO_HEADERS,
         check_outcome: OutcomeCheck | None = None,
     ) -> Response:
         """
-        Send a POST, PUT or DELETE; retry it only if it surely had no effect.
+        Send a POST, PUT or DELETE; retry it only if it certainly had no effect.
 
-        That is so if it was not sent, after a 429, and if `check_outcome` finds that it did not happen.
+        This is certain if it was not sent, after a 429, and if `check_outcome` finds that it had no effect.
 
         Raises
         ------
         UncertainWriteError
             It was sent, and it is not known whether it had an effect.
         ApiError
-            The kind of error that fits the outcome.
+            The request failed; the class depends on the failure.
         """
         kind = {"Content-Type": "application/json"} if body is not None else {}
         request = ApiRequest(
@@ -206,7 +206,7 @@ class HttpClient:
                 self._retry_budget.refill()
                 return outcome
             if may_have_happened and request.method == "DELETE" and isinstance(outcome.error, NotFoundError):
-                # The first one deleted it.
+                # An earlier attempt deleted the record.
                 return Response(b"", None)
             if outcome.refusals:
                 refusals += 1
@@ -215,60 +215,62 @@ class HttpClient:
                 continue
             if outcome.uncertain and check_outcome is not None:
                 may_have_happened = True
-                self._limiter.close_for(backoff(retries))
+                self._limiter.hold_back(backoff(retries))
                 if (seen := outcome_of_write(check_outcome, started, outcome.error)) is not None:
                     return seen
             elif not outcome.retryable:
                 return outcome.error
             if retries >= self._retries or scope.expired or not self._retry_budget.spend(timed_out=outcome.timed_out):
                 return outcome.error
-            self._limiter.close_for(backoff(retries) if outcome.wait is None else outcome.wait)
+            self._limiter.hold_back(backoff(retries) if outcome.wait is None else outcome.wait)
             retries += 1
 
     def _wait_after_refusal(self, refused: Failure, refusals: int, scope: CancelScope) -> bool:
-        """Make every request wait after a 429; False if nothing was granted for so long that the request gives up."""
+        """Let all requests wait after a 429; return False if this request is given up instead."""
         too_many = refused.refusals > self._retries or refusals > MOST_REFUSALS * self._retries
         if not refused.retryable or too_many or scope.expired:
             self._limiter.forget_refusals()
             return False
-        self._limiter.close_for(pause(refused.refusals) if refused.wait is None else refused.wait)
+        self._limiter.hold_back(pause_after(refused.refusals) if refused.wait is None else refused.wait)
         return True
 
     def _try(self, request: ApiRequest, scope: CancelScope, *, again: bool) -> Response | Failure:
         begun = time.monotonic()
         try:
             response, refusals = self._exchange(request, scope)
-        except TooLargeError:
-            return after_sending(Failure(too_large_error(request, self.limits.largest_answer), False), request)
+        except BodyTooLargeError:
+            return failure_after_sending(Failure(too_large_error(request, self.limits.largest_answer), False), request)
         except (BodyError, DeadlineError, httpx.RequestError) as failure:
             _log.debug("%s %s: no response, %s", request.method, request.path, type(failure).__name__)
-            return connection_failure(failure, request, self._origin, self._longest)
+            return connection_failure(failure, request, self._origin, self._longest_request)
         _log.debug("%s %s: %d in %.3f s", request.method, request.path, response.status, time.monotonic() - begun)
         if response.is_success:
-            return self._usable(response, request)
+            return self._checked(response, request)
         wait = retry_after(response.headers.get("retry-after"), response.headers.get("date"))
         too_long = wait is not None and wait > LONGEST_RETRY_AFTER
         error = status_error(response, request, again=again, wait=wait if too_long else None)
         outcome = Failure(error, response.status in RETRIED_STATUSES and not too_long, wait, refusals=refusals)
-        return after_sending(outcome, request) if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR else outcome
+        if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            return failure_after_sending(outcome, request)
+        return outcome
 
     def _exchange(self, request: ApiRequest, scope: CancelScope) -> tuple[RawResponse, int]:
-        """Send a request once; return the response and, if it is a 429, how many came in a row."""
+        """Send a request once; return the response and, if it is a 429, how many rounds in a row were refused."""
         try:
-            with self._limiter.passing(scope) as round_:
-                with self._clients.one() as client, Redaction(), deadline(scope, self._longest):
-                    response = self._talk(client, request)
+            with self._limiter.slot(scope) as round_:
+                with self._clients.lend() as client, Redaction(), deadline(scope, self._longest_request):
+                    response = self._send_and_read(client, request)
                 if response.status == HTTPStatus.TOO_MANY_REQUESTS:
-                    return response, self._limiter.refused(round_)
+                    return response, self._limiter.record_refusal(round_)
                 if response.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-                    self._limiter.granted(round_)
+                    self._limiter.record_grant(round_)
                 return response, 0
         except CancelledError:
             if self._every_load.expired:
                 raise ConfigError("The client is closed; connect again.") from None
             raise
 
-    def _talk(self, client: httpx.Client, request: ApiRequest) -> RawResponse:
+    def _send_and_read(self, client: httpx.Client, request: ApiRequest) -> RawResponse:
         response = client.send(build_request(client, self.base_url, request), stream=True)
         try:
             # Cookies are credentials too, and nothing here reads them.
@@ -278,23 +280,23 @@ class HttpClient:
             response.close()
 
     def _body(self, response: httpx.Response) -> bytes:
-        # A caller's own transport may have read it already.
+        # A caller's own transport may have read the body already.
         pieces, encoding = response.iter_raw(), response.headers.get("content-encoding", "")
         if response.is_stream_consumed:
             pieces, encoding = iter((response.content,)), ""
         try:
             return read_body(pieces, encoding, self.limits.largest_answer)
-        except (BodyError, TooLargeError):
+        except (BodyError, BodyTooLargeError):
             if response.is_success:
                 raise
             return b""
 
     @property
-    def _longest(self) -> float:
+    def _longest_request(self) -> float:
         return self.limits.longest_request or 4 * self._timeout
 
-    def _usable(self, response: RawResponse, request: ApiRequest) -> Response | Failure:
-        """Return a 2xx response if its body is JSON, or empty for a request whose response may be."""
+    def _checked(self, response: RawResponse, request: ApiRequest) -> Response | Failure:
+        """Return a 2xx response if its body is JSON, or is empty and may be empty; else a failure."""
         body = response.body
         empty = request.may_be_empty and not body.strip()
         flaw = None if empty else json_flaw(body)
@@ -302,7 +304,7 @@ class HttpClient:
             return Response(body, http_date(response.headers.get("date")))
         cut_short = ends_early(body)
         error = incomplete_error(request, self._origin) if cut_short else not_json_error(request.resource, body, flaw)
-        return after_sending(Failure(error, retryable=True), request)
+        return failure_after_sending(Failure(error, retryable=True), request)
 
     @property
     def _origin(self) -> str:
@@ -311,7 +313,7 @@ class HttpClient:
 
 
 def _remove_location(response: httpx.Response) -> None:
-    # httpx prepares the next request even if redirects are not followed, and fails if it can't read the address.
+    # httpx prepares the next request even if redirects are not followed, and fails if it can't parse the address.
     if "location" in response.headers:
         del response.headers["location"]
 

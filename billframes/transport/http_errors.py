@@ -1,7 +1,7 @@
-"""The error for each way a request can fail.
+"""Make the error for each kind of failed request.
 
 Each message says what happened, to which resource, and what to do next. Queries and bodies stay out of messages,
-because they can hold client names; the error has the body as an attribute.
+because they can hold client names. The error has the body as an attribute.
 """
 
 from __future__ import annotations
@@ -32,50 +32,50 @@ from billframes.transport.request import ApiRequest, Failure, RawResponse
 
 __all__ = [
     "TooLargeResponseError",
-    "after_sending",
     "connection_failure",
+    "failure_after_sending",
     "incomplete_error",
     "status_error",
     "too_large_error",
     "uncertain_write_error",
 ]
 
-# A request that failed in one of these ways was never sent.
+# A request that failed with one of these errors was never sent.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 _INCOMPLETE = "The response was incomplete. Try again; if that fails too, tell whoever runs the server or your network."
 
 
 def connection_failure(failure: Exception, request: ApiRequest, origin: str, longest: float) -> Failure:
     """
-    Return the outcome of a request that got no whole response.
+    Return the failure of a request without a complete response.
 
     Parameters
     ----------
     failure : Exception
-        What httpx raised, or the reading of the body.
+        The error of sending the request or of reading the body.
     request : ApiRequest
     origin : str
         The server, for the message.
     longest : float
-        Seconds that a request may take.
+        The longest time of a request, in seconds.
     """
     if isinstance(failure, DeadlineError):
-        reason = f"the answer was not whole after {longest:g} seconds"
+        reason = f"the response was not complete after {longest:g} seconds"
     else:
-        # What could not be sent is not quoted: it may be a credential of an `auth=` object.
+        # The text of a LocalProtocolError quotes what could not be sent, which may be a credential.
         reason = "" if isinstance(failure, httpx.LocalProtocolError) else str(failure)
         reason = reason or type(failure).__name__
     error = _unusable_response_error(request, origin, reason, _advice(failure, reason))
     timed_out = isinstance(failure, DeadlineError | httpx.TimeoutException)
-    outcome = Failure(error, _may_pass(failure), timed_out=timed_out)
-    return outcome if isinstance(failure, _NOT_SENT) else after_sending(outcome, request)
+    outcome = Failure(error, _is_temporary(failure), timed_out=timed_out)
+    return outcome if isinstance(failure, _NOT_SENT) else failure_after_sending(outcome, request)
 
 
 def _advice(failure: Exception, reason: str) -> str:
     if isinstance(failure, DeadlineError):
-        return "The server is too slow: ask for less, try again, or raise client.limits.longest_request."
+        return "The server is too slow: load less at once, try again, or increase client.limits.longest_request."
     if isinstance(failure, httpx.TimeoutException):
-        return "The server was silent for too long: try again, or raise timeout=."
+        return "The server sent nothing for too long: try again, or increase timeout=."
     if "certificate" in reason.lower():
         return (
             "Its TLS certificate is not trusted on this machine: check the address, or ask your IT for the file of its "
@@ -86,19 +86,19 @@ def _advice(failure: Exception, reason: str) -> str:
     return _INCOMPLETE
 
 
-def _may_pass(failure: Exception) -> bool:
+def _is_temporary(failure: Exception) -> bool:
     """Return whether a retry may help: not if TLS or the address is wrong."""
     if not isinstance(failure, httpx.RequestError):
         return True
     if isinstance(failure, httpx.UnsupportedProtocol | httpx.ProxyError):
         return False
     connecting = isinstance(failure, httpx.ConnectError)
-    return not any(_lasts(cause, connecting=connecting) for cause in chain_of(failure))
+    return not any(_is_permanent(cause, connecting=connecting) for cause in chain_of(failure))
 
 
-def _lasts(cause: BaseException, *, connecting: bool) -> bool:
+def _is_permanent(cause: BaseException, *, connecting: bool) -> bool:
     if isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
-        # In the middle of a response this is a lost connection.
+        # While a response is read, this is only a lost connection.
         return connecting
     unknown_host = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
     return unknown_host or isinstance(cause, ssl.SSLError) or "CERTIFICATE_VERIFY" in str(cause)
@@ -112,14 +112,14 @@ def incomplete_error(request: ApiRequest, origin: str) -> TransportError:
 def _unusable_response_error(request: ApiRequest, origin: str, reason: str, advice: str) -> TransportError:
     """Return the error for a request without a usable response."""
     return TransportError(
-        f"{request.resource}: no usable answer from {origin} ({reason}). {advice}",
+        f"{request.resource}: no usable response from {origin} ({reason}). {advice}",
         method=request.method,
         path=request.path,
     )
 
 
-def after_sending(failure: Failure, request: ApiRequest) -> Failure:
-    """Return the failure of a request that was sent: if it is a write, it is uncertain whether it had an effect."""
+def failure_after_sending(failure: Failure, request: ApiRequest) -> Failure:
+    """Return the failure of a request that was sent: the outcome of a write is then uncertain."""
     if request.is_read:
         return failure
     error = uncertain_write_error(failure.error, request)
@@ -133,25 +133,25 @@ class TooLargeResponseError(TransportError):
 def too_large_error(request: ApiRequest, most: int) -> TransportError:
     """Return the error for a response larger than the limit."""
     return TooLargeResponseError(
-        f"{request.resource}: the response is larger than {most:,} bytes, so it was not read. Ask for less, or raise "
-        "client.limits.largest_answer.",
+        f"{request.resource}: the response is larger than {most:,} bytes, so it was not read. Load less at once, or "
+        "increase client.limits.largest_answer.",
         method=request.method,
         path=request.path,
     )
 
 
 def uncertain_write_error(cause: Exception, request: ApiRequest) -> UncertainWriteError:
-    """Return the error for a write that was sent and of which it is not known whether it had an effect."""
+    """Return the error for a write that was sent, if it is not known whether it had an effect."""
     known = cause if isinstance(cause, ApiError) else ApiError("")
     loader, record = f"{request.resource}(…)", f"{request.resource}.get({request.path.rpartition('/')[2]!r})"
     done, look = {
-        "POST": ("created", f"Load {loader} and look for what was sent: it may be there."),
-        "PUT": ("changed", f"Compare {record} or the row in {loader} with what was sent."),
-        "DELETE": ("deleted", f"{record} raises NotFoundError where it was."),
+        "POST": ("created", f"Load {loader} and look for the record."),
+        "PUT": ("changed", f"Compare {record} or the row in {loader} with the values that were sent."),
+        "DELETE": ("deleted", f"{record} raises NotFoundError if it was."),
     }[request.method]
     return UncertainWriteError(
-        f"{request.resource}: it is not known whether the record was {done}. {cause} Look before sending this again, "
-        f"so that nothing is done twice. {look} The error's `sent` holds what was sent.",
+        f"{request.resource}: it is not known whether the record was {done}. {cause} Check this before you send it "
+        f"again, so that nothing is done twice. {look} The error's `sent` has the values that were sent.",
         status=known.status,
         method=request.method,
         path=request.path,
@@ -167,9 +167,9 @@ def status_error(
     """
     Return the error for a status that is not a 2xx.
 
-    `again` says that the request was retried. `wait` is how long the server asks to wait, if that is too long.
+    `again` says that the request was retried. `wait` is the server's `Retry-After` in seconds, if that is too long.
     """
-    tried = f", and asks to wait {wait:,.0f} seconds" if wait is not None else ", also after trying again" * again
+    tried = f", and asks to wait {wait:,.0f} seconds" if wait is not None else ", also after retries" * again
     kind, message = _explain(response.status, request.resource, reason_of(response), tried)
     return kind(
         message,
@@ -181,7 +181,7 @@ def status_error(
     )
 
 
-# By status; 300 and 500 stand for the others of their hundred, 0 for all other statuses.
+# By status. 300 is used for all 3xx, 500 for all statuses from 500 on, and 0 for all others.
 _EXPLAINED: dict[int, tuple[type[ApiError], str]] = {
     401: (
         AuthenticationError,
@@ -203,10 +203,10 @@ _EXPLAINED: dict[int, tuple[type[ApiError], str]] = {
     500: (ServerError, "{resource}: the server failed ({status}){tried}.{said} Try later."),
     300: (
         TransportError,
-        "{resource}: the server points elsewhere ({status}); redirects are not followed, so that credentials go "
-        "nowhere else. Connect to the final address.",
+        "{resource}: the server redirects to another address ({status}). Redirects are not followed, so that "
+        "credentials are not sent there. Connect to the final address.",
     ),
-    0: (ApiError, "{resource}: the server answered {status}.{said}"),
+    0: (ApiError, "{resource}: the server responded with status {status}.{said}"),
 }
 
 

@@ -1,7 +1,7 @@
-"""Read why a server refused a request, and the server's own id of the request, from its response.
+"""Find the reason of a refusal, and the server's own id of the request, in a response.
 
 The API's description shows no error bodies. Servers of this kind send problem details (RFC 9457), ASP.NET's `errors` by
-field, an object under `error`, a list of objects, plain text, or the web page of a proxy.
+field, an object under `error`, a list of objects, plain text, or a proxy's web page.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ __all__ = ["reason_of", "trace_id_of"]
 LONGEST_REASON = 500
 LONGEST_TRACE = 200
 MOST_SENTENCES = 20
-# Servers nest a reason once or twice. Anything deeper is not meant for people.
+# Servers nest a reason once or twice. Texts that are nested deeper are not meant for people.
 DEEPEST = 6
 
-# Names without separators, in lower case; the first that has text is the reason.
+# Names without separators, in lower case; the first one with a text is the reason.
 _REASON = (
     "detail",
     "message",
@@ -84,7 +84,7 @@ def _trace_in(fields: Any) -> str | None:
     texts = {_key(name): _text(value) for name, value in fields.items()}
     for wanted in _TRACE_NAMES:
         for name, text in texts.items():
-            # A stack trace is not an id, and neither is the vendors' part of a W3C trace.
+            # Neither a stack trace nor a W3C `tracestate` is an id.
             if wanted in name and text and "stack" not in name and name != "tracestate":
                 return _shortened(_on_one_line(text), LONGEST_TRACE)
     return None
@@ -95,7 +95,7 @@ def _text(value: Any) -> str:
 
 
 def _decoded(body: bytes) -> Any:
-    """Return what a body holds as JSON; `_NOT_JSON` if it is something else."""
+    """Return a body's decoded JSON; `_NOT_JSON` if the body is not JSON."""
     try:
         return msgspec.json.decode(body.removeprefix(b"\xef\xbb\xbf"))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -119,10 +119,10 @@ def _sentences(value: Any, depth: int = 0) -> Iterator[str]:
         for each in value:
             yield from _sentences(each, depth + 1)
     elif isinstance(value, dict):
-        yield from _of_object({_key(name): each for name, each in value.items()}, depth)
+        yield from _sentences_of_object({_key(name): each for name, each in value.items()}, depth)
 
 
-def _of_object(named: Mapping[str, Any], depth: int) -> Iterator[str]:
+def _sentences_of_object(named: Mapping[str, Any], depth: int) -> Iterator[str]:
     reason = next((named[name] for name in _REASON if isinstance(named.get(name), str) and named[name].strip()), None)
     place = next((named[name] for name in _PLACES if isinstance(named.get(name), str) and named[name]), "")
     if reason is not None:
@@ -133,9 +133,9 @@ def _of_object(named: Mapping[str, Any], depth: int) -> Iterator[str]:
     for name in _LISTS:
         listed = named.get(name)
         if isinstance(listed, dict):
-            for field, said in listed.items():
-                together = " ".join(_sentences(said, depth + 1))
-                yield f"{field}: {together}" if field and together else together
+            for field, reasons in listed.items():
+                text = " ".join(_sentences(reasons, depth + 1))
+                yield f"{field}: {text}" if field and text else text
         else:
             yield from _sentences(listed, depth + 1)
 

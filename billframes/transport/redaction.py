@@ -1,11 +1,11 @@
 """Keep credentials, queries and headers out of errors, logs and tracebacks.
 
-Credentials are put on a copy of each request, so that the request itself, which errors and hooks may show, has none.
+A copy of each request gets the credentials, so that the request itself, which errors and hooks may show, has none.
 
 httpx logs each URL with its query, which can name clients, and httpcore logs the headers of each response. Filters on
-their loggers drop such records while a request of billframes is under way in the same thread; requests that other code
-sends with httpx are logged as usual. The frames below billframes have a request's headers in their variables, which
-some tracebacks show: so an error loses those frames, and keeps its text and its causes.
+their loggers drop these records while a request of billframes is under way in the same thread. Requests that other code
+sends with httpx are logged as usual. Some tracebacks show local variables, and the functions of httpx have a request's
+headers in theirs. So the tracebacks of an error and its causes are removed below billframes; their messages stay.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Credentials(httpx.Auth):
     """
 
     def __init__(
-        self, token: Secret | None, auth: httpx.Auth | None, headers: Mapping[str, Secret], usual: httpx.Headers
+        self, token: Secret | None, auth: httpx.Auth | None, headers: Mapping[str, Secret], defaults: httpx.Headers
     ) -> None:
         self._headers = headers
         self._auth = auth or (_Bearer(token) if token else httpx.Auth())
-        self._usual = usual
+        self._defaults = defaults
 
     def sync_auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
         """Send the copy."""
@@ -58,7 +58,7 @@ class Credentials(httpx.Auth):
             extensions=request.extensions,
         )
         for name, value in self._headers.items():
-            if request.headers.get(name) == self._usual.get(name):
+            if request.headers.get(name) == self._defaults.get(name):
                 signed.headers[name] = value.reveal()
         yield from self._auth.sync_auth_flow(signed)
 
@@ -75,7 +75,7 @@ class _Bearer(httpx.Auth):
 
 
 def mask_secrets(error: BillframesError, secrets: Iterable[Secret]) -> BillframesError:
-    """Remove credentials from what an error quotes of the server's response: some servers repeat them."""
+    """Mask credentials in the parts of the response that an error quotes, because some servers repeat them."""
     for secret in secrets:
         error.args = tuple(map(secret.masked, error.args))
         if isinstance(error, ApiError):
@@ -84,7 +84,7 @@ def mask_secrets(error: BillframesError, secrets: Iterable[Secret]) -> Billframe
 
 
 class Redaction:
-    """A block in which a request is sent and its response read."""
+    """Keeps the request that is sent in its `with` block out of logs and tracebacks."""
 
     def __enter__(self) -> None:
         self._before: Token[bool] = _under_way.set(True)
@@ -105,11 +105,11 @@ def chain_of(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def redact_http_logs() -> None:
-    """Filter every logger of httpx and httpcore; both must be imported. Safe to call again."""
+    """Add a filter to every logger of httpx and httpcore; both must be imported. Safe to call again."""
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in {"httpx", "httpcore"}:
-            logging.getLogger(name).addFilter(_is_not_ours)
+            logging.getLogger(name).addFilter(_is_of_other_code)
 
 
-def _is_not_ours(_record: logging.LogRecord) -> bool:
+def _is_of_other_code(_record: logging.LogRecord) -> bool:
     return not _under_way.get()

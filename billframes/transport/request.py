@@ -1,7 +1,7 @@
-"""A request to the API, the check that it goes to no other address, its response, and its outcome.
+"""Requests to the API, which can be sent to no other address, and their responses.
 
-Response bodies are decompressed here, piece by piece and within a size limit, because a few hundred kilobytes of gzip
-can hold gigabytes, and because a truncated body must not pass for a complete one.
+Response bodies are decompressed here, piece by piece and up to a size limit: a few hundred kilobytes of gzip can hold
+gigabytes, and a truncated body must not be used as a complete one.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ __all__ = [
     "ENCODINGS",
     "ApiRequest",
     "BodyError",
+    "BodyTooLargeError",
     "Failure",
     "OutcomeCheck",
     "Query",
     "RawResponse",
     "Response",
-    "TooLargeError",
     "absolute_path",
     "build_request",
     "outcome_of_write",
@@ -42,21 +42,21 @@ _GZIP = zlib.MAX_WBITS | 16
 
 
 class BodyError(Exception):
-    """A body that can't be decompressed; the message says why."""
+    """The body can't be decompressed; the message says why."""
 
 
-class TooLargeError(Exception):
-    """A body larger than the limit; the part received is discarded."""
+class BodyTooLargeError(Exception):
+    """The body is larger than the limit; the received part is discarded."""
 
 
 def read_body(pieces: Iterable[bytes], encoding: str, most: int) -> bytes:
     """
-    Read a body.
+    Read and decompress a body.
 
     Parameters
     ----------
     pieces : iterable of bytes
-        As received from the network.
+        The pieces received from the network.
     encoding : str
         The `Content-Encoding` header.
     most : int
@@ -67,7 +67,7 @@ def read_body(pieces: Iterable[bytes], encoding: str, most: int) -> bytes:
     TooLargeError
         The body is larger; nothing further is read.
     BodyError
-        It has an unknown encoding, or is damaged or truncated.
+        The body has an unknown encoding, or it is damaged or truncated.
 
     Examples
     --------
@@ -76,46 +76,46 @@ def read_body(pieces: Iterable[bytes], encoding: str, most: int) -> bytes:
     >>> read_body([zlib.compress(b" " * 1000)], "deflate", most=100)
     Traceback (most recent call last):
         ...
-    billframes.transport.request.TooLargeError
+    billframes.transport.request.BodyTooLargeError
     """
     name = encoding.strip().lower()
     if name in {"gzip", "x-gzip"}:
-        pieces = _unpacked(pieces, _GZIP)
+        pieces = _decompressed(pieces, _GZIP)
     elif name == "deflate":
-        pieces = _unpacked(pieces, None)
+        pieces = _decompressed(pieces, None)
     elif name not in {"", "identity"}:
         raise BodyError(f"its encoding {name[:40]!r} was not requested")
-    kept, size = [], 0
+    received, size = [], 0
     for piece in pieces:
         size += len(piece)
         if size > most:
-            raise TooLargeError
-        kept.append(piece)
-    return b"".join(kept)
+            raise BodyTooLargeError
+        received.append(piece)
+    return b"".join(received)
 
 
-def _unpacked(pieces: Iterable[bytes], window: int | None) -> Iterator[bytes]:
-    packed, whole = None, True
+def _decompressed(pieces: Iterable[bytes], window: int | None) -> Iterator[bytes]:
+    decompressor, complete = None, True
     for piece in pieces:
         rest = piece
         while rest:
-            # Some servers send deflate without its zlib header; the first byte shows it.
+            # Some servers send deflate without its zlib header, which the first byte shows.
             window = window or (zlib.MAX_WBITS if rest[0] & 0x0F == zlib.DEFLATED else -zlib.MAX_WBITS)
-            packed = packed or zlib.decompressobj(window)
-            yield from _steps(packed, rest)
-            rest, whole = packed.unused_data, packed.eof
-            # A gzip file may have several members, one after the other.
-            packed = None if whole else packed
-    if not whole:
+            decompressor = decompressor or zlib.decompressobj(window)
+            yield from _decompressed_piece(decompressor, rest)
+            rest, complete = decompressor.unused_data, decompressor.eof
+            # A gzip body may have several members, one after the other.
+            decompressor = None if complete else decompressor
+    if not complete:
         raise BodyError("its compressed data is truncated")
 
 
-def _steps(packed: zlib._Decompress, rest: bytes) -> Iterator[bytes]:
-    """Decompress a piece in steps, so that the limit can stop it."""
+def _decompressed_piece(decompressor: zlib._Decompress, rest: bytes) -> Iterator[bytes]:
+    """Decompress a piece in steps, so that the size limit can stop it."""
     try:
-        while not packed.eof:
-            yield (step := packed.decompress(rest, STEP))
-            rest = packed.unconsumed_tail
+        while not decompressor.eof:
+            yield (step := decompressor.decompress(rest, STEP))
+            rest = decompressor.unconsumed_tail
             if not rest and len(step) < STEP:
                 return
     except zlib.error as error:
@@ -124,7 +124,7 @@ def _steps(packed: zlib._Decompress, rest: bytes) -> Iterator[bytes]:
 
 Query: TypeAlias = Sequence[tuple[str, str]]
 
-# A step to another folder, also if it is written with backslashes or followed by a parameter.
+# A path segment "." or "..", also if it is written with backslashes or followed by a parameter.
 _DOTS = re.compile(r"(?:^|[/\\])\.{1,2}(?:[/\\;?#]|$)")
 LONGEST_SHOWN = 100
 
@@ -134,7 +134,7 @@ class ApiRequest:
     """
     A request to the API.
 
-    `resource` is its name in messages. `may_be_empty` says that a response without a body is valid.
+    `resource` is the resource's name for messages. If `may_be_empty` is True, a response without a body is valid.
     """
 
     resource: str
@@ -147,13 +147,13 @@ class ApiRequest:
 
     @property
     def is_read(self) -> bool:
-        """Whether it changes nothing."""
+        """Whether the request changes nothing on the server."""
         return self.method == "GET"
 
 
 def absolute_path(path: str) -> str:
     """
-    Return a path that begins with exactly one slash: without one it would become part of the host's name.
+    Return the path with exactly one slash at its beginning; without it, the path would become part of the host's name.
 
     Examples
     --------
@@ -165,12 +165,12 @@ def absolute_path(path: str) -> str:
 
 def build_request(client: httpx.Client, base_url: str, request: ApiRequest) -> httpx.Request:
     """
-    Build the httpx request. The credential goes with it, so its address must be below the API's.
+    Build the httpx request. It will have the credential, so its address must be below the API's address.
 
     Raises
     ------
     ParameterError
-        The path leads elsewhere, or can't be part of an address.
+        The path leads to another address, or can't be part of an address.
     """
     try:
         built = client.build_request(
@@ -199,7 +199,7 @@ def _is_within(url: httpx.URL, base: httpx.URL) -> bool:
 @dataclass(frozen=True, slots=True)
 class RawResponse:
     """
-    A response as it was received, without the request, whose headers hold the credential.
+    A received response, without the request, because the request's headers have the credential.
 
     The names of the headers are in lower case.
     """
@@ -226,14 +226,15 @@ class RawResponse:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A 2xx response: its body, and the server's time if the response states it."""
+    """A 2xx response: its body and, if stated, the server's time."""
 
     body: bytes
     date: dt.datetime | None
 
 
-# Finds out whether a write of uncertain outcome happened, given when it was first sent (on the monotonic clock).
-# Returns the response if it did, None if it did not and may be sent again; raises if that can't be known.
+# A function that finds out whether a write of uncertain outcome happened. Its argument is when the write was first
+# sent, on the monotonic clock. It returns the response if the write happened, or None if it did not and can be sent
+# again; it raises if this can't be found out.
 OutcomeCheck: TypeAlias = Callable[[float], Response | None]
 
 
@@ -242,8 +243,8 @@ class Failure:
     """
     A request that failed, and whether a retry may help.
 
-    `wait` is how long the server asks to wait. `refusals` is the number of 429s in a row, if this is one. `uncertain`
-    says that a write was sent and that it is not known whether it had an effect.
+    `wait` is the server's `Retry-After` in seconds. `refusals` is, for a 429, how many rounds in a row were refused.
+    `uncertain` is True for a write that was sent, if it is not known whether it had an effect.
     """
 
     error: BillframesError
@@ -255,7 +256,7 @@ class Failure:
 
 
 def outcome_of_write(check_outcome: OutcomeCheck, started: float, error: BillframesError) -> Response | None:
-    """Find out whether a write that failed with `error` happened; raise `error` if that can't be known."""
+    """Find out whether a write that failed with `error` happened; raise `error` if this can't be found out."""
     try:
         return check_outcome(started)
     except (ApiError, DecodeError) as reason:

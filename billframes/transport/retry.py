@@ -1,13 +1,14 @@
 """Decide when a request is retried, and how long to wait first.
 
-GETs are retried after failures that may pass: connection errors, timeouts, 500, 502, 503, 504, truncated bodies and
-bodies that are not JSON. The wait is exponential with full jitter, capped at 20 s; the server's `Retry-After` takes
-precedence. A retry budget for the whole client ends retry storms: if a server fails most requests, each is not sent
-several times.
+GETs are retried after failures that may be temporary: connection errors, timeouts, 500, 502, 503, 504, truncated bodies
+and bodies that are not JSON. The wait is exponential with full jitter and at most 20 s; the server's `Retry-After`
+takes precedence. A retry budget for the whole client prevents retry storms: if a server fails most requests, not every
+request is repeated several times.
 
-A 429 is not a failure: the server works and limits the number of calls. One rate limiter for the whole client paces all
-connections together by what the server grants (see `pacing`), because independent retries against a limit of calls a
-minute make more surplus calls than calls. The request is retried as long as the server grants some.
+A 429 is not a failure: the server works and limits the number of requests. One rate limiter for the whole client paces
+all connections together by what the server grants (see `pacing`). Independent retries against a limit of requests per
+minute would send more unnecessary requests than useful ones. A request is retried as long as the server grants other
+requests.
 """
 
 from __future__ import annotations
@@ -35,18 +36,18 @@ __all__ = [
 
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
 LONGEST_WAIT = 20.0
-# A longer wait is reported at once: nobody waits for the end of a limit of calls a day.
+# A longer wait is reported at once. It means a limit such as requests per day.
 LONGEST_RETRY_AFTER = 120.0
 
 
 def backoff(attempt: int) -> float:
-    """Return the seconds to wait before try number `attempt` + 1, at random."""
+    """Return a random number of seconds to wait before retry `attempt`, which counts from 0."""
     return random.uniform(0, min(LONGEST_WAIT, 0.5 * 2**attempt))  # noqa: S311 - jitter, no secret
 
 
 def retry_after(value: str | None, server_date: str | None = None) -> float | None:
     """
-    Return the seconds a `Retry-After` header asks to wait; None if there is none, or it can't be read.
+    Return the seconds to wait by a `Retry-After` header; None if it is missing or can't be parsed.
 
     A date is compared with the server's own `Date`, so that the clocks need not agree.
 
@@ -66,7 +67,7 @@ def retry_after(value: str | None, server_date: str | None = None) -> float | No
 
 
 def http_date(text: str | None) -> dt.datetime | None:
-    """Return a header's date; None if there is none, or it can't be read. A date without a zone is in UTC."""
+    """Parse the date in a header; None if it is missing or can't be parsed. A date without a time zone is in UTC."""
     try:
         date = parsedate_to_datetime(text) if text else None
     except (TypeError, ValueError):
@@ -81,19 +82,19 @@ class RateLimiter:
     Parameters
     ----------
     rate_limit : float, optional
-        Most requests a second; None is no limit. The server may grant fewer.
+        Largest number of requests per second; None is no limit. The server may grant fewer.
     concurrency : int, optional
-        Most requests under way at once; None is no limit. The server may grant fewer.
+        Largest number of requests under way at once; None is no limit. The server may grant fewer.
     """
 
     def __init__(self, rate_limit: float | None, concurrency: int | None = None) -> None:
         self._pace = Pace(SLACK / rate_limit if rate_limit else 0.0, concurrency)
-        self._changed = threading.Condition()
+        self._condition = threading.Condition()
 
     @contextmanager
-    def passing(self, scope: CancelScope) -> Iterator[int]:
+    def slot(self, scope: CancelScope) -> Iterator[int]:
         """
-        Wait until a request may be sent; it is under way during this block. Gives its round.
+        Wait until a request may be sent, and yield its round; the request is under way during this block.
 
         Raises
         ------
@@ -104,46 +105,46 @@ class RateLimiter:
         try:
             yield round_
         finally:
-            with self._changed:
+            with self._condition:
                 self._pace.end()
-                self._changed.notify_all()
+                self._condition.notify_all()
 
-    def granted(self, round_: int) -> None:
-        """Note that a request was answered; call it within the request's block."""
-        with self._changed:
-            self._pace.granted(round_, time.monotonic())
+    def record_grant(self, round_: int) -> None:
+        """Record that a request was granted; call it within the request's block."""
+        with self._condition:
+            self._pace.record_grant(round_, time.monotonic())
 
-    def refused(self, round_: int) -> int:
-        """Note a 429 and return how many came in a row; call it within the request's block."""
-        with self._changed:
-            return self._pace.refused(round_, time.monotonic())
+    def record_refusal(self, round_: int) -> int:
+        """Record a 429; return how many rounds in a row were refused. Call it within the request's block."""
+        with self._condition:
+            return self._pace.record_refusal(round_, time.monotonic())
 
-    def close_for(self, seconds: float) -> None:
-        """Hold back every request for so long, because the server asked for it or failed."""
-        with self._changed:
-            self._pace.close_for(seconds, time.monotonic())
+    def hold_back(self, seconds: float) -> None:
+        """Let no request be sent for that many seconds, because the server asked for it or failed."""
+        with self._condition:
+            self._pace.hold_back(seconds, time.monotonic())
 
     def forget_refusals(self) -> None:
         """Forget the refusals: a load gave up, and the next one should not fail because of them."""
-        with self._changed:
+        with self._condition:
             self._pace.forget_refusals()
-            self._changed.notify_all()
+            self._condition.notify_all()
 
     def _enter(self, scope: CancelScope) -> int:
-        with self._changed:
+        with self._condition:
             while True:
                 scope.check()
                 now = time.monotonic()
-                left = self._pace.left(now)
-                if left == 0:
+                seconds_left = self._pace.seconds_left(now)
+                if seconds_left == 0:
                     return self._pace.begin(now)
-                # Check again after waiting: `close_for` may have moved the next slot.
-                self._changed.wait(POLL_SECONDS if left is None else min(left, POLL_SECONDS))
+                # Check again after waiting: `hold_back` may have moved the next slot.
+                self._condition.wait(POLL_SECONDS if seconds_left is None else min(seconds_left, POLL_SECONDS))
 
 
 class RetryBudget:
     """
-    Limits the retries of a client, all its requests together.
+    Limits the retries of all requests of a client together.
 
     Examples
     --------
@@ -170,6 +171,6 @@ class RetryBudget:
             return True
 
     def refill(self) -> None:
-        """Give a little back after a request that succeeded."""
+        """Add 1 to the budget after a request that succeeded."""
         with self._lock:
             self._left = min(self.FULL, self._left + 1)

@@ -1,9 +1,9 @@
 """Read the record back after a write whose response was lost, to find out whether the write happened.
 
-A deletion happened if the record is gone. A change happened if the record shows what was sent. It did not if the record
-was last changed before the write was first sent; then it is safe to send it again. If the record shows anything else,
-somebody else wrote meanwhile, and sending it again could undo their work. A create is never looked up here: nothing
-says which record would be it.
+A deletion happened if the record no longer exists. A change happened if the record has the values that were sent. It
+did not happen if the record was last changed before the write was first sent; then the change can be sent again. In any
+other case somebody else wrote meanwhile, and sending the change again could undo their work. A create is not checked
+here, because the new record's id is unknown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from billframes.schema.json_text import parse_day
 from billframes.schema.resources import ALL_ZERO_ID, Resource
 from billframes.transport.http import OutcomeCheck, Response
 
-__all__ = ["check_deletion", "check_update", "shows"]
+__all__ = ["check_deletion", "check_update", "has_values"]
 
 ReadRecord = Callable[[], Response]
 
@@ -48,11 +48,11 @@ def check_update(read_record: ReadRecord, body: bytes, resource: Resource, id_: 
         record = _record_in(response.body)
         if not same_id(str(record.get(resource.id, "")), id_):
             raise DecodeError(f"{resource.name}: the record could not be read back.")
-        if shows(sent, record):
+        if has_values(sent, record):
             return response
-        if _untouched(record, response.date, time.monotonic() - started):
+        if _is_unchanged(record, response.date, time.monotonic() - started):
             return None
-        raise DecodeError(f"{resource.name}: the record was changed meanwhile, and does not show what was sent.")
+        raise DecodeError(f"{resource.name}: the record was changed meanwhile, and does not have the values sent.")
 
     return check_outcome
 
@@ -67,29 +67,29 @@ def _record_in(body: bytes) -> Mapping[str, Any]:
     return record if isinstance(record, Mapping) else {}
 
 
-def shows(sent: Any, record: Any) -> bool:
+def has_values(sent: Any, record: Any) -> bool:
     """
-    Return whether a record shows the values that were sent.
+    Return whether a record has the values that were sent.
 
     Examples
     --------
-    >>> shows({"hours": 2, "activityCode": None}, {"hours": 2.0, "description": "Call"})
+    >>> has_values({"hours": 2, "activityCode": None}, {"hours": 2.0, "description": "Call"})
     True
-    >>> shows({"customFields": [{"id": "f1", "value": "7"}]}, {"meta": {"customFields": []}})
+    >>> has_values({"customFields": [{"id": "f1", "value": "7"}]}, {"meta": {"customFields": []}})
     False
     """
     if sent is None or sent == ALL_ZERO_ID:
         return record is None
     if isinstance(sent, Mapping):
         return isinstance(record, Mapping) and all(
-            _custom_shown(value, record) if name == "customFields" else shows(value, record.get(name))
+            _has_custom_values(value, record) if name == "customFields" else has_values(value, record.get(name))
             for name, value in sent.items()
         )
     return bool(sent == record) or _is_midnight_of(sent, record)
 
 
 def _is_midnight_of(sent: Any, record: Any) -> bool:
-    """Return whether the record shows the date that was sent as a datetime."""
+    """Return whether the record has the date that was sent, as a datetime at midnight."""
     if not isinstance(sent, str) or not isinstance(record, str) or not record.startswith(f"{sent}T"):
         return False
     try:
@@ -98,14 +98,14 @@ def _is_midnight_of(sent: Any, record: Any) -> bool:
         return False
 
 
-def _custom_shown(sent: Any, record: Mapping[str, Any]) -> bool:
+def _has_custom_values(sent: Any, record: Mapping[str, Any]) -> bool:
     shown = record.get("customFields") or _meta_of(record).get("customFields")
-    held = {each.get("id"): each for each in shown if isinstance(each, Mapping)} if isinstance(shown, list) else {}
-    return all(shows(each.get("value"), held.get(each["id"], {}).get("value")) for each in sent or ())
+    by_id = {each.get("id"): each for each in shown if isinstance(each, Mapping)} if isinstance(shown, list) else {}
+    return all(has_values(each.get("value"), by_id.get(each["id"], {}).get("value")) for each in sent or ())
 
 
-def _untouched(record: Mapping[str, Any], now: dt.datetime | None, elapsed: float) -> bool:
-    """Return whether a record did not change since the write, by the server's clock, which has whole seconds."""
+def _is_unchanged(record: Mapping[str, Any], now: dt.datetime | None, elapsed: float) -> bool:
+    """Return whether a record did not change since the write, by the server's clock, which shows whole seconds."""
     modified = _meta_of(record).get("modifiedAt")
     if not isinstance(modified, str) or now is None:
         return False

@@ -20,7 +20,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=25, help="mixtures on each class of endpoints")
     asked = parser.parse_args()
     begun = time.monotonic()
-    waits = mock.patch.multiple(http, backoff=lambda _attempt: 0.01, pause=lambda _refusals: 0.01)
+    waits = mock.patch.multiple(http, backoff=lambda _attempt: 0.01, pause_after=lambda _refusals: 0.01)
     with waits:
         tried = [*alone(), *mixed(asked.seeds)]
     wrong = [outcome for outcome in tried if outcome.wrong]

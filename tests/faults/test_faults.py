@@ -22,7 +22,7 @@ from tests.faults.server import Server
 @pytest.fixture(autouse=True)
 def little_waiting(minutes_of_a_second, monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.01)
-    monkeypatch.setattr(http, "pause", lambda _refusals: 0.01)
+    monkeypatch.setattr(http, "pause_after", lambda _refusals: 0.01)
 
 
 def outcomes(kind, *, stays):
@@ -136,7 +136,7 @@ def test_the_credential_goes_nowhere_else():
         def away(exchange):
             exchange.send(308, b"", f"Location: http://localhost:{other.port}/v2/practice-areas")
 
-        refused = pytest.raises(bf.TransportError, match="redirects are not followed")
+        refused = pytest.raises(bf.TransportError, match="Redirects are not followed")
         with Server(away) as server, connect(server, headers={"x-key": "k3y"}) as client, refused:
             client.practice_areas()
         assert other.connections == 0

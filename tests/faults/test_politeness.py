@@ -38,7 +38,7 @@ def test_never_more_requests_at_once_than_concurrency_across_threads(concurrency
 @pytest.fixture
 def paced(monkeypatch):
     """When requests were let through and when the limiter was closed: a busy machine delays what comes after that."""
-    noted = {"begin": [], "close_for": []}
+    noted = {"begin": [], "hold_back": []}
 
     def noting(name, method):
         def note(pace, *given):
@@ -49,7 +49,7 @@ def paced(monkeypatch):
 
     for name in noted:
         monkeypatch.setattr(Pace, name, noting(name, getattr(Pace, name)))
-    return SimpleNamespace(begun=noted["begin"], closed=noted["close_for"])
+    return SimpleNamespace(begun=noted["begin"], closed=noted["hold_back"])
 
 
 def test_never_more_requests_a_second_than_the_rate_limit_across_threads(paced):
@@ -96,16 +96,16 @@ def test_a_wait_that_is_too_long_is_told_at_once():
 
 def test_a_request_that_waits_its_turn_waits_longer_if_the_limiter_is_closed_meanwhile(paced):
     limiter, scope = RateLimiter(10), CancelScope(60)
-    with limiter.passing(scope):
+    with limiter.slot(scope):
         pass
 
     def pass_through():
-        with limiter.passing(scope):
+        with limiter.slot(scope):
             pass
 
     with ThreadPoolExecutor(3) as pool:
         passed = [pool.submit(pass_through) for _ in range(3)]
-        limiter.close_for(0.3)
+        limiter.hold_back(0.3)
         assert [each.result() for each in passed] == [None] * 3
     (closed,) = paced.closed
     assert len(paced.begun) == 4
@@ -176,7 +176,7 @@ def test_a_load_ends_in_a_frame_where_the_server_grants_few_calls_and_says_no_wa
 
 
 def test_a_request_that_alone_is_refused_for_ever_ends_in_its_error(minutes_of_a_second, monkeypatch):
-    monkeypatch.setattr(http, "pause", lambda _refusals: 0.0)
+    monkeypatch.setattr(http, "pause_after", lambda _refusals: 0.0)
 
     def fault(exchange):
         exchange.send(429, b"") if exchange.path == "/v2/practice-areas" else well(exchange)
@@ -185,13 +185,13 @@ def test_a_request_that_alone_is_refused_for_ever_ends_in_its_error(minutes_of_a
         refused = pool.submit(client.practice_areas)
         while not refused.done():
             client.expenses.get("e1")
-        with pytest.raises(bf.RateLimitedError, match="also after trying again"):
+        with pytest.raises(bf.RateLimitedError, match="also after retries"):
             refused.result()
         assert sum(path == "/v2/practice-areas" for _, _, path in server.arrivals) <= 11
 
 
 def test_after_giving_up_the_next_call_is_sent_at_once(monkeypatch):
-    monkeypatch.setattr(http, "pause", lambda refusals: 0.01 if refusals < 3 else 60.0)
+    monkeypatch.setattr(http, "pause_after", lambda refusals: 0.01 if refusals < 3 else 60.0)
     with Server(lambda exchange: exchange.send(429, b"")) as server, connect(server, retries=2) as client:
         for _ in range(2):
             with pytest.raises(bf.RateLimitedError):

@@ -94,8 +94,8 @@ def test_a_client_that_nobody_holds_closes_its_connections(fake):
 
 def test_a_client_in_use_is_closed_when_its_request_ends():
     clients = ClientPool(httpx.Client)
-    with clients.one() as one:
-        with clients.one() as other:
+    with clients.lend() as one:
+        with clients.lend() as other:
             pass
         clients.close()
         assert other.is_closed
@@ -105,10 +105,10 @@ def test_a_client_in_use_is_closed_when_its_request_ends():
 
 def test_a_client_that_ctrl_c_interrupted_is_not_used_again():
     clients = ClientPool(httpx.Client)
-    with pytest.raises(KeyboardInterrupt), clients.one() as one:
+    with pytest.raises(KeyboardInterrupt), clients.lend() as one:
         raise KeyboardInterrupt
     assert one.is_closed
-    with clients.one() as other:
+    with clients.lend() as other:
         assert other is not one
 
 

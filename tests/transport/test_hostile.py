@@ -20,7 +20,7 @@ LARGE_AND_DEEP = b'{"data": [' + b" " * 2**18 + b"[" * 10_000 + b"]" * 10_000 + 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.0)
-    monkeypatch.setattr(http, "pause", lambda _refusals: 0.0)
+    monkeypatch.setattr(http, "pause_after", lambda _refusals: 0.0)
 
 
 @pytest.mark.parametrize("body", [DEEP, LARGE_AND_DEEP, b'{"a":' * 10_000 + b"1" + b"}" * 10_000])
@@ -43,7 +43,7 @@ def test_json_nested_ten_thousand_deep_is_a_decode_error(fake, connect, body, lo
 @pytest.mark.parametrize("body", [DEEP, LARGE_AND_DEEP])
 def test_a_create_answered_with_json_nested_without_end_is_uncertain(fake, connect, body):
     fake.answers["/v2/expenses"] = body
-    with pytest.raises(bf.UncertainWriteError, match="Look before sending this again"):
+    with pytest.raises(bf.UncertainWriteError, match="Check this before you send it again"):
         connect().expenses.create(matter_id="m1", date="2026-10-01", description="x", amount=1)
     assert len(fake.requests) == 1
 
@@ -92,7 +92,7 @@ def test_an_answer_that_points_elsewhere_is_a_transport_error_for_every_method(f
         "PUT": lambda: expenses.update("e1", amount=2),
         "DELETE": lambda: expenses.delete("e1"),
     }
-    with pytest.raises(bf.TransportError, match="redirects are not followed") as raised:
+    with pytest.raises(bf.TransportError, match="Redirects are not followed") as raised:
         calls[method]()
     assert raised.value.status == status
     assert len(fake.requests) == 1
@@ -125,7 +125,7 @@ def test_trying_again_is_said_only_where_it_was_done(fake, connect, status):
     with pytest.raises(bf.ApiError) as again:
         connect(retries=1).practice_areas()
     assert "trying again" not in str(once.value)
-    assert "also after trying again" in str(again.value)
+    assert "also after retries" in str(again.value)
     if status != 429:
         with pytest.raises(bf.UncertainWriteError) as write:
             connect(retries=3).expenses.create(matter_id="m1", date="2026-10-01", description="x", amount=1)

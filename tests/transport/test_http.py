@@ -16,7 +16,7 @@ from tests.conftest import entries, entry, paged
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.0)
-    monkeypatch.setattr(http, "pause", lambda _refusals: 0.0)
+    monkeypatch.setattr(http, "pause_after", lambda _refusals: 0.0)
 
 
 @pytest.mark.parametrize(
@@ -77,14 +77,14 @@ def test_a_failed_connection_is_tried_again_and_then_named(fake, connect, failur
         raise failure
 
     fake.answers["/v2/practice-areas"] = fail
-    with pytest.raises(bf.TransportError, match="practice_areas: no usable answer from https://billing.test"):
+    with pytest.raises(bf.TransportError, match="practice_areas: no usable response from https://billing.test"):
         connect(retries=2).practice_areas()
     assert len(fake.requests) == 3
 
 
 def test_retry_after_is_honoured(fake, connect, monkeypatch):
     waits = []
-    monkeypatch.setattr(http.RateLimiter, "close_for", lambda _self, seconds: waits.append(seconds))
+    monkeypatch.setattr(http.RateLimiter, "hold_back", lambda _self, seconds: waits.append(seconds))
     busy = httpx.Response(429, headers={"retry-after": "7"})
     fake.answers["/v2/practice-areas"] = [busy, {"data": []}]
     connect(retries=1).practice_areas()
@@ -94,7 +94,7 @@ def test_retry_after_is_honoured(fake, connect, monkeypatch):
 def test_redirects_are_not_followed(fake, connect):
     elsewhere = httpx.Response(302, headers={"location": "https://elsewhere.test/"})
     fake.answers["/v2/practice-areas"] = elsewhere
-    with pytest.raises(bf.TransportError, match="redirects are not followed"):
+    with pytest.raises(bf.TransportError, match="Redirects are not followed"):
         connect().practice_areas()
     assert [request.url.host for request in fake.requests] == ["billing.test"]
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import pytest
 
-from billframes.transport.pacing import Pace, pause
+from billframes.transport.pacing import Pace, pause_after
 
 
 @dataclass
@@ -61,7 +61,7 @@ def simulate(server, calls, *, pace=None, workers=8, latency=0.05, retries=5, no
     pace = pace or Pace()
     events, waiting, number = [], workers, 0
     while calls:
-        left = pace.left(now)
+        left = pace.seconds_left(now)
         if waiting and left == 0:
             waiting, number = waiting - 1, number + 1
             round_, granted = pace.begin(now), server.grants(now)
@@ -77,12 +77,12 @@ def simulate(server, calls, *, pace=None, workers=8, latency=0.05, retries=5, no
         server.under_way -= granted
         if granted:
             calls -= 1
-            pace.granted(round_, now)
+            pace.record_grant(round_, now)
         else:
-            refusals = pace.refused(round_, now)
+            refusals = pace.record_refusal(round_, now)
             if refusals > retries:
                 return None
-            pace.close_for(pause(refusals), now)
+            pace.hold_back(pause_after(refusals), now)
         pace.end()
         waiting += 1
     return now
@@ -172,16 +172,16 @@ def test_what_the_caller_allows_is_never_exceeded():
 def test_one_request_alone_is_sent_while_nothing_is_granted():
     pace = Pace()
     rounds = [pace.begin(0.0) for _ in range(8)]
-    assert [pace.refused(each, 0.1) for each in rounds] == [1] * 8
-    pace.close_for(7, 0.1)
-    assert pace.left(0.1) is None
+    assert [pace.record_refusal(each, 0.1) for each in rounds] == [1] * 8
+    pace.hold_back(7, 0.1)
+    assert pace.seconds_left(0.1) is None
     for _ in rounds:
         pace.end()
-    assert pace.left(0.1) == pytest.approx(7)
-    assert pace.left(7.2) == 0
+    assert pace.seconds_left(0.1) == pytest.approx(7)
+    assert pace.seconds_left(7.2) == 0
     alone = pace.begin(7.2)
-    assert pace.left(60) is None
-    assert pace.refused(alone, 7.3) == 2
+    assert pace.seconds_left(60) is None
+    assert pace.record_refusal(alone, 7.3) == 2
     pace.end()
     pace.forget_refusals()
-    assert pace.refused(pace.begin(60), 60) == 1
+    assert pace.record_refusal(pace.begin(60), 60) == 1

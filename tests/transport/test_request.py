@@ -8,7 +8,7 @@ import zlib
 import pytest
 from hypothesis import given, strategies as st
 
-from billframes.transport.request import BodyError, TooLargeError, read_body
+from billframes.transport.request import BodyError, BodyTooLargeError, read_body
 
 TEXT = b'{"data": [%s]}' % b",".join(b"%d" % i for i in range(3000))
 
@@ -33,7 +33,7 @@ def test_a_body_comes_out_as_it_was_however_it_is_cut(encoding, size, empty):
     packed = PACKINGS[encoding](TEXT)
     pieces = [b""] * empty + [packed[i : i + size] for i in range(0, len(packed), size)]
     assert read_body(pieces, encoding, most=len(TEXT)) == TEXT
-    with pytest.raises(TooLargeError):
+    with pytest.raises(BodyTooLargeError):
         read_body(pieces, encoding, most=len(TEXT) - 1)
 
 

@@ -180,7 +180,7 @@ def nothing_secret_in(text):
 FAULTS = {
     "not accepted, credentials repeated": (echo(401), bf.AuthenticationError),
     "refused, credentials repeated": (echo(422), bf.RefusedError),
-    "failing, also after trying again": (echo(500), bf.ServerError),
+    "failing, also after retries": (echo(500), bf.ServerError),
     "pointing elsewhere": (lambda _: (302, b"", {"Location": "http://elsewhere.test/"}), bf.TransportError),
     "hanging up": (lambda _: None, bf.TransportError),
     "silent": (lambda _: time.sleep(0.4), bf.TransportError),
@@ -375,7 +375,7 @@ def test_a_custom_fields_value_of_another_type_is_not_quoted(serve):
 def test_nothing_is_sent_where_a_redirect_points(serve):
     elsewhere = serve(lambda _: (200, b'{"data": []}'))
     server = serve(lambda _: (307, b"", {"Location": f"{elsewhere.url}/v2/practice-areas"}))
-    with pytest.raises(bf.TransportError, match="redirects are not followed"):
+    with pytest.raises(bf.TransportError, match="Redirects are not followed"):
         bf.Client(server.url, TOKEN, headers={"x-api-key": KEY}).practice_areas()
     assert len(server.came) == 1
     assert elsewhere.came == []
