@@ -91,9 +91,9 @@ def utilization(month: Month) -> list[str]:
     """Say what utilization means, and how many working days the month has."""
     days = len(working_days(month.settings, month.first, month.last))
     return [
-        "Utilization is client hours ÷ available hours. Client hours are billable and fixed-fee time; time on internal "
-        "matters is never client time, and pro bono time isn’t either. Available hours are those of everyone whose "
-        "role is principal, attorney, paralegal or timekeeper, and of others with client hours.",
+        "Utilization is client hours ÷ available hours. Client hours are billable and fixed-fee time, except on "
+        "internal matters. Non-billable time does not count, even on pro bono matters. Available hours are those of "
+        "everyone whose role is principal, attorney, paralegal or timekeeper, and of others with client hours.",
         f"The month has {days} working days of {month.settings.hours_per_day:g} hours each for full-time staff. "
         f"{describe_settings(month.book.settings)}",
     ]

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
+import billframes as bf
 from billframes import report
 from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError, ParameterError
@@ -100,6 +101,24 @@ def test_a_month_that_is_not_over_is_counted_to_the_day_and_says_so(connected):
     # 1 to 15 October 2026 has eleven working days.
     assert part.by_month["capacity_hours"].iloc[-1] == pytest.approx(part.utilization["capacity_hours"].sum())
     assert part.utilization["capacity_hours"].max() == 88.0
+
+
+def test_the_note_on_utilization_says_which_time_on_pro_bono_matters_counts(october):
+    entries = pd.DataFrame(
+        {
+            "date": pd.to_datetime(["2026-10-01", "2026-10-02"]),
+            "user_id": ["u1", "u1"],
+            "matter_id": ["m1", "m1"],
+            "matter_type": ["probono", "probono"],
+            "hours": [1.0, 2.0],
+            "billing_type": ["billable", "nonBillable"],
+        }
+    )
+    counted = bf.utilization(entries, start="2026-10", by=None)["client_hours"].iloc[0]
+    assert counted == 1.0
+    words = report.utilization(october)._repr_html_()
+    assert "Client hours are billable and fixed-fee time, except on internal matters." in words
+    assert "Non-billable time does not count, even on pro bono matters." in words
 
 
 def test_settings_are_read_from_a_file(connected, tmp_path):
