@@ -350,7 +350,7 @@ ANALYSIS = Analysis(
     book=FromBook(first=""),
     tab=TabSpec(
         place=6,
-        title="Collections",
+        title="Overdue invoices",
         tiles=("balance",),
         order="balance",
         filters="rows",

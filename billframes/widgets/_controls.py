@@ -1,7 +1,7 @@
-"""The filter controls: a heading that opens and closes each, a list to choose from, and ranges of dates and numbers.
+"""The filter controls: lists of options and ranges of dates or numbers, each below a heading that opens and closes it.
 
-Of a long list, the browser receives only a few options: the first ones, or those that a search finds, and more on
-request. The panel shows chosen values as buttons above the controls.
+The browser receives only a few options of a long list: the first ones or the results of a search, and more on request.
+The panel shows chosen values as buttons above the controls.
 """
 
 from __future__ import annotations
@@ -19,41 +19,41 @@ from ipywidgets.widgets.widget_bool import CheckboxStyle
 from billframes.periods import parse_period
 from billframes.widgets._describe import describe_range
 from billframes.widgets._fields import FilterField
-from billframes.widgets._html import button, note, shown, text_of
+from billframes.widgets._html import button, escape_text, html_widget, set_visible
 from billframes.widgets._options import Codes, Options
 from billframes.widgets._state import Criterion, Range, Value
 
-__all__ = ["Choices", "Control", "Dates", "Numbers", "Tell"]
+__all__ = ["Choices", "Control", "Dates", "Numbers", "OnChoose"]
 
-Tell = Callable[[str, Criterion | None], None]
+OnChoose = Callable[[str, Criterion | None], None]
 
 
 class Control:
     """
-    A control for one column. Its content is created when it is first opened, so a closed one is cheap.
+    A control for one column. Its content is created when it is first opened.
 
     Parameters
     ----------
     field : FilterField
-    tell : callable
+    on_choose : callable
         Called with the column and its new criterion when the user chooses.
     is_open : bool
     """
 
-    def __init__(self, field: FilterField, tell: Tell, *, is_open: bool = False) -> None:
+    def __init__(self, field: FilterField, on_choose: OnChoose, *, is_open: bool = False) -> None:
         self.field = field
         self.is_open = False
-        self._tell = tell
+        self._on_choose = on_choose
         self._showing = False
         self._criterion: Criterion | None = None
         self.toggle = button("", self._toggle, "bf-toggle")
         self._body = w.VBox()
         self._body.add_class("bf-body")
-        shown(self._body, False)
+        set_visible(self._body, False)
         self.box = w.VBox([self.toggle, self._body])
         self.box.add_class("bf-control")
         self.box.add_class(f"bf-{field.column.replace('_', '-')}")
-        self._head()
+        self._update_heading()
         if is_open:
             self.open()
 
@@ -63,13 +63,13 @@ class Control:
             self._toggle()
 
     def show(self, criterion: Criterion | None) -> None:
-        """Show a criterion without calling `tell`. A closed control that already shows it is not updated."""
+        """Show a criterion without calling `on_choose`. Do nothing in a closed control that already shows it."""
         if self.is_open or criterion != self._criterion:
             self._update(criterion)
 
     def _update(self, criterion: Criterion | None) -> None:
         self._criterion = criterion
-        self._head()
+        self._update_heading()
         if self.is_open:
             self._showing = True
             try:
@@ -78,7 +78,7 @@ class Control:
                 self._showing = False
 
     @abstractmethod
-    def _make(self) -> list[Any]:
+    def _create(self) -> list[Any]:
         """Create the content."""
 
     @abstractmethod
@@ -91,23 +91,24 @@ class Control:
 
     def _choose(self, criterion: Criterion | None) -> None:
         if not self._showing:
-            self._tell(self.field.column, criterion)
+            self._on_choose(self.field.column, criterion)
 
     def _toggle(self) -> None:
         self.is_open = not self.is_open
         if self.is_open and not self._body.children:
-            self._body.children = self._make()
-        shown(self._body, self.is_open)
+            self._body.children = self._create()
+        set_visible(self._body, self.is_open)
         self._update(self._criterion)
 
-    def _head(self) -> None:
-        says = f": {self._summary()}" if self._criterion is not None and not self.is_open else ""
-        self.toggle.description = f"{'▾' if self.is_open else '▸'} {self.field.title}{says}"
+    def _update_heading(self) -> None:
+        summary = f": {self._summary()}" if self._criterion is not None and not self.is_open else ""
+        self.toggle.description = f"{'▾' if self.is_open else '▸'} {self.field.title}{summary}"
         self.toggle.tooltip = f"{'Close' if self.is_open else 'Open'} the filter {self.field.title}"
         (self.box.add_class if self._criterion is not None else self.box.remove_class)("bf-active")
 
 
-_PAGE = 10
+# Options listed at first.
+_FIRST_OPTIONS = 10
 
 
 class Choices(Control):
@@ -117,53 +118,53 @@ class Choices(Control):
     Parameters
     ----------
     field : FilterField
-    tell : callable
+    on_choose : callable
     options : Options
     counts : callable
         Returns for each option the number of rows that pass the filters on all other columns.
     """
 
-    def __init__(self, field: FilterField, tell: Tell, options: Options, counts: Callable[[], Codes]) -> None:
+    def __init__(self, field: FilterField, on_choose: OnChoose, options: Options, counts: Callable[[], Codes]) -> None:
         self._options = options
         self._counts = counts
         self._boxes: dict[int, w.Checkbox] = {}
-        self._most = _PAGE
-        super().__init__(field, tell)
+        self._listed = _FIRST_OPTIONS
+        super().__init__(field, on_choose)
 
-    def _make(self) -> list[Any]:
-        # Each search has its own label, because several lists can be open at the same time.
+    def _create(self) -> list[Any]:
+        # The number distinguishes the labels of several open lists for screen readers.
         words = f"Search {len(self._options.order):,}"
         self.search = w.Text(description=words, placeholder="part of a name", continuous_update=True)
         self.search.add_class("bf-search")
         self.search.observe(self._searched, "value")
-        self._look = {"layout": w.Layout(), "style": CheckboxStyle()}
+        self._shared_style = {"layout": w.Layout(), "style": CheckboxStyle()}
         self._list = w.VBox()
         self._list.add_class("bf-options")
-        self._foot = note("", "bf-foot")
+        self._foot = html_widget("", "bf-foot")
         self.more = button("Show more", self._show_more, "bf-more")
-        self._rest = w.HBox([self._foot, self.more])
-        return [*([self.search] if len(self._options.order) > _PAGE else []), self._list, self._rest]
+        self._below = w.HBox([self._foot, self.more])
+        return [*([self.search] if len(self._options.order) > _FIRST_OPTIONS else []), self._list, self._below]
 
     def _show(self) -> None:
         found = self._options.search(self.search.value)
-        places = found[: self._most]
+        places = found[: self._listed]
         counts, chosen = self._counts(), set(self._chosen())
         for place in places:
             box = self._boxes.get(place) or self._box(place)
             with box.hold_sync():
-                box.description = text_of(f"{self._options.labels[place]} ({counts[place]:,})")
+                box.description = escape_text(f"{self._options.labels[place]} ({counts[place]:,})")
                 box.value = self._options.keys[place] in chosen
         self._list.children = [self._boxes[place] for place in places]
-        left = len(found) - len(places)
-        self._foot.value = f"{len(places):,} of {len(found):,}" if left else "" if found else "Nothing found"
-        shown(self.more, left > 0)
-        shown(self._rest, left > 0 or not found)
+        hidden = len(found) - len(places)
+        self._foot.value = f"{len(places):,} of {len(found):,}" if hidden else "" if found else "Nothing found"
+        set_visible(self.more, hidden > 0)
+        set_visible(self._below, hidden > 0 or not found)
 
     def _box(self, place: int) -> w.Checkbox:
-        # Each option has its own box, so that a click during an update chooses the option that was clicked.
-        # The label is escaped HTML, because Jupyter would read dollar signs in plain text as a formula.
-        box = self._boxes[place] = w.Checkbox(indent=False, description_allow_html=True, **self._look)
-        box.observe(partial(self._ticked, self._options.keys[place]), "value")
+        # Each option keeps its box, so that a click during an update chooses the clicked option. The label is escaped
+        # HTML, because Jupyter would render dollar signs in plain text as a formula.
+        box = self._boxes[place] = w.Checkbox(indent=False, description_allow_html=True, **self._shared_style)
+        box.observe(partial(self._toggled, self._options.keys[place]), "value")
         return box
 
     def _summary(self) -> str:
@@ -173,46 +174,46 @@ class Choices(Control):
     def _chosen(self) -> tuple[Value, ...]:
         return () if self._criterion is None or isinstance(self._criterion, Range) else self._criterion
 
-    def _ticked(self, key: Value, change: dict[str, Any]) -> None:
+    def _toggled(self, key: Value, change: dict[str, Any]) -> None:
         others = tuple(each for each in self._chosen() if each != key)
         self._choose((*others, key) if change["new"] else others)
 
     def _searched(self, _change: dict[str, Any]) -> None:
-        self._most = _PAGE
+        self._listed = _FIRST_OPTIONS
         self.show(self._criterion)
 
     def _show_more(self) -> None:
-        self._most += 4 * _PAGE
+        self._listed += 4 * _FIRST_OPTIONS
         self.show(self._criterion)
 
     @property
     def boxes(self) -> list[w.Checkbox]:
-        """The options now listed."""
+        """The check boxes of the listed options."""
         return list(self._list.children)
 
 
 _QUICK = ("This month", "Last month", "This quarter", "Last quarter", "This year", "Last year")
 _ALL = "All dates"
-_OWN = "Dates below"
+_CUSTOM = "Custom dates"
 
 
 class _RangeControl(Control):
-    """From, to, whether rows without a value are included, and a message for invalid input."""
+    """Two ends, a check box to include rows without a value, and a message for invalid input."""
 
-    def __init__(self, field: FilterField, tell: Tell, rows: str, *, is_open: bool = False) -> None:
-        # What the rows are, such as "entries".
+    def __init__(self, field: FilterField, on_choose: OnChoose, rows: str, *, is_open: bool = False) -> None:
+        # Such as "entries".
         self._rows = rows
-        super().__init__(field, tell, is_open=is_open)
+        super().__init__(field, on_choose, is_open=is_open)
 
-    def _make(self) -> list[Any]:
+    def _create(self) -> list[Any]:
         self.first, self.last = self._end("From"), self._end("To")
         self.missing = w.Checkbox(description=f"Include {self._rows} without a {self.field.noun}", indent=False)
-        self._complaint = note("", "bf-complaint")
+        self._message = html_widget("", "bf-complaint")
         for control in (self.first, self.last, self.missing):
             control.observe(self._changed, "value")
         ends = w.HBox([self.first, self.last])
         ends.add_class("bf-ends")
-        return [ends, self.missing, self._complaint]
+        return [ends, self.missing, self._message]
 
     def _end(self, words: str) -> Any:
         raise NotImplementedError
@@ -224,7 +225,7 @@ class _RangeControl(Control):
         span = self._span()
         self.first.value, self.last.value = self._write(span.first), self._write(span.last)
         self.missing.value = span.missing
-        self._complaint.value = ""
+        self._message.value = ""
 
     def _write(self, end: Any) -> Any:
         return end
@@ -244,12 +245,12 @@ class _RangeControl(Control):
         try:
             span = self._read()
         except ValueError as error:
-            self._complaint.value = text_of(error)
+            self._message.value = escape_text(error)
             return
         if None not in (span.first, span.last) and span.first > span.last:
-            self._complaint.value = "“From” is after “To”."
+            self._message.value = "“From” is after “To”."
             return
-        self._complaint.value = ""
+        self._message.value = ""
         self._choose(span)
 
 
@@ -268,29 +269,29 @@ class Numbers(_RangeControl):
 
 class Dates(_RangeControl):
     """
-    A range of dates. The period also has quick choices and is open from the start.
+    A range of dates. The control of the period also has quick choices and is open at first.
 
     Parameters
     ----------
     field : FilterField
-    tell : callable
+    on_choose : callable
     rows : str
     today : date, optional
         The day from which "last month" is counted. Without it there are no quick choices.
     """
 
-    def __init__(self, field: FilterField, tell: Tell, rows: str, today: dt.date | None = None) -> None:
+    def __init__(self, field: FilterField, on_choose: OnChoose, rows: str, today: dt.date | None = None) -> None:
         self._periods = {words: parse_period(words.lower(), today=today) for words in _QUICK} if today else {}
-        super().__init__(field, tell, rows, is_open=today is not None)
+        super().__init__(field, on_choose, rows, is_open=today is not None)
 
-    def _make(self) -> list[Any]:
-        inside = super()._make()
+    def _create(self) -> list[Any]:
+        content = super()._create()
         if not self._periods:
-            return inside
-        self.quick = w.Dropdown(options=[_ALL, *_QUICK, _OWN], description="Quick choice")
+            return content
+        self.quick = w.Dropdown(options=[_ALL, *_QUICK, _CUSTOM], description="Quick choice")
         self.quick.add_class("bf-quick")
-        self.quick.observe(self._picked, "value")
-        return [self.quick, *inside]
+        self.quick.observe(self._quick_chosen, "value")
+        return [self.quick, *content]
 
     def _end(self, words: str) -> w.DatePicker:
         return w.DatePicker(description=words)
@@ -305,10 +306,10 @@ class Dates(_RangeControl):
             names = [
                 words for words, each in self._periods.items() if (each.start, each.end) == (span.first, span.last)
             ]
-            self.quick.value = _ALL if span.is_open else next(iter(names), _OWN)
+            self.quick.value = _ALL if span.is_open else next(iter(names), _CUSTOM)
 
-    def _picked(self, change: dict[str, Any]) -> None:
-        if self._showing or change["new"] == _OWN:
+    def _quick_chosen(self, change: dict[str, Any]) -> None:
+        if self._showing or change["new"] == _CUSTOM:
             return
         period = self._periods.get(change["new"])
         self._choose(Range(period.start, period.end, self._includes_missing()) if period else None)

@@ -12,22 +12,22 @@ from billframes.widgets._fields import FilterField
 from billframes.widgets._filters import Filters
 from billframes.widgets._state import Criterion, FilterState, Range, Values
 
-__all__ = ["code", "describe_range", "sentence"]
+__all__ = ["code", "describe", "describe_range"]
 
-# How many chosen values are named before "and 3 more".
-_NAMED = 3
+# The most chosen values to name, before "and 4 more".
+_MOST_NAMED = 3
 
 
-def sentence(filters: Filters, state: FilterState) -> str:
+def describe(filters: Filters, state: FilterState) -> str:
     """
     Describe the filters.
 
     Examples
     --------
     >>> filters = Filters(pd.DataFrame({"billing_type": pd.Categorical(["billable", "fixedFee"])}))
-    >>> sentence(filters, FilterState({"billing_type": ("fixedFee",)}))
+    >>> describe(filters, FilterState({"billing_type": ("fixedFee",)}))
     'Billing type: Fixed fee'
-    >>> sentence(filters, FilterState())
+    >>> describe(filters, FilterState())
     'No filters'
     """
     parts = [
@@ -49,7 +49,7 @@ def describe_range(span: Range) -> str:
     >>> describe_range(Range(None, 5000.0, missing=True))
     'up to 5,000, or Unassigned'
     """
-    first, last = (_end(end) for end in (span.first, span.last))
+    first, last = (_end_text(end) for end in (span.first, span.last))
     both = f"{first} to {last}" if first and last else f"from {first}" if first else f"up to {last}"
     return f"{both}, or Unassigned" if span.missing else both
 
@@ -84,12 +84,12 @@ def _describe_values(filters: Filters, field: FilterField, criterion: Criterion)
     if isinstance(criterion, Range):
         return describe_range(criterion)
     options = filters.options(field.column)
-    names = [options.label(value) for value in criterion[:_NAMED]]
+    names = [options.label(value) for value in criterion[:_MOST_NAMED]]
     more = len(criterion) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")
 
 
-def _end(end: object) -> str:
+def _end_text(end: object) -> str:
     if isinstance(end, dt.date):
         return f"{end.day} {end:%b} {end.year}"
     return "" if end is None else f"{end:,g}" if abs(float(str(end))) < 1e6 else f"{end:,.0f}"
@@ -97,7 +97,7 @@ def _end(end: object) -> str:
 
 def _condition(frame: pd.DataFrame, column: str, field: FilterField, criterion: Criterion) -> str:
     if not isinstance(criterion, Range):
-        return _among(column, criterion)
+        return _isin(column, criterion)
     values = f"{column}.dt.normalize()" if field.kind == "dates" and _has_times(frame[field.column]) else column
     ends = [repr(end.isoformat() if isinstance(end, dt.date) else end) for end in (criterion.first, criterion.last)]
     ends = [end.replace("'", '"') for end in ends]
@@ -110,13 +110,13 @@ def _condition(frame: pd.DataFrame, column: str, field: FilterField, criterion: 
     return f"({text} | {column}.isna())" if criterion.missing else text
 
 
-def _among(column: str, choice: Values) -> str:
+def _isin(column: str, choice: Values) -> str:
     values = [value for value in choice if value is not None]
     texts = ", ".join(_literal(value) for value in values)
-    among = f"{column}.isin([{texts}])"
+    isin = f"{column}.isin([{texts}])"
     if None not in choice:
-        return among
-    return f"({among} | {column}.isna())" if values else f"{column}.isna()"
+        return isin
+    return f"({isin} | {column}.isna())" if values else f"{column}.isna()"
 
 
 def _literal(value: object) -> str:
@@ -129,7 +129,7 @@ def _has_times(dates: pd.Series[Any]) -> bool:
 
 
 def _comment(filters: Filters, field: FilterField, criterion: Criterion) -> str:
-    """Return a comment that names the ids. Names are data, so line breaks in them are replaced."""
+    """Return a comment with the names of the ids. Line breaks in names are replaced, because names are data."""
     if field.label is None:
         return ""
     words: Sequence[str] = f"{field.title}: {_describe_values(filters, field, criterion)}"

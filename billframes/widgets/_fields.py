@@ -1,4 +1,4 @@
-"""The columns of a frame that can be filtered, how, and their titles.
+"""The columns by which a frame can be filtered, with their titles.
 
 People, clients and matters are filtered by id and shown by name, as in the analyses. There are filters for the period,
 the columns of `_KNOWN`, every categorical column and every custom field, but not for other text such as descriptions.
@@ -21,13 +21,13 @@ __all__ = ["FilterField", "filter_fields"]
 Kind = Literal["dates", "numbers", "choice"]
 
 _PERIODS = ("date", "invoice_date", "opened")
-# The column, its title, and the column with the names of its values.
+# Column, title, and the column with the names of its values.
 _KNOWN = (
     ("client_id", "Client", "client_name"),
     ("matter_id", "Matter", "matter_name"),
     ("user_id", "Timekeeper", "user_name"),
     ("practice_area_id", "Practice area", "practice_area_label"),
-    ("responsible_id", "Responsible", "responsible_name"),
+    ("responsible_id", "Responsible lawyer", "responsible_name"),
     ("billing_type", "Billing type", None),
     ("billed", "Billed", None),
 )
@@ -51,7 +51,7 @@ class FilterField:
 
     @property
     def noun(self) -> str:
-        """The title inside a sentence, such as "practice area" or "budget" for "Matter: Budget"."""
+        """The title as a word in a sentence, such as "practice area", or "budget" for "Matter: Budget"."""
         if self.title == "Period":
             return "date"
         name = self.title.rpartition(": ")[2]
@@ -103,7 +103,7 @@ def _known(frame: pd.DataFrame) -> Iterator[FilterField]:
     for column, title, label in _KNOWN:
         if column in frame:
             names = (label, column.replace("_id", "_reference"))
-            # In the clients frame these columns are called just name and reference.
+            # In the frame of clients, for example, these columns are called name and reference.
             own = column == frame.columns[0] and label not in frame
             named = [
                 name if name in frame and name != column else None for name in (("name", "reference") if own else names)

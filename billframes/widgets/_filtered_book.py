@@ -95,7 +95,8 @@ class FilteredBook:
         """
         today = self.book_filters.today
         if self.start > today:
-            raise ParameterError(f"The period begins on {long_date(self.start)}, after the data of {long_date(today)}.")
+            begins, data = long_date(self.start), long_date(today)
+            raise ParameterError(f"The period begins on {begins}, after the day of the data, {data}.")
         return min(self._period.last or today, today)
 
     @functools.cached_property

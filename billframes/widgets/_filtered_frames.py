@@ -43,8 +43,8 @@ class BookFilters:
         return self._filters[name]
 
     @functools.cached_property
-    def named(self) -> DistinctNames:
-        """Adds the reference to the names of clients, matters and people that share their name with another."""
+    def distinct_names(self) -> DistinctNames:
+        """The names of the book's clients, matters and people, and references beside shared ones."""
         return DistinctNames(self.book.clients, self.book.matters, self.book.users)
 
 

@@ -1,7 +1,7 @@
 """Filter a frame by a state, and count the rows of each option.
 
-A row passes if it meets the criterion of every column. The mask of each column is cached until its criterion changes,
-so a change costs one new mask, a sum, and a count for each open control.
+A row passes if it meets the criteria of all columns. The mask of a column is cached until its criterion changes, so a
+change takes one new mask, a sum, and a count for each open control.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Filters:
     Parameters
     ----------
     frame : DataFrame
-        A pandas frame. It is never changed here, and must not be changed elsewhere while it is filtered.
+        A pandas frame. It is not changed here, and must not be changed elsewhere while it is filtered.
     period : str, optional
         The date column of the period.
 
@@ -65,12 +65,12 @@ class Filters:
 
     @functools.cached_property
     def columns(self) -> tuple[str, ...]:
-        """The columns that can be filtered by."""
+        """The columns to filter by."""
         return tuple(field.column for field in self.fields)
 
     @functools.cached_property
     def rows(self) -> str:
-        """What the rows are, by the id in the first column: "entries", "invoices"; "rows" for any other frame."""
+        """A noun for the rows, from the id in the first column, such as "entries" or "invoices"; otherwise "rows"."""
         loaded = {id_: name for name, id_ in IDS.items()}
         name = loaded.get(str(self.data.columns[0]) if len(self.data.columns) else "", "rows")
         return {"time_entries": "entries", "users": "people"}.get(name, name.replace("_", " "))
@@ -81,38 +81,40 @@ class Filters:
 
     def mask(self, state: FilterState) -> Mask:
         """Return which rows pass the filters."""
-        return np.equal(self._refusals(state), 0)
+        return np.equal(self._failed_criteria(state), 0)
 
     def frame(self, state: FilterState) -> pd.DataFrame:
         """Return the rows that pass, with their index; the frame itself if there are no filters."""
         return self.data[self.mask(state)] if state.criteria else self.data
 
     def counts(self, state: FilterState, column: str) -> Codes:
-        """Count for each option of a column the rows that pass the filters on all *other* columns."""
-        refusals = self._refusals(state)
+        """Return for each option of a column the number of rows that pass the filters on all *other* columns."""
+        failed = self._failed_criteria(state)
         if column in state.criteria:
-            refusals -= ~self._mask(column, state.criteria[column])
-        return self._options[column].counts(refusals == 0)
+            failed -= ~self._mask(column, state.criteria[column])
+        return self._options[column].counts(failed == 0)
 
-    def _refusals(self, state: FilterState) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-        """Count for each row the columns whose criterion it does not meet."""
-        refusals = np.zeros(len(self.data), dtype=np.uint8)
+    def _failed_criteria(self, state: FilterState) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+        """Return for each row the number of criteria that it does not meet."""
+        failed = np.zeros(len(self.data), dtype=np.uint8)
         for column, criterion in state.criteria.items():
-            refusals += ~self._mask(column, criterion)
-        return refusals
+            failed += ~self._mask(column, criterion)
+        return failed
 
     def _mask(self, column: str, criterion: Criterion) -> Mask:
-        kept = self._masks.get(column)
-        if kept is None or kept[0] != criterion:
-            choice = not isinstance(criterion, Range)
-            mask = self._options[column].mask(criterion) if choice else _within(self._columns[column], criterion)  # type: ignore[arg-type]
-            kept = self._masks[column] = (criterion, mask)
-        return kept[1]
+        cached = self._masks.get(column)
+        if cached is None or cached[0] != criterion:
+            if isinstance(criterion, Range):
+                mask = _in_range(self._columns[column], criterion)
+            else:
+                mask = self._options[column].mask(criterion)
+            cached = self._masks[column] = (criterion, mask)
+        return cached[1]
 
 
-def _within(values: pd.Series[Any], span: Range) -> Mask:
+def _in_range(values: pd.Series[Any], span: Range) -> Mask:
     dates = pd.api.types.is_datetime64_any_dtype(values.dtype)
-    # The last day is included up to its end.
+    # Times on the last day are included.
     values = values.dt.normalize() if dates else values
     first, last = (pd.Timestamp(end, tz=values.dt.tz) if dates and end else end for end in (span.first, span.last))
     mask = values.notna()

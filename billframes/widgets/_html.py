@@ -1,15 +1,15 @@
-"""HTML and small widgets that the panel and the explorer are made of. Text from data is always escaped here."""
+"""HTML and small widgets for the panel and the explorer. Text from data is always escaped here."""
 
 from __future__ import annotations
 
 import base64
 import datetime as dt
 import functools
-import html
 import io
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from html import escape
 from importlib import resources
 from importlib.util import find_spec
 from typing import Any
@@ -33,38 +33,37 @@ from billframes.plots.drawing import height_for
 __all__ = [
     "busy",
     "button",
-    "downloads",
-    "labels_of",
-    "note",
+    "download_links",
+    "escape_text",
+    "html_widget",
     "picture",
-    "records",
-    "shown",
+    "records_table",
+    "result_table",
+    "row_labels",
+    "set_visible",
     "stylesheet",
-    "table",
-    "text_of",
     "tiles",
 ]
 
 _DPI = 110
-# Writing a larger workbook takes too long for a click.
-_EXCEL_ROWS = 5000
+# Writing a larger workbook takes too long after a click.
+_MOST_EXCEL_ROWS = 5000
 
 
-def text_of(value: object) -> str:
+def escape_text(value: object) -> str:
     """
     Escape a text for HTML, and keep Jupyter from rendering dollar signs as a formula.
 
     Examples
     --------
-    >>> text_of("<script> & $5")
+    >>> escape_text("<script> & $5")
     '<span class="mathjax_ignore tex2jax_ignore">&lt;script&gt; &amp; $5</span>'
     """
-    # Jupyter would render text between two dollar signs as a formula.
-    return f'<span class="mathjax_ignore tex2jax_ignore">{html.escape(str(value))}</span>'
+    return f'<span class="mathjax_ignore tex2jax_ignore">{escape(str(value))}</span>'
 
 
-def note(markup: str = "", *classes: str) -> w.HTML:
-    """Return an HTML widget. The caller escapes text from data with `text_of`."""
+def html_widget(markup: str = "", *classes: str) -> w.HTML:
+    """Return an HTML widget. The caller escapes text from data with `escape_text`."""
     return _with_classes(w.HTML(markup), *classes)
 
 
@@ -75,14 +74,14 @@ def button(words: str, act: Callable[[], object], *classes: str, tooltip: str | 
     return _with_classes(made, *classes)
 
 
-def shown(widget: Any, visible: bool) -> None:
+def set_visible(widget: Any, visible: bool) -> None:
     """Show or hide a widget. A hidden widget can't be reached with the keyboard."""
     widget.layout.display = None if visible else "none"
 
 
 @contextmanager
 def busy(widget: Any) -> Iterator[None]:
-    """Grey a widget out, with a sign that it is calculating, until its new figures are complete."""
+    """Grey a widget out until its new figures are complete."""
     widget.add_class("bf-busy")
     try:
         yield
@@ -91,7 +90,7 @@ def busy(widget: Any) -> Iterator[None]:
 
 
 def stylesheet() -> w.HTML:
-    """Return the style sheet, which applies only to the widgets' own classes."""
+    """Return the style sheet, which applies only to these widgets."""
     return _with_classes(w.HTML(f"<style>{_css()}</style>"), "bf-style")
 
 
@@ -106,8 +105,8 @@ def _with_classes(widget: Any, *classes: str) -> Any:
     return widget
 
 
-def labels_of(result: pd.DataFrame) -> list[str]:
-    """Return the names of a result's rows: the label column if there is one, else the key itself."""
+def row_labels(result: pd.DataFrame) -> list[str]:
+    """Return the names of a result's rows, from the label column if there is one, else from the key."""
     column = next((name for name in result.columns[:2] if str(name).endswith(("_name", "_label"))), result.columns[0])
     return [UNASSIGNED if pd.isna(value) else str(value) for value in result[column]]
 
@@ -121,30 +120,29 @@ def tiles(columns: Sequence[Measure], row: dict[str, float], before: dict[str, f
     columns : sequence of Measure
     row : dict of str to float
     before : dict of str to float
-        Figures of the period before; those that are not compared are not in it.
+        Figures of the period before, only those to compare.
     currency : str
-        Stands beside amounts.
+        Shown beside amounts.
     """
-    unit = f' <span class="bf-unit">{text_of(currency)}</span>' if currency else ""
-    each = (
-        f"<div><dt>{text_of(column.title)}</dt>"
+    unit = f' <span class="bf-unit">{escape_text(currency)}</span>' if currency else ""
+    items = (
+        f"<div><dt>{escape_text(column.title)}</dt>"
         f"<dd>{_cell(row.get(column.name), column.unit)}{unit if column.unit in PRICED else ''}</dd>"
         f"{_compared(column, row, before)}</div>"
         for column in columns
     )
-    return f'<dl class="bf-tiles">{"".join(each)}</dl>'
+    return f'<dl class="bf-tiles">{"".join(items)}</dl>'
 
 
 def _compared(column: Measure, row: dict[str, float], before: dict[str, float]) -> str:
     now, then = row.get(column.name, math.nan), before.get(column.name, math.nan)
     if pd.isna(now) or pd.isna(then):
         return ""
-    changed = format_change(now, then, column.unit)
-    told = f"before {format_number(then, column.unit)}"
-    return f'<dd class="bf-then">{changed}, {told}</dd>' if changed != MISSING else f'<dd class="bf-then">{told}</dd>'
+    change, text = format_change(now, then, column.unit), f"before {format_number(then, column.unit)}"
+    return f'<dd class="bf-then">{text if change == MISSING else f"{change}, {text}"}</dd>'
 
 
-def table(
+def result_table(
     caption: str,
     keys: Mapping[str, Sequence[str]],
     columns: Sequence[Measure],
@@ -159,18 +157,18 @@ def table(
     ----------
     caption : str
     keys : mapping of str to sequence of str
-        Headings, and for each row the text that names it; the first is the row's own heading.
+        The texts that name the rows, by heading. The first one is the row's heading cell.
     columns : sequence of Measure
     result : DataFrame
     total : dict of str to float
         Empty for a table without a total.
     only_where_wide : collection of str
-        Columns that the style sheet hides on a narrow page, which then says so.
+        Columns that the style sheet hides on a narrow page. A sentence then says so.
     """
     first, *more = keys.values()
     kinds = ["bf-wide" if each.name in only_where_wide else "" for each in columns]
     heads = "".join(
-        f'<th scope="col"{_class(kind)}>{text_of(title)}</th>'
+        f'<th scope="col"{_class(kind)}>{escape_text(title)}</th>'
         for title, kind in zip([*keys, *(each.title for each in columns)], ["bf-text"] * len(keys) + kinds, strict=True)
     )
 
@@ -181,32 +179,32 @@ def table(
         )
 
     body = "".join(
-        f'<tr><th scope="row">{text_of(first[row])}</th>'
-        + "".join(f'<td class="bf-text">{text_of(each[row])}</td>' for each in more)
+        f'<tr><th scope="row">{escape_text(first[row])}</th>'
+        + "".join(f'<td class="bf-text">{escape_text(each[row])}</td>' for each in more)
         + f"{cells(values)}</tr>"
         for row, values in enumerate(result.to_dict("records"))
     )
     foot = f'<tr><th scope="row">Total</th>{"<td></td>" * len(more)}{cells(total)}</tr>' if total else ""
-    lacking = f'<p class="bf-lacking">{_LACKING}</p>' if any(kinds) else ""
+    hidden = f'<p class="bf-lacking">{_HIDDEN_COLUMNS}</p>' if any(kinds) else ""
     return (
-        f'<div class="bf-scroll" tabindex="0" role="region" aria-label="{text_of_attribute(caption)}">'
-        f'<table class="bf-table"><caption>{text_of(caption)}</caption><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{body}</tbody><tfoot>{foot}</tfoot></table></div>{lacking}"
+        f'<div class="bf-scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
+        f'<table class="bf-table"><caption>{escape_text(caption)}</caption><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{body}</tbody><tfoot>{foot}</tfoot></table></div>{hidden}"
     )
 
 
-_LACKING = "This page is too narrow for all columns: a wider one and the download have the others, too."
+_HIDDEN_COLUMNS = "This page is too narrow for all columns. A wider page and the download show all of them."
 
 
 def _class(name: str) -> str:
     return f' class="{name}"' if name else ""
 
 
-def records(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
+def records_table(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
     """Return the first records of a frame as a table."""
-    kinds = [_kind(str(name), dtype) for name, dtype in frame.dtypes.items()]
+    kinds = [_cell_class(str(name), dtype) for name, dtype in frame.dtypes.items()]
     heads = "".join(
-        f'<th scope="col" class="{kind}">{text_of(_heading(str(name)))}</th>'
+        f'<th scope="col" class="{kind}">{escape_text(_heading(str(name)))}</th>'
         for name, kind in zip(frame.columns, kinds, strict=True)
     )
     body = "".join(
@@ -214,8 +212,8 @@ def records(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
         for row in frame.head(most).itertuples(index=False)
     )
     return (
-        f'<div class="bf-scroll" tabindex="0" role="region" aria-label="{text_of_attribute(caption)}">'
-        f'<table class="bf-table bf-records"><caption>{text_of(caption)}</caption>'
+        f'<div class="bf-scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
+        f'<table class="bf-table bf-records"><caption>{escape_text(caption)}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -225,31 +223,33 @@ def _heading(column: str) -> str:
     return found.title if found else title_of_key(column).capitalize()
 
 
-def downloads(name: str, frame: pd.DataFrame, time_zone: str = "UTC") -> str:
-    """Return download links for a frame. The links contain the files, so nothing is stored on a server."""
+def download_links(name: str, frame: pd.DataFrame, time_zone: str = "UTC") -> str:
+    """Return download links for a frame. The links contain the files, so no file is stored on a server."""
     links = [_link(file_name(name, "csv"), "CSV", "text/csv", to_csv(frame), len(frame))]
-    missing = _no_excel(len(frame))
-    if not missing:
+    no_excel = _why_no_excel(len(frame))
+    if not no_excel:
         kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
         data = to_excel(frame, sheet=name, time_zone=time_zone)
         links.append(_link(file_name(name, "xlsx"), "Excel", kind, data, len(frame)))
-    return f'<p class="bf-downloads">Download what is shown: {" ".join(links)}{missing}</p>'
+    return f'<p class="bf-downloads">Download the full table: {" ".join(links)}{no_excel}</p>'
 
 
-def _no_excel(rows: int) -> str:
-    """Return why there is no Excel file; nothing if there is one."""
-    if rows > _EXCEL_ROWS:
-        return f". An Excel file is offered for up to {_EXCEL_ROWS:,} rows; these are {rows:,}. Excel opens CSV files."
+def _why_no_excel(rows: int) -> str:
+    """Return why there is no Excel file; an empty text if there is one."""
+    if rows > _MOST_EXCEL_ROWS:
+        return (
+            f". Excel files have up to {_MOST_EXCEL_ROWS:,} rows; this table has {rows:,}. Excel also opens CSV files."
+        )
     if not find_spec("xlsxwriter"):
-        return ". For Excel files: pip install 'billframes[excel]'. Excel opens CSV files, too."
+        return ". Excel files need pip install 'billframes[excel]'. Excel also opens CSV files."
     return ""
 
 
 def picture(
-    draw: Callable[[Axes], Any], bars: int, *, lying: bool, alt: str, narrow: bool = False
+    draw: Callable[[Axes], Any], bars: int, *, horizontal: bool, alt: str, narrow: bool = False
 ) -> tuple[str, list[tuple[float, float]]]:
     """
-    Draw a chart, for a phone if it is narrow, and return the positions of its bars.
+    Draw a chart, for a phone if `narrow` is set, and return it with the positions of its bars.
 
     Returns
     -------
@@ -258,36 +258,31 @@ def picture(
         Start and size of each bar: for horizontal bars as fractions of the picture's height, for vertical ones of
         its width.
     """
-    height = height_for(bars) if lying else 3.4
+    height = height_for(bars) if horizontal else 3.4
     figure = Figure(figsize=(NARROW if narrow else 8.0, height), dpi=_DPI)
     figure.set_layout_engine("none")
     axes = figure.add_subplot()
     draw(axes)
     if narrow:
-        # The heading above it says what it is; its own title is too long.
+        # The title is too long, and the heading above the chart says the same.
         axes.set_title("", loc="left")
         fit_narrow(axes)
     # Saving a figure that has a layout engine draws it twice, and saving on another canvas measures all text again.
     FigureCanvasAgg(figure)
     ConstrainedLayoutEngine().execute(figure)
     buffer = io.BytesIO()
-    # Compressing the picture well would take longer than sending it to the same machine.
+    # Better compression would take longer than it saves when the picture is sent.
     figure.savefig(buffer, format="png", metadata={"Software": None}, pil_kwargs={"compress_level": 1})
     data = base64.b64encode(buffer.getvalue()).decode()
-    html = f'<img class="bf-chart" alt="{text_of_attribute(alt)}" src="data:image/png;base64,{data}">'
-    return html, [_place(axes, bar, lying=lying) for bar in range(bars)]
+    image = f'<img class="bf-chart" alt="{escape(alt)}" src="data:image/png;base64,{data}">'
+    return image, [_place(axes, bar, horizontal=horizontal) for bar in range(bars)]
 
 
-def text_of_attribute(words: object) -> str:
-    """Escape a text for an HTML attribute."""
-    return str(words).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _place(axes: Axes, bar: int, *, lying: bool) -> tuple[float, float]:
+def _place(axes: Axes, bar: int, *, horizontal: bool) -> tuple[float, float]:
     """Return a bar's start and size as fractions of the picture."""
     whole = axes.get_figure(root=True).bbox  # type: ignore[union-attr]
     ends = axes.transData.transform([(bar - 0.45, bar - 0.45), (bar + 0.45, bar + 0.45)])
-    if lying:
+    if horizontal:
         top, bottom = sorted(1 - end / whole.height for end in ends[:, 1])
         return float(top), float(bottom - top)
     left, right = sorted(end / whole.width for end in ends[:, 0])
@@ -299,10 +294,10 @@ def _cell(value: Any, unit: str) -> str:
         return format_number(value, unit)
     if pd.isna(value):
         return MISSING
-    return short_date(value) if isinstance(value, dt.datetime) else text_of(value)
+    return short_date(value) if isinstance(value, dt.datetime) else escape_text(value)
 
 
-def _kind(column: str, dtype: Any) -> str:
+def _cell_class(column: str, dtype: Any) -> str:
     """Return the CSS class of a column's cells."""
     if pd.api.types.is_float_dtype(dtype):
         return "bf-number"
@@ -321,7 +316,7 @@ def _record_cell(value: Any, kind: str) -> str:
     elif kind == "bf-number":
         words = format_number(value, "cents")
     else:
-        words = text_of(enum_label(value) if kind == "bf-enum" else value)
+        words = escape_text(enum_label(value) if kind == "bf-enum" else value)
     return f'<td class="{kind}">{words}</td>'
 
 

@@ -1,6 +1,6 @@
-"""The values of a column as options: encoded as integers once, with names, counts and a search.
+"""The values of a column as options: encoded as integers, with names, counts and a search.
 
-Masks and counts use the codes, which is fast for 200,000 rows. A search looks only at the names.
+Masks and counts use the integers, which is fast for 200,000 rows. A search reads only the names.
 """
 
 from __future__ import annotations
@@ -65,21 +65,20 @@ class Options:
         return np.bincount(self.codes[mask], minlength=len(self.keys))
 
     def label(self, value: Value) -> str:
-        """Return the name of a value, including values that no row has."""
+        """Return the name of a value, even if no row has it."""
         place = self.place.get(value)
         return self.labels[place] if place is not None else f"{value} (not in these rows)"
 
     def search(self, text: str) -> list[int]:
         """
-        Return the positions of the names that contain all words, first those that begin with the first word.
+        Return the positions of the names that contain all words. Names that begin with the first word come first.
 
-        Case and accents are ignored. Without words, return all positions.
+        Case and accents are ignored. Without words, all positions are returned.
         """
         words = fold(text).split()
         if not words:
             return list(self.order)
         folded, hits = self._folded, list(self.order)
-        # The second word is looked for only among the names that have the first.
         for word in words:
             hits = [place for place in hits if word in folded[place]]
         return sorted(hits, key=lambda place: not folded[place].startswith(words[0]))
@@ -94,8 +93,8 @@ def fold(text: str) -> str:
     >>> fold("Söhne & Cie")
     'sohne & cie'
     """
-    apart = unicodedata.normalize("NFKD", text)
-    return "".join(each for each in apart if not unicodedata.combining(each)).casefold()
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(each for each in decomposed if not unicodedata.combining(each)).casefold()
 
 
 def options_of(frame: pd.DataFrame, field: FilterField) -> Options:
@@ -111,18 +110,18 @@ def options_of(frame: pd.DataFrame, field: FilterField) -> Options:
     >>> [options.labels[place] for place in options.order]
     ['Acme (c1)', 'Acme (c2)', 'Unassigned (no client)']
     """
-    codes, values = _coded(frame[field.column])
+    codes, values = _encode(frame[field.column])
     codes = np.where(codes < 0, len(values), codes).astype(np.intp)
     labels = [*_labels(frame, field, codes, values), f"{UNASSIGNED} (no {field.noun})"]
     totals = np.bincount(codes, minlength=len(values) + 1)
-    there = [place for place in range(len(values)) if totals[place]]
+    present = [place for place in range(len(values)) if totals[place]]
     if not isinstance(frame[field.column].dtype, pd.CategoricalDtype):
-        there.sort(key=lambda place: _order(values[place], labels[place]))
-    order = (*there, *([len(values)] if totals[-1] else []))
+        present.sort(key=lambda place: _sort_key(values[place], labels[place]))
+    order = (*present, *([len(values)] if totals[-1] else []))
     return Options((*values, None), tuple(labels), codes, totals, order)
 
 
-def _coded(column: pd.Series[Any]) -> tuple[Any, list[Value]]:
+def _encode(column: pd.Series[Any]) -> tuple[Any, list[Value]]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column.cat.codes.to_numpy(), column.cat.categories.tolist()
     codes, values = pd.factorize(column)
@@ -131,13 +130,13 @@ def _coded(column: pd.Series[Any]) -> tuple[Any, list[Value]]:
 
 def _labels(frame: pd.DataFrame, field: FilterField, codes: Codes, values: Sequence[Value]) -> list[str]:
     if field.label is None:
-        return [_spoken(value, field) for value in values]
+        return [_value_label(value, field) for value in values]
     names = _first_of(frame[field.label], codes, len(values))
-    shown = [str(value) if name is None else name for name, value in zip(names, values, strict=True)]
-    if len(set(shown)) == len(shown):
-        return shown
+    labels = [str(value) if name is None else name for name, value in zip(names, values, strict=True)]
+    if len(set(labels)) == len(labels):
+        return labels
     references = _first_of(frame[field.reference], codes, len(values)) if field.reference else [None] * len(values)
-    return distinct_names(shown, values, references)
+    return distinct_names(labels, values, references)
 
 
 def _first_of(column: pd.Series[Any], codes: Codes, size: int) -> list[str | None]:
@@ -150,12 +149,12 @@ def _first_of(column: pd.Series[Any], codes: Codes, size: int) -> list[str | Non
     return names
 
 
-def _order(value: Value, label: str) -> tuple[float, str]:
+def _sort_key(value: Value, label: str) -> tuple[float, str]:
     number = isinstance(value, int) and not isinstance(value, bool)
     return (float(value), "") if number else (0.0, fold(label))  # type: ignore[arg-type]
 
 
-def _spoken(value: Value, field: FilterField) -> str:
+def _value_label(value: Value, field: FilterField) -> str:
     if isinstance(value, bool):
         return (_BILLED if field.column == "billed" else _FLAG)[value]
     # The API's enum values are camelCase; a firm's own texts are shown as written.

@@ -1,8 +1,8 @@
 """The filter state: a value that can be compared, saved as JSON and set again.
 
-A state maps columns to criteria. A list holds the chosen values; None in it means rows without a value. `{"from": …,
-"to": …}` is a range of dates or numbers, with both ends inclusive and optional. Columns not in the state
-are not filtered, so an empty list or a range without ends is not stored.
+A state maps columns to criteria. A list has the chosen values; None in it means rows without a value. `{"from": …,
+"to": …}` is a range of dates or numbers. Both ends are inclusive, and both are optional. Columns not in the state are
+not filtered, so an empty list or a range without ends is not stored.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["Criterion", "FilterState", "Range", "Value", "Values", "read_state"]
 
 Value = str | bool | int | None
 Values = tuple[Value, ...]
-_SPAN = {"from", "to", "missing"}
+_RANGE_KEYS = {"from", "to", "missing"}
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Dates or numbers from `first` to `last`, inclusive; None is open. `missing` includes rows without a value."""
+    """Dates or numbers from `first` to `last`, inclusive; None is open. `missing` adds rows without a value."""
 
     first: Any = None
     last: Any = None
@@ -59,7 +59,7 @@ class FilterState:
     def with_criterion(self, column: str, criterion: Criterion | None) -> FilterState:
         """Return the state with another criterion for one column; None removes it."""
         others = {name: each for name, each in self.criteria.items() if name != column}
-        return FilterState(others if _lets_all(criterion) else {**others, column: criterion})  # type: ignore[dict-item]
+        return FilterState(others if _passes_all(criterion) else {**others, column: criterion})  # type: ignore[dict-item]
 
     def only(self, columns: Iterable[str]) -> FilterState:
         """Return the state for some of the columns."""
@@ -67,25 +67,25 @@ class FilterState:
         return FilterState({name: each for name, each in self.criteria.items() if name in wanted})
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the state in a form for JSON."""
+        """Return the state in the form for JSON."""
         return {name: _as_json(each) for name, each in self.criteria.items()}
 
 
 def read_state(saved: Mapping[str, Any], fields: Sequence[FilterField]) -> FilterState:
     """
-    Read a state from `FilterState.as_dict`, or as written by hand.
+    Read a state as `FilterState.as_dict` returns it, or as a user writes it.
 
     Parameters
     ----------
     saved : mapping
         Criteria by column: a list of values, a range as a mapping, or for dates a period such as "2026-Q3".
     fields : sequence of FilterField
-        The columns that can be filtered by.
+        The columns to filter by.
 
     Raises
     ------
     ParameterError
-        A column can't be filtered by, or its criterion is invalid.
+        There is no filter for a column, or its criterion is invalid.
 
     Examples
     --------
@@ -99,14 +99,14 @@ def read_state(saved: Mapping[str, Any], fields: Sequence[FilterField]) -> Filte
     for column, value in saved.items():
         if column not in known:
             raise ParameterError(
-                f"state names {column!r}, which the panel does not filter by.{closest(column, known)} "
+                f"state has {column!r}, for which the panel has no filter.{closest(column, known)} "
                 f"It takes {', '.join(known)}."
             )
         state = state.with_criterion(column, _READERS[known[column].kind](value, column))
     return state
 
 
-def _lets_all(criterion: Criterion | None) -> bool:
+def _passes_all(criterion: Criterion | None) -> bool:
     return not criterion if not isinstance(criterion, Range) else criterion.is_open
 
 
@@ -125,7 +125,9 @@ def _read_choice(value: Any, column: str) -> Criterion | None:
     values = list(value)
     for each in values:
         if not (each is None or isinstance(each, str | bool | int)):
-            raise ParameterError(f"state[{column!r}] holds {each!r}; it takes text, whole numbers, True, False, None.")
+            raise ParameterError(
+                f"state[{column!r}] contains {each!r}; it takes text, whole numbers, True, False and None."
+            )
     return tuple(dict.fromkeys(values))
 
 
@@ -149,7 +151,7 @@ def _read_numbers(value: Any, column: str) -> Criterion | None:
 
 
 def _span_of(value: Any, column: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping) or set(value) - _SPAN:
+    if not isinstance(value, Mapping) or set(value) - _RANGE_KEYS:
         raise ParameterError(f"state[{column!r}]={value!r} takes {{'from': …, 'to': …}}, and 'missing': True or False.")
     return value
 

@@ -1,7 +1,7 @@
-"""The explorer's tabs as the analyses declare them (`TabSpec`), in their order.
+"""The contents of the explorer's tabs, as the analyses declare them (`TabSpec`).
 
-Titles, units, questions, columns and charts come from the declaration of the analysis. The rows behind a bar are the
-same analysis by single records, so they add up to the bar.
+Titles, units, questions, columns and charts are those that the analysis declares. The rows behind a bar are the same
+analysis grouped by single records, so they add up to the bar.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import Analysis, RecordsSpec, TabSpec, analyses, measures
 from billframes.book.slices import keep_rows
 from billframes.widgets._filtered_book import FilteredBook
-from billframes.widgets._html import labels_of
+from billframes.widgets._html import row_labels
 
-__all__ = ["View", "views"]
+__all__ = ["AnalysisView", "views"]
 
 _KINDS = dict(zip(ITEMS, ("time", "expense", "fixed fee"), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class AnalysisView:
     """
-    One tab.
+    What the tab of one analysis shows.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class View:
 
     @property
     def tab(self) -> TabSpec:
-        """What is declared of the tab."""
+        """The declaration of the tab."""
         if self.analysis.tab is None:
             raise AssertionError(f"{self.analysis.name} declares no tab")
         return self.analysis.tab
@@ -56,39 +56,39 @@ class View:
 
     @property
     def keys(self) -> dict[str, str]:
-        """What the rows can be grouped by, by its title."""
+        """The keys by which rows can be grouped, by their titles."""
         return {title_of_key(key).capitalize(): key for key in self.tab.by}
 
     @property
     def records(self) -> RecordsSpec | None:
-        """The declaration of the records behind a bar, if there are any."""
+        """The declaration of the records behind a bar; None if the tab does not show them."""
         return self.analysis.records
 
     def columns(self, result: pd.DataFrame) -> list[Measure]:
-        """Return the measures that the table of a result shows: those of the analysis's own table."""
+        """Return the measures in the table of a result."""
         if self.analysis.table:
-            shown: list[Measure] = getattr(tables, self.analysis.name).measures(result)
-            return shown
-        return [found for name in result if (found := self.analysis.measure(str(name)))]
+            found: list[Measure] = getattr(tables, self.analysis.name).measures(result)
+            return found
+        return [each for name in result if (each := self.analysis.measure(str(name)))]
 
     def only_where_wide(self, result: pd.DataFrame) -> set[str]:
-        """Return the measures that a narrow page has no room for."""
+        """Return the columns that are hidden on a narrow page."""
         columns = {each.name for each in self.columns(result)}
         return columns - {*getattr(tables, self.analysis.name).page_columns(result)} if self.analysis.table else set()
 
     def names(self, result: pd.DataFrame) -> dict[str, list[str]]:
-        """Return what names the rows of a result, by heading: the key that they are by, or the table's own keys."""
+        """Return the texts that name the rows of a result, by heading."""
         table = self.analysis.table
         if self.tab.by or not (table and table.keys):
-            return {title_of_key(str(result.columns[0]).removesuffix("_id")).capitalize(): labels_of(result)}
+            return {title_of_key(str(result.columns[0]).removesuffix("_id")).capitalize(): row_labels(result)}
         return {title_of_key(key).capitalize(): _texts(result[key]) for key in table.keys}
 
     def compute(self, filtered: FilteredBook, key: By) -> pd.DataFrame:
-        """Return the result by a key, the largest rows first, with the reference beside names that are shared."""
+        """Return the result by a key, the largest rows first, with distinct names."""
         result = filtered.result(self.analysis, key)
         if key not in TIMES and self.tab.order in result:
             result = result.sort_values(self.tab.order, ascending=False, kind="stable", ignore_index=True)
-        return filtered.book_filters.named(result)
+        return filtered.book_filters.distinct_names(result)
 
     def draw(self, result: pd.DataFrame, ax: Axes, *, currency: str = "") -> Axes:
         """Draw a result."""
@@ -103,9 +103,9 @@ class View:
         ----------
         filtered : FilteredBook
         key : str
-            What the bars are by.
+            The key of the bars.
         value : object
-            The bar's value of the key; missing means unassigned.
+            The value of the key for this bar; missing means unassigned.
         """
         spec = self.records
         if spec is None:
@@ -114,24 +114,24 @@ class View:
             # The tab already shows the warnings of this analysis.
             warnings.simplefilter("ignore")
             result = filtered.result(self.analysis, [key, spec.key])
-        mine = keep_rows(result, {str(result.columns[0]): None if pd.isna(value) else value})  # type: ignore[call-overload]
-        parts = [name for name in spec.shown if name in mine and name in measures()]
-        mine = mine.loc[mine[spec.counted] != 0, [spec.key, *parts]]
+        of_bar = keep_rows(result, {str(result.columns[0]): None if pd.isna(value) else value})  # type: ignore[call-overload]
+        parts = [name for name in spec.shown if name in of_bar and name in measures()]
+        of_bar = of_bar.loc[of_bar[spec.counted] != 0, [spec.key, *parts]]
         details = _records(filtered, spec.frames).drop(columns=parts, errors="ignore")
-        rows = filtered.book_filters.named(details.merge(mine, on=spec.key))
+        rows = filtered.book_filters.distinct_names(details.merge(of_bar, on=spec.key))
         rows = rows[[name for name in spec.shown if name in rows]]
         return rows.sort_values(spec.date, ascending=False, kind="stable", ignore_index=True)
 
 
-def views() -> list[View]:
-    """Return the tabs of all analyses that declare one, in order."""
+def views() -> list[AnalysisView]:
+    """Return the views of all analyses that declare a tab, in the order of the tabs."""
     declared: Iterable[Analysis] = (each for each in analyses().values() if each.tab)
-    return sorted(map(View, declared), key=lambda view: view.tab.place)
+    return sorted(map(AnalysisView, declared), key=lambda view: view.tab.place)
 
 
 def _texts(values: pd.Series[Any]) -> list[str]:
     dates = pd.api.types.is_datetime64_any_dtype(values.dtype)
-    # Spaces at which a cell does not break.
+    # With spaces at which a line does not break.
     return [
         MISSING if pd.isna(each) else short_date(each).replace(" ", "\xa0") if dates else str(each) for each in values
     ]

@@ -1,6 +1,6 @@
-"""The explorer: a filter panel beside tabs with the analyses of what passes the filters.
+"""The explorer: a filter panel beside tabs with analyses of the records that pass the filters.
 
-Only the visible tab is computed. The others are computed when they are opened.
+Only the visible tab is computed. Other tabs are computed when they are opened.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from billframes._format import long_date
 from billframes.book import Book
 from billframes.errors import BillframesError, ParameterError
 from billframes.widgets._filtered_book import FilteredBooks
-from billframes.widgets._html import note, stylesheet, text_of
+from billframes.widgets._html import escape_text, html_widget, stylesheet
 from billframes.widgets._state import read_state
-from billframes.widgets._tabs import Overview, ViewTab
+from billframes.widgets._tabs import AnalysisTab, Overview
 from billframes.widgets._views import views
-from billframes.widgets.panel import FilterPanel, day_of
+from billframes.widgets.panel import FilterPanel, day_loaded
 
 __all__ = ["Explorer", "explore"]
 
@@ -35,7 +35,7 @@ class Explorer(w.Box):  # type: ignore[misc]
     tabs : Tab
         The views; `tabs.children` are the overview and the tabs that analyses declare.
     narrow : ToggleButton
-        Whether charts are drawn for a phone. It is not shown; the dashboard's page sets it by its width.
+        Whether charts are drawn for a phone. It is hidden; the dashboard's page presses it according to its width.
     """
 
     def __init__(self, book: Book, today: dt.date, title: str = "", remark: str = "") -> None:
@@ -43,14 +43,14 @@ class Explorer(w.Box):  # type: ignore[misc]
         self.panel = FilterPanel(self._books.book_filters.for_frame("time_entries"), today)
         zone = book.settings.time_zone if book.settings else "UTC"
         declared = views()
-        shown: list[Any] = [Overview([view for view in declared if view.tab.in_overview])]
-        shown += [ViewTab(view, zone) for view in declared]
-        self.tabs = w.Tab(shown, titles=("Overview", *(view.title for view in declared)))
+        tabs: list[Any] = [Overview([view for view in declared if view.tab.in_overview])]
+        tabs += [AnalysisTab(view, zone) for view in declared]
+        self.tabs = w.Tab(tabs, titles=("Overview", *(view.title for view in declared)))
         self.tabs.add_class("bf-tabs")
         self._title, self._remark = title, remark
-        self._top = note("", "bf-top")
-        self._error = note("", "bf-complaint")
-        self._stale = set(range(len(shown)))
+        self._top = html_widget("", "bf-top")
+        self._error = html_widget("", "bf-complaint")
+        self._stale = set(range(len(tabs)))
         self.panel.state = _period_of(book)
         self.panel.add_class("bf-side")
         main = w.VBox([self._error, self.tabs])
@@ -68,7 +68,7 @@ class Explorer(w.Box):  # type: ignore[misc]
         self._filters_changed()
 
     def _mark_stale(self) -> None:
-        # The browser switches tabs by itself, so tabs with old figures are grey before they are opened.
+        # The browser switches tabs by itself, so tabs with old figures must be grey before they are opened.
         self._stale = set(range(len(self.tabs.children)))
         for each in self.tabs.children:
             each.add_class("bf-busy")
@@ -76,7 +76,7 @@ class Explorer(w.Box):  # type: ignore[misc]
     def _draw_for_width(self) -> None:
         for each in self.tabs.children:
             each.narrow = self.narrow.value
-        # Grey first: charts of the other width are never shown as if they were those of this one.
+        # Tabs are grey until their charts have the new width.
         self._mark_stale()
         (self.add_class if self.narrow.value else self.remove_class)("bf-phone")
         self._show()
@@ -93,10 +93,10 @@ class Explorer(w.Box):  # type: ignore[misc]
         try:
             self.tabs.children[place].show(self._filtered)
         except BillframesError as error:
-            self._failed(place, str(error))
+            self._show_error(place, str(error))
         except Exception as error:
-            # A bug: the page must not calculate for ever without a word, and the log keeps the traceback.
-            self._failed(place, f"This view could not be made ({type(error).__name__}: {error}).")
+            # After a bug the tab must not stay grey without a message. The log has the traceback.
+            self._show_error(place, f"This tab could not be calculated ({type(error).__name__}: {error}).")
             raise
         else:
             self._stale.discard(place)
@@ -105,18 +105,18 @@ class Explorer(w.Box):  # type: ignore[misc]
             self._error.value = ""
             self._top.value = self._heading()
 
-    def _failed(self, place: int, sentence: str) -> None:
-        self._error.value = text_of(sentence)
+    def _show_error(self, place: int, message: str) -> None:
+        self._error.value = escape_text(message)
         self.tabs.children[place].add_class("bf-failed")
 
     def _heading(self) -> str:
         """Return the firm's name, the period and the day of the data."""
         filtered = self._filtered
         period = f"{long_date(filtered.start)} to {long_date(filtered.end)}"
-        remark = f'<p class="bf-remark">{text_of(self._remark)}</p>' if self._remark else ""
-        data = f"Data of {long_date(self._books.book_filters.today)}."
-        head = f"{text_of(self._title)}<span>{text_of(period)}</span>" if self._title else text_of(period)
-        return f"{remark}<h1>{head}</h1><p>{text_of(data)}</p>"
+        remark = f'<p class="bf-remark">{escape_text(self._remark)}</p>' if self._remark else ""
+        data = f"Data as of {long_date(self._books.book_filters.today)}."
+        head = f"{escape_text(self._title)}<span>{escape_text(period)}</span>" if self._title else escape_text(period)
+        return f"{remark}<h1>{head}</h1><p>{escape_text(data)}</p>"
 
 
 def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark: str = "") -> Explorer:
@@ -124,7 +124,7 @@ def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark
     Explore a book with filters, and tabs for utilization, realization, receivables, work in progress and more.
 
     Every table and chart follows the filters. A click on a bar shows the rows behind it. Tables can be downloaded as
-    CSV and Excel. The panel starts with the book's period. A period that is not over ends with the data.
+    CSV and Excel files. The panel starts with the book's period. A period that is not over ends with the data.
 
     Figures under filters are parts of the whole: the amount of an invoice is spread over all its items before the
     filters select items.
@@ -132,14 +132,14 @@ def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark
     Parameters
     ----------
     book : Book
-        Created by `bf.book`. Its firm settings count here, too.
+        Created by `bf.book`. Its firm settings apply here, too.
     today : date, optional
         The day from which "last month" is counted, and the last day of the figures. By default the day the time
         entries were loaded, in the time zone of the firm's settings, if known, else today.
     title : str
-        The firm's name, shown on top.
+        The firm's name, shown at the top.
     remark : str
-        A line in a box above it, such as that the figures are made up.
+        A line in a box above the title, for example that the figures are made up.
 
     Returns
     -------
@@ -157,10 +157,10 @@ def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark
     >>> explorer.tabs.titles[:4]
     ('Overview', 'Utilization', 'Realization', 'Receivables')
     """
-    day = today or book.loaded_on("time_entries") or day_of(book.time_entries)
+    day = today or book.loaded_on("time_entries") or day_loaded(book.time_entries)
     if book.period.start and book.period.start > day:
         begins, data = long_date(book.period.start), long_date(day)
-        raise ParameterError(f"The period begins on {begins}, after the data of {data}.")
+        raise ParameterError(f"The period begins on {begins}, after the day of the data, {data}.")
     return Explorer(book, day, title, remark)
 
 

@@ -14,16 +14,16 @@ import ipywidgets as w
 import pandas as pd
 
 from billframes.widgets._controls import Choices, Control, Dates, Numbers
-from billframes.widgets._describe import code, sentence
+from billframes.widgets._describe import code, describe
 from billframes.widgets._fields import FilterField
 from billframes.widgets._filters import Filters
-from billframes.widgets._html import button, note, shown, stylesheet, text_of
+from billframes.widgets._html import button, escape_text, html_widget, set_visible, stylesheet
 from billframes.widgets._state import Criterion, FilterState, Range, Value, read_state
 
-__all__ = ["FilterPanel", "day_of", "filter_panel"]
+__all__ = ["FilterPanel", "day_loaded", "filter_panel"]
 
-# More buttons would fill the page, so the rest is only counted.
-_CHIPS = 12
+# The most buttons for chosen values. All others are only counted.
+_MOST_CHIPS = 12
 
 
 class FilterPanel(w.VBox):  # type: ignore[misc]
@@ -38,7 +38,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         The filters by column, in a form for JSON: a list of values (None is "Unassigned"), or a range `{"from": …,
         "to": …}`. Can be set; dates also to a period such as "2026-Q3".
     controls : dict of str to Control
-        The controls, by column.
+        The controls by column.
     """
 
     def __init__(self, filters: Filters, today: dt.date) -> None:
@@ -47,8 +47,8 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         self._frame: pd.DataFrame | None = None
         self._listeners: list[Callable[[pd.DataFrame], object]] = []
         self.before_change: Callable[[], object] = lambda: None
-        self._count = note("", "bf-count")
-        self._summary = note("", "bf-summary")
+        self._count = html_widget("", "bf-count")
+        self._summary = html_widget("", "bf-summary")
         self.clear = button("Clear all", self._clear, "bf-clear", tooltip="Remove all filters")
         self._chips: dict[tuple[str, Value], w.Button] = {}
         self._chosen = w.Box()
@@ -56,7 +56,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         self.controls = {field.column: self._control(field, today) for field in filters.fields}
         grid = w.Box([control.box for control in self.controls.values()])
         grid.add_class("bf-controls")
-        head = w.HBox([note("Filters", "bf-title"), self._count, self.clear])
+        head = w.HBox([html_widget("Filters", "bf-title"), self._count, self.clear])
         head.add_class("bf-head")
         super().__init__([stylesheet(), head, self._summary, self._chosen, grid])
         self.add_class("bf-panel")
@@ -76,7 +76,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
 
     @state.setter
     def state(self, saved: Mapping[str, Any]) -> None:
-        self._become(read_state(saved, self._filters.fields))
+        self._set_state(read_state(saved, self._filters.fields))
 
     def on_change(self, function: Callable[[pd.DataFrame], object]) -> None:
         """
@@ -85,7 +85,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         Parameters
         ----------
         function : callable
-            Takes the frame. Its errors go to whoever changed the state.
+            Called with the frame. Its errors are raised where the state is changed.
         """
         self._listeners.append(function)
 
@@ -122,12 +122,12 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         return self._filters.counts(self._state, column)
 
     def _choose(self, column: str, criterion: Criterion | None) -> None:
-        self._become(self._state.with_criterion(column, criterion))
+        self._set_state(self._state.with_criterion(column, criterion))
 
     def _clear(self) -> None:
-        self._become(FilterState())
+        self._set_state(FilterState())
 
-    def _become(self, state: FilterState) -> None:
+    def _set_state(self, state: FilterState) -> None:
         if state == self._state:
             return
         self.before_change()
@@ -140,18 +140,18 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         self._frame = None
         for column, control in self.controls.items():
             control.show(self._state.criteria.get(column))
-        every, kept = len(self._filters.data), int(self._filters.mask(self._state).sum())
-        self._count.value = f'<span role="status">{kept:,} of {every:,} rows</span>'
-        self._summary.value = text_of(sentence(self._filters, self._state))
+        total, passing = len(self._filters.data), int(self._filters.mask(self._state).sum())
+        self._count.value = f'<span role="status">{passing:,} of {total:,} rows</span>'
+        self._summary.value = escape_text(describe(self._filters, self._state))
         self.clear.disabled = not self._state.criteria
         self._show_chips()
 
     def _show_chips(self) -> None:
         wanted = list(self._chosen_values())
-        self._chips = {each: self._chips.get(each) or self._chip(*each) for each in wanted[:_CHIPS]}
+        self._chips = {each: self._chips.get(each) or self._chip(*each) for each in wanted[:_MOST_CHIPS]}
         more = len(wanted) - len(self._chips)
-        self._chosen.children = [*self._chips.values(), *([note(f"and {more:,} more")] if more > 0 else [])]
-        shown(self._chosen, bool(wanted))
+        self._chosen.children = [*self._chips.values(), *([html_widget(f"and {more:,} more")] if more > 0 else [])]
+        set_visible(self._chosen, bool(wanted))
 
     def _chosen_values(self) -> Iterator[tuple[str, Value]]:
         for column, criterion in self._state.criteria.items():
@@ -174,9 +174,9 @@ def filter_panel(frame: pd.DataFrame, *, period: str | None = None, today: dt.da
     """
     Filter a frame by clicking: period, people, clients, matters, categories and custom fields.
 
-    The columns decide which controls there are. `bf.enrich` adds columns of matters, clients and people, such as
-    practice area and responsible. Long lists have a search, and only what it finds is sent to the browser. Each option
-    shows how many rows have it among those that pass the other filters.
+    The controls depend on the frame's columns. `bf.enrich` adds columns of matters, clients and people, such as
+    practice area and responsible lawyer. Long lists have a search, and only its results are sent to the browser. Each
+    option shows the number of its rows that pass the filters on all other columns.
 
     Parameters
     ----------
@@ -190,9 +190,9 @@ def filter_panel(frame: pd.DataFrame, *, period: str | None = None, today: dt.da
     Returns
     -------
     FilterPanel
-        A widget that shows itself as a cell's last value. `.frame` has the rows that pass, `.state` the filters (to
-        save and to set), `.code()` the pandas expression that gives the same frame, and `.on_change(function)`
-        calls a function with each new frame.
+        A widget that shows itself as a cell's last value. `.frame` has the rows that pass, `.state` has the filters and
+        can be saved and set, `.code()` returns the pandas expression that gives the same frame, and
+        `.on_change(function)` calls a function with each new frame.
 
     Raises
     ------
@@ -213,11 +213,11 @@ def filter_panel(frame: pd.DataFrame, *, period: str | None = None, today: dt.da
     {'billable'}
     """
     filters = Filters(frame, period=period)
-    return FilterPanel(filters, today or day_of(frame))
+    return FilterPanel(filters, today or day_loaded(frame))
 
 
-def day_of(frame: pd.DataFrame) -> dt.date:
-    """Return the day a frame was loaded if the frame knows it, else today."""
+def day_loaded(frame: pd.DataFrame) -> dt.date:
+    """Return the day a frame was loaded if that is known, else today."""
     loaded = frame.attrs.get("load", {}).get("time")
     now = dt.datetime.fromisoformat(loaded) if loaded else dt.datetime.now(dt.UTC)
     # "Last month" is counted in the user's own time zone.

@@ -201,7 +201,7 @@ def in_the_explorer(month: Month) -> Iterator[Seen]:
     keys = MORE_KEYS if month.book.time_entries["amount"].notna().any() else KEYS
     for view in views():
         for key in keys.get(view.title, ()):
-            tab = _tabs.ViewTab(view, "UTC")
+            tab = _tabs.AnalysisTab(view, "UTC")
             if key and tab.by.value != key:
                 tab.by.value = key
             tab.show(filtered)
@@ -275,7 +275,7 @@ def test_the_day_of_the_data_is_that_of_the_firms_time_zone_everywhere(month, mo
     )
     assert re.search(rf"Data as of {day}, {zone}\.", report.cover(month)._repr_html_())
     top = BeautifulSoup(bf.explore(month.firm_book)._top.value, "html.parser")
-    assert f"Data of {day}." in top.get_text()
+    assert f"Data as of {day}." in top.get_text()
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from playwright.sync_api import expect
 
 import billframes as bf
 from billframes.cli import main
-from billframes.widgets.dashboard import IDLE, command, shared_frames
+from billframes.widgets.dashboard import IDLE_VARIABLE, command, shared_frames
 from billframes.widgets.dashboard.server import IDLE_SECONDS
 from billframes.widgets.dashboard.shared_frames import SharedFrames
 from tests.other_account import listening, offered, public_folder
@@ -101,7 +101,7 @@ def temporary():
 @pytest.fixture(scope="module")
 def dashboard(temporary):
     # Kernels without a page end sooner than usual, to wait less for it; but a slow page still finds its own.
-    with running(temporary, "--demo", **{IDLE: "20"}) as (server, address):
+    with running(temporary, "--demo", **{IDLE_VARIABLE: "20"}) as (server, address):
         yield address, server
     assert server.returncode == 0
     assert [path.name for path in temporary.iterdir()] == []
@@ -394,7 +394,7 @@ def test_where_kernels_can_be_heard_the_dashboard_says_so(monkeypatch, capsys):
     def stop(*_given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "_voila", stop)
+    monkeypatch.setattr(command, "_started_server", stop)
     assert main(["dashboard", "--demo"]) == 0
     assert capsys.readouterr().err.splitlines() == [command.NO_PRIVATE_SOCKETS]
 

@@ -21,9 +21,9 @@ from billframes.analysis.spec import measures
 from billframes.widgets import _filtered_analyses, _html as html_module
 from billframes.widgets._filtered_book import FilteredBook, FilteredBooks
 from billframes.widgets._filtered_frames import BookFilters
-from billframes.widgets._html import downloads, records, table, tiles
+from billframes.widgets._html import download_links, records_table, result_table, tiles
 from billframes.widgets._state import read_state
-from billframes.widgets._tabs import Overview, ViewTab
+from billframes.widgets._tabs import AnalysisTab, Overview
 from billframes.widgets._views import views
 from tests.frames import assert_frame_equal
 from tests.widgets.conftest import MEAN
@@ -140,7 +140,7 @@ def test_a_period_that_is_not_over_ends_with_the_data(filtered):
     ids=lambda each: getattr(each, "title", each),
 )
 def test_the_rows_behind_a_bar_add_up_to_it(filtered, book_filters, view, measure):
-    tab = ViewTab(view, "UTC")
+    tab = AnalysisTab(view, "UTC")
     tab.show(filtered(client_id=some(book_filters, "client_id", 5)))
     for words, key in view.keys.items():
         tab.by.value = words
@@ -148,14 +148,14 @@ def test_the_rows_behind_a_bar_add_up_to_it(filtered, book_filters, view, measur
         # The largest, and the last, which often has no name.
         for row in {0, len(tab.bars) - 1}:
             tab.bars[row].click()
-            links = BeautifulSoup(tab.drill.children[0].value, "html.parser").find_all("a")
+            links = BeautifulSoup(tab.records_box.children[0].value, "html.parser").find_all("a")
             data = base64.b64decode(links[0]["href"].partition(",")[2])
             rows = pd.read_csv(io.BytesIO(data), encoding="utf-8-sig")
             assert rows[measure].sum() == pytest.approx(tab.result[measure].iloc[row]), (words, row)
 
 
 def test_the_table_ends_with_the_row_of_everything(filtered):
-    tab = ViewTab(REALIZATION, "UTC")
+    tab = AnalysisTab(REALIZATION, "UTC")
     tab.show(filtered())
     page = BeautifulSoup(tab._table.value, "html.parser")
     heads = [cell.get_text() for cell in page.thead.find_all("th")]
@@ -178,7 +178,7 @@ def test_tiles_are_the_figures_of_everything_whatever_was_shown_before(filtered,
 
 
 def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
-    tab = ViewTab(UTILIZATION, "UTC")
+    tab = AnalysisTab(UTILIZATION, "UTC")
     tab.show(filtered(date="2026-09"))
     then = book_filters.book.utilization(None, start="2026-08-01", end="2026-08-31")["client_hours"].iloc[0]
     now = book_filters.book.utilization(None, start="2026-09-01", end="2026-09-30")["client_hours"].iloc[0]
@@ -189,7 +189,7 @@ def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
     assert filtered(date="2024-01").before is None
     assert filtered(date=None).before is None
     # Balances have no history.
-    receivables = ViewTab(RECEIVABLES, "UTC")
+    receivables = AnalysisTab(RECEIVABLES, "UTC")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         receivables.show(filtered())
@@ -212,18 +212,21 @@ def test_a_single_month_has_charts_too(filtered):
     overview = Overview([UTILIZATION, REALIZATION])
     overview.show(filtered(date="2026-09"))
     alts = [BeautifulSoup(chart.value, "html.parser").img["alt"] for _view, _figures, chart in overview._parts]
-    assert [alt.partition(";")[0] for alt in alts] == ["Utilization by timekeeper", "Realization by client"]
+    assert [alt.partition(".")[0] for alt in alts] == [
+        "Chart: Utilization by timekeeper",
+        "Chart: Realization by client",
+    ]
 
 
 def test_the_bar_whose_rows_are_shown_is_marked(filtered):
-    tab = ViewTab(UTILIZATION, "UTC")
+    tab = AnalysisTab(UTILIZATION, "UTC")
     tab.show(filtered())
     marked = lambda: [row for row, bar in enumerate(tab.bars) if "bf-marked" in bar._dom_classes]  # noqa: E731
     tab.bars[2].click()
     assert marked() == [2]
     tab.bars[0].click()
     assert marked() == [0]
-    tab.drill.children[-1].click()
+    tab.records_box.children[-1].click()
     assert marked() == []
 
 
@@ -285,12 +288,12 @@ def test_each_tab_says_what_is_left_out_in_plain_words():
 
 def test_where_excel_is_not_offered_the_reason_is_given(monkeypatch):
     frame = pd.DataFrame({"hours": [1.0]})
-    assert "Excel</a>" in downloads("hours", frame)
-    monkeypatch.setattr(html_module, "_EXCEL_ROWS", 0)
-    assert "for up to 0 rows; these are 1" in downloads("hours", frame)
+    assert "Excel</a>" in download_links("hours", frame)
+    monkeypatch.setattr(html_module, "_MOST_EXCEL_ROWS", 0)
+    assert "up to 0 rows; this table has 1" in download_links("hours", frame)
     monkeypatch.undo()
     monkeypatch.setattr(html_module, "find_spec", lambda _name: None)
-    assert "pip install 'billframes[excel]'" in downloads("hours", frame)
+    assert "pip install 'billframes[excel]'" in download_links("hours", frame)
 
 
 def test_a_view_that_fails_says_so_and_does_not_calculate_for_ever(october, monkeypatch):
@@ -299,7 +302,7 @@ def test_a_view_that_fails_says_so_and_does_not_calculate_for_ever(october, monk
     monkeypatch.setattr(view, "show", lambda _filtered: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         explorer.tabs.selected_index = 1
-    assert "This view could not be made (ZeroDivisionError: division by zero)." in explorer._error.value
+    assert "This tab could not be calculated (ZeroDivisionError: division by zero)." in explorer._error.value
     assert "bf-failed" in view._dom_classes
     monkeypatch.undo()
     explorer._show()
@@ -320,23 +323,23 @@ def test_only_the_visible_tab_is_computed(october):
 
 
 def test_warnings_of_an_analysis_stand_beside_its_figures(filtered):
-    tab = ViewTab(RECEIVABLES, "UTC")
+    tab = AnalysisTab(RECEIVABLES, "UTC")
     tab.show(filtered())
     assert "Balances are those of 31 October 2026, when they were loaded" in tab._notes.value
     overview = Overview([RECEIVABLES])
     overview.show(filtered())
     section = BeautifulSoup(figures_of(overview), "html.parser")
-    assert "payments since 30 September 2026 are already taken off" in section.get_text()
+    assert "Payments since 30 September 2026 are already deducted" in section.get_text()
 
 
 def test_a_period_after_the_data_is_refused_and_old_figures_are_grey(client, october):
-    with pytest.raises(bf.ParameterError, match="begins on 1 January 2027, after the data of 31 October 2026"):
+    with pytest.raises(bf.ParameterError, match="begins on 1 January 2027, after the day of the data, 31 October 2026"):
         bf.explore(bf.book("2027", client=client))
     explorer = bf.explore(october)
     overview = explorer.tabs.children[0]
     assert "bf-busy" not in overview._dom_classes
     explorer.panel.state = {"date": "2027"}
-    assert "after the data of" in explorer._error.value
+    assert "after the day of the data" in explorer._error.value
     assert "bf-busy" in overview._dom_classes
     explorer.panel.state = {"date": "2026-10"}
     assert "bf-busy" not in overview._dom_classes
@@ -371,7 +374,7 @@ def test_each_tab_says_which_settings_count(client):
 
 def test_nothing_under_the_filters_says_so(filtered):
     for view in VIEWS:
-        tab = ViewTab(view, "UTC")
+        tab = AnalysisTab(view, "UTC")
         tab.show(filtered(client_id=["nobody"], user_id=["nobody"]))
         assert not tab.bars or view is UTILIZATION
 
@@ -392,9 +395,9 @@ def test_amounts_name_their_currency_and_dates_have_the_month_in_words(filtered)
 def test_words_from_data_are_never_html():
     frame = pd.DataFrame({"client_id": ["c1"], "client_name": [MEAN], "amount": [1.0]})
     shown = (
-        table(MEAN, {MEAN: [MEAN]}, [Measure("amount", MEAN, "money", "")], frame, {})
-        + records(MEAN, frame)
-        + downloads(MEAN, frame)
+        result_table(MEAN, {MEAN: [MEAN]}, [Measure("amount", MEAN, "money", "")], frame, {})
+        + records_table(MEAN, frame)
+        + download_links(MEAN, frame)
     )
     page = BeautifulSoup(shown, "html.parser")
     assert page.find("script") is None
@@ -415,10 +418,10 @@ def test_an_invoice_for_several_matters_is_listed_with_its_share(filtered, book_
 
 
 def test_headings_and_values_of_records_are_in_words(filtered):
-    tab = ViewTab(UTILIZATION, "UTC")
+    tab = AnalysisTab(UTILIZATION, "UTC")
     tab.show(filtered())
     tab.open_row(0)
-    page = BeautifulSoup(tab.drill.children[0].value, "html.parser")
+    page = BeautifulSoup(tab.records_box.children[0].value, "html.parser")
     # The figure stands beside the date, where it is seen on a narrow screen.
     assert [cell.get_text() for cell in page.thead.find_all("th")][:3] == ["Date", "Client hours", "Timekeeper"]
     assert {cell.get_text() for cell in page.select("td.bf-enum")} <= {"Billable", "Fixed fee"}

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from billframes.errors import MissingColumnError, ParameterError
-from billframes.widgets._describe import code, sentence
+from billframes.widgets._describe import code, describe
 from billframes.widgets._filters import Filters
 from billframes.widgets._options import fold
 from billframes.widgets._state import FilterState, Range, read_state
@@ -111,7 +111,7 @@ def test_counts_of_a_column_are_what_the_other_columns_let_through(filters):
 def test_a_value_that_no_row_has_lets_nothing_through_and_is_kept(filters):
     state = read_state({"client_id": ["gone"]}, filters.fields)
     assert filters.frame(state).empty
-    assert "not in these rows" in sentence(filters, state)
+    assert "not in these rows" in describe(filters, state)
 
 
 def test_a_search_ignores_case_accents_and_the_order_of_words(filters):
@@ -133,7 +133,7 @@ def test_a_state_is_saved_as_json_and_read_again(filters):
     [
         ({"clint_id": ["c1"]}, "Did you mean 'client_id'"),
         ({"client_id": "c1"}, "takes a list"),
-        ({"client_id": [1.5]}, "holds 1.5"),
+        ({"client_id": [1.5]}, "contains 1.5"),
         ({"date": {"from": "2026-10-02", "to": "2026-10-01"}}, "is after"),
         ({"date": "someday"}, "not a date or period"),
         ({"matter_cf_budget": {"from": 2, "to": 1}}, "is above"),

@@ -83,7 +83,7 @@ def test_quick_choices_count_from_the_day_given(panel):
     assert panel.state == {"date": {"from": "2026-09-01", "to": "2026-09-30"}}
     assert panel.controls["date"].first.value == dt.date(2026, 9, 1)
     panel.controls["date"].last.value = dt.date(2026, 9, 15)
-    assert quick.value == "Dates below"
+    assert quick.value == "Custom dates"
     assert panel.frame.index.tolist() == [1]
     quick.value = "All dates"
     assert panel.state == {}
@@ -103,12 +103,12 @@ def test_ends_that_cross_or_are_no_numbers_are_named_and_change_nothing(panel):
     budget.first.value = "1,000"
     assert panel.state == {"matter_cf_budget": {"from": 1000.0, "to": None}}
     budget.last.value = "much"
-    assert "not a number" in budget._complaint.value
+    assert "not a number" in budget._message.value
     budget.last.value = "5"
-    assert "is after" in budget._complaint.value
+    assert "is after" in budget._message.value
     assert panel.state == {"matter_cf_budget": {"from": 1000.0, "to": None}}
     budget.last.value = ""
-    assert budget._complaint.value == ""
+    assert budget._message.value == ""
 
 
 def test_a_search_sends_a_screenful_and_what_it_finds_can_be_ticked(client):
@@ -137,7 +137,7 @@ def test_a_state_can_be_saved_and_set_on_another_panel(panel, work):
     other.state = panel.state
     assert_frame_equal(other.frame, panel.frame)
     assert [each.value for each in other.controls["client_id"].boxes].count(True) == 1
-    with pytest.raises(ParameterError, match="does not filter by"):
+    with pytest.raises(ParameterError, match="has no filter"):
         other.state = {"client": ["c1"]}
 
 

@@ -1,4 +1,4 @@
-"""Show the explorer of the period given to `billframes dashboard`; the dashboard's notebook calls it."""
+"""Show the explorer of the period given to `billframes dashboard`. The dashboard's notebook calls `page`."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from pathlib import Path
 from typing import Any
 
 __all__ = [
-    "CLEARED",
-    "FRAMES",
-    "IDLE",
-    "PERIOD",
+    "FOLDER_VARIABLE",
+    "IDLE_VARIABLE",
+    "PERIOD_VARIABLE",
     "PORT_FILE",
-    "REMARK",
-    "SETTINGS",
-    "TITLE",
+    "RELOADED_FILE",
+    "REMARK_VARIABLE",
+    "SETTINGS_VARIABLE",
+    "TITLE_VARIABLE",
     "VARIABLES_FILE",
     "page",
 ]
 
-PERIOD = "BILLFRAMES_DASHBOARD_PERIOD"
-SETTINGS = "BILLFRAMES_DASHBOARD_SETTINGS"
-TITLE = "BILLFRAMES_DASHBOARD_TITLE"
-REMARK = "BILLFRAMES_DASHBOARD_REMARK"
-# The folder in which visits share what was loaded.
-FRAMES = "BILLFRAMES_DASHBOARD_FRAMES"
-# In that folder: the file that is written when the records are to be loaded again.
-CLEARED = "cleared"
+PERIOD_VARIABLE = "BILLFRAMES_DASHBOARD_PERIOD"
+SETTINGS_VARIABLE = "BILLFRAMES_DASHBOARD_SETTINGS"
+TITLE_VARIABLE = "BILLFRAMES_DASHBOARD_TITLE"
+REMARK_VARIABLE = "BILLFRAMES_DASHBOARD_REMARK"
+# The folder with the records, which all pages share.
+FOLDER_VARIABLE = "BILLFRAMES_DASHBOARD_FRAMES"
 # Seconds after which a kernel without a page ends.
-IDLE = "BILLFRAMES_DASHBOARD_IDLE"
-# In that folder: the variables of kernels, written when what they load from is ready.
+IDLE_VARIABLE = "BILLFRAMES_DASHBOARD_IDLE"
+# In that folder: the time of this file is when a visitor last loaded the records again.
+RELOADED_FILE = "cleared"
+# In that folder: the kernels' variables. The command writes the file when its connection is ready.
 VARIABLES_FILE = "variables.json"
-# In the server's folder: where it says on which port it answers.
+# In the server's folder: the number of its port.
 PORT_FILE = "port"
-_PATIENCE = 60.0
+_TIMEOUT = 60.0
 
 
 def page() -> Any:
-    """Return the explorer, or what keeps it from being there, in a sentence."""
+    """Return the explorer, or the message of the error that prevents it."""
     from billframes.errors import BillframesError
 
     try:
         return _explorer_page()
     except BillframesError as error:
-        from billframes.widgets._html import note, text_of
+        from billframes.widgets._html import escape_text, html_widget
 
-        return note(f'<p role="alert">{text_of(error)}</p>', "bf-complaint")
+        return html_widget(f'<p role="alert">{escape_text(error)}</p>', "bf-complaint")
 
 
 def _explorer_page() -> Any:
@@ -58,31 +58,31 @@ def _explorer_page() -> Any:
     from billframes.widgets._html import button
     from billframes.widgets.dashboard.shared_frames import SharedFrames
 
-    folder = Path(os.environ[FRAMES])
+    folder = Path(os.environ[FOLDER_VARIABLE])
     frames = SharedFrames(folder)
-    bf.explore  # noqa: B018 - imports it while the command gets ready what the records are loaded from
+    bf.explore  # noqa: B018 - imports it while the command prepares the connection
     _set_variables(folder / VARIABLES_FILE)
-    path = os.environ.get(SETTINGS)
+    path = os.environ.get(SETTINGS_VARIABLE)
     settings = bf.FirmSettings.load(path) if path else None
 
     def explorer() -> Any:
-        book = bf.book(os.environ.get(PERIOD, "this year"), settings=settings, client=frames.as_client())
-        return bf.explore(book, title=os.environ.get(TITLE, ""), remark=os.environ.get(REMARK, ""))
+        book = bf.book(os.environ.get(PERIOD_VARIABLE, "this year"), settings=settings, client=frames.as_client())
+        return bf.explore(book, title=os.environ.get(TITLE_VARIABLE, ""), remark=os.environ.get(REMARK_VARIABLE, ""))
 
     def load_again() -> None:
         again.disabled, again.description = True, "Loading…"
         try:
             frames.clear()
-            (folder / CLEARED).write_text("", encoding="ascii")
+            (folder / RELOADED_FILE).write_text("", encoding="ascii")
             box.children = (again, explorer())
         finally:
             again.disabled, again.description = False, words
 
     words = "Load the data again"
-    again = button(words, load_again, "bf-again", tooltip="Load all records again; other open pages keep theirs")
+    again = button(words, load_again, "bf-again", tooltip="Load all records again. Other open pages keep their data.")
     box = w.VBox([again, explorer()])
     box.add_class("bf-page")
-    # What is there now stays; looking through it for garbage is a tenth of a change of the period.
+    # The present objects stay. Excluding them from garbage collection saves a tenth of the time of a new period.
     gc.freeze()
     return box
 
@@ -91,7 +91,7 @@ def _set_variables(path: Path) -> None:
     """Wait until the command has written the variables, and set them; None removes one."""
     from billframes.errors import BillframesError
 
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _TIMEOUT
     while not path.exists() and time.monotonic() < until:
         time.sleep(0.02)
     if not path.exists():

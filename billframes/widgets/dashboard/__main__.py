@@ -8,7 +8,7 @@ from billframes.report.kernel import skip_unused_grammar
 
 
 def start() -> None:
-    """Serve."""
+    """Start the server."""
     skip_unused_grammar()
     from billframes.widgets.dashboard.server import main
 

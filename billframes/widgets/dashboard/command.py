@@ -36,7 +36,15 @@ from billframes.report.kernel import (
     transport_in,
 )
 from billframes.sandbox.command import signals_interrupt
-from billframes.widgets.dashboard import FRAMES, PERIOD, PORT_FILE, REMARK, SETTINGS, TITLE, VARIABLES_FILE
+from billframes.widgets.dashboard import (
+    FOLDER_VARIABLE,
+    PERIOD_VARIABLE,
+    PORT_FILE,
+    REMARK_VARIABLE,
+    SETTINGS_VARIABLE,
+    TITLE_VARIABLE,
+    VARIABLES_FILE,
+)
 
 if TYPE_CHECKING:
     from billframes.client import Client
@@ -45,19 +53,19 @@ __all__ = ["EXAMPLES", "add_arguments", "run"]
 
 EXAMPLES = ("billframes dashboard --demo", "billframes dashboard 2026-Q3 --mirror firm-mirror")
 
-# The kernels' variables, of which None removes one, and a client that loads the same records.
+# Variables for the kernels, where None removes a variable, and a client that loads the same records.
 Source = tuple[Mapping[str, str | None], "Client"]
 _DEMO_PERIOD = "2026"
-_PATIENCE = 60.0
+_TIMEOUT = 60.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     parser.add_argument("period", nargs="?", metavar="PERIOD", help="such as 2026-Q3 (default: this year)")
     add_connection(parser, more=", in 2026 by default")
-    parser.add_argument("--title", metavar="NAME", help="the firm's name, shown on top")
+    parser.add_argument("--title", metavar="NAME", help="the firm's name, shown at the top")
     parser.add_argument("--no-browser", action="store_true", help="don't open the page in the browser")
-    parser.add_argument("--port", type=int, default=0, help="0, the default, takes any free port")
+    parser.add_argument("--port", type=int, default=0, help="the port to listen on (default: 0, any free port)")
     parser.add_argument(
         "--settings",
         metavar="FILE",
@@ -71,11 +79,11 @@ def run(args: argparse.Namespace) -> int:
     parse_period(period)
     if importlib.util.find_spec("voila") is None:
         raise ConfigError("The dashboard needs Voila: pip install 'billframes[dashboard]'.")
-    more = {PERIOD: period, **({TITLE: args.title} if args.title else {})}
+    more = {PERIOD_VARIABLE: period, **({TITLE_VARIABLE: args.title} if args.title else {})}
     if args.settings:
         FirmSettings.load(args.settings)
-        more[SETTINGS] = str(Path(args.settings).absolute())
-    source = _demo() if args.demo else _own(args)
+        more[SETTINGS_VARIABLE] = str(Path(args.settings).absolute())
+    source = _demo() if args.demo else _configured(args)
     try:
         with signals_interrupt():
             _serve(source, more, args.port, browser=not args.no_browser)
@@ -85,8 +93,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _own(args: argparse.Namespace) -> Iterator[Source]:
-    """Connect to the profile's or the configured API, or read a mirror, and fail now if that is impossible."""
+def _configured(args: argparse.Namespace) -> Iterator[Source]:
+    """Connect to the configured API or open a mirror. Opening it here raises errors of the configuration at once."""
     from billframes._session import MIRROR_VARIABLE, mirror
     from billframes.client import Client
 
@@ -102,16 +110,17 @@ def _own(args: argparse.Namespace) -> Iterator[Source]:
 
 @contextmanager
 def _demo() -> Iterator[Source]:
-    """Start the sandbox in this process. The user's own configuration is not used."""
+    """Start the sandbox in this process."""
     with demonstration() as (environment, settings):
         from billframes.client import Client
 
         with Client(environment["BILLFRAMES_BASE_URL"], environment["BILLFRAMES_TOKEN"], progress=False) as client:
-            yield {SETTINGS: settings, TITLE: DEMO_FIRM, REMARK: DEMO_REMARK, **environment}, client
+            texts = {SETTINGS_VARIABLE: settings, TITLE_VARIABLE: DEMO_FIRM, REMARK_VARIABLE: DEMO_REMARK}
+            yield {**texts, **environment}, client
 
 
 def _serve(source: AbstractContextManager[Source], more: Mapping[str, str], port: int, *, browser: bool) -> None:
-    """Start the server, and meanwhile load the records; serve until it ends."""
+    """Start the server, load the records while it starts, and wait until it ends."""
     token = secrets.token_urlsafe(16)
     with private_folder() as folder:
         if transport_in(folder) == "tcp":
@@ -120,18 +129,22 @@ def _serve(source: AbstractContextManager[Source], more: Mapping[str, str], port
         shipped = resources.files("billframes.widgets.dashboard").joinpath("dashboard.ipynb")
         notebook.write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
         frames, log = folder / "frames", folder / "voila.log"
-        with log.open("w") as file, _voila(notebook, port, token, file) as server, source as (environment, client):
+        with (
+            log.open("w") as file,
+            _started_server(notebook, port, token, file) as server,
+            source as (environment, client),
+        ):
             _prepare(frames, {**environment, **more}, client)
-            base = f"http://127.0.0.1:{_port(server, folder, log)}/"
+            base = f"http://127.0.0.1:{_wait_for_port(server, folder, log)}/"
             say(f"Dashboard at {base}?token={token}  Ctrl-C ends it.")
             if browser:
                 _open_browser(f"{base}?token={token}", folder)
             if server.wait():
-                raise BillframesError(f"The dashboard's server ended. It said: {_last_words(log)}")
+                raise BillframesError(f"The dashboard's server ended. Its last message: {_last_line(log)}")
 
 
 def _prepare(folder: Path, variables: Mapping[str, str | None], client: Client) -> None:
-    """Give the kernels their variables, which they wait for after their imports, and load the records."""
+    """Write the variables for which the kernels wait, and start loading the records."""
     from billframes.widgets.dashboard.shared_frames import SharedFrames
 
     frames = SharedFrames(folder, client)
@@ -143,19 +156,25 @@ def _prepare(folder: Path, variables: Mapping[str, str | None], client: Client) 
 
 
 @contextmanager
-def _voila(notebook: Path, port: int, token: str, log: IO[str]) -> Iterator[subprocess.Popen[str]]:
-    """Start the server. It is given the token by standard input, and imports the rest meanwhile."""
+def _started_server(notebook: Path, port: int, token: str, log: IO[str]) -> Iterator[subprocess.Popen[str]]:
+    """Start the server, write the token to its standard input, and stop it at the end of the block."""
     command = [sys.executable, "-m", "billframes.widgets.dashboard", str(notebook), str(port)]
-    # A registered kernel called python3 may be another Python without billframes, so prefer this environment's.
-    own = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1", FRAMES: str(notebook.parent / "frames")}
-    # In its own folder, because the server imports and reads files of the folder it starts in.
+    # A registered kernel named python3 may be another Python without billframes, so prefer this environment's kernel.
+    environment = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1", FOLDER_VARIABLE: str(notebook.parent / "frames")}
+    # The server imports and reads files of its working folder, so this must be a private folder.
     server = subprocess.Popen(  # noqa: S603
-        command, env=own, cwd=notebook.parent, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT, text=True
+        command,
+        env=environment,
+        cwd=notebook.parent,
+        stdin=subprocess.PIPE,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     try:
         if server.stdin:
-            with contextlib.suppress(BrokenPipeError), server.stdin as words:
-                words.write(f"{token}\n")
+            with contextlib.suppress(BrokenPipeError), server.stdin as stdin:
+                stdin.write(f"{token}\n")
         yield server
     finally:
         server.terminate()
@@ -168,31 +187,31 @@ def _voila(notebook: Path, port: int, token: str, log: IO[str]) -> Iterator[subp
 
 def _open_browser(address: str, folder: Path) -> None:
     """
-    Open the page in the user's browser, if there is one with windows.
+    Open the page in the user's browser, if it is not one for terminals.
 
-    The browser is given a file that leads to the page: its command line, which everyone on the machine can read, must
-    not have the token.
+    The browser opens a local file that redirects to the page, because every user of the machine can read its command
+    line, which therefore must not contain the token.
     """
-    leads = folder / "open.html"
-    leads.write_text(f'<meta http-equiv="refresh" content="0; url={address}">', encoding="utf-8")
+    redirect = folder / "open.html"
+    redirect.write_text(f'<meta http-equiv="refresh" content="0; url={address}">', encoding="utf-8")
     with contextlib.suppress(webbrowser.Error):
         browser = webbrowser.get()
-        # A browser in the terminal would take it over.
+        # A browser for terminals would take over this one.
         if type(browser) is not webbrowser.GenericBrowser:
-            threading.Thread(target=browser.open, args=[leads.as_uri()], daemon=True).start()
+            threading.Thread(target=browser.open, args=[redirect.as_uri()], daemon=True).start()
 
 
-def _port(server: subprocess.Popen[str], folder: Path, log: Path) -> int:
-    """Wait until the server has written its port."""
-    until = time.monotonic() + _PATIENCE
-    said = folder / PORT_FILE
+def _wait_for_port(server: subprocess.Popen[str], folder: Path, log: Path) -> int:
+    """Wait until the server has written its port, and return it."""
+    until = time.monotonic() + _TIMEOUT
+    file = folder / PORT_FILE
     while server.poll() is None and time.monotonic() < until:
-        if said.exists():
-            return int(said.read_text(encoding="ascii"))
+        if file.exists():
+            return int(file.read_text(encoding="ascii"))
         time.sleep(0.1)
-    raise BillframesError(f"The dashboard's server did not start. It said: {_last_words(log)}")
+    raise BillframesError(f"The dashboard's server did not start. Its last message: {_last_line(log)}")
 
 
-def _last_words(log: Path) -> str:
+def _last_line(log: Path) -> str:
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    return lines[-1] if lines else "nothing."
+    return lines[-1] if lines else "none."

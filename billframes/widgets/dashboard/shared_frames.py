@@ -1,6 +1,6 @@
-"""Load a firm's records once for all visits to a dashboard.
+"""Load a firm's records once for all pages of a dashboard.
 
-Each visit has a kernel of its own. The command loads the records while the first kernel starts, and writes them to the
+Each page has its own kernel. The command loads the records while the first kernel starts, and writes them to the
 server's private folder, where kernels read them. A dashboard has one connection and one token, so all its visitors may
 see the same records.
 """
@@ -28,20 +28,20 @@ if sys.platform != "win32":
 
 __all__ = ["SharedFrames"]
 
-_AHEAD = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "clients", "users")
+_NEEDED = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "clients", "users")
 
 
 class SharedFrames:
     """
-    Frames in a folder, in place of a client.
+    A client's frames, loaded once and kept in a folder.
 
     Parameters
     ----------
     folder : Path
-        Readable for this user only, because it holds the firm's records, and because reading a pickle runs what is in
-        it.
+        Only this user may read and write it, because it has the firm's records, and because reading a pickle runs the
+        code in it.
     client : Client, optional
-        What the records are loaded with; the default client if it is not given.
+        By default, the default client.
     """
 
     def __init__(self, folder: Path, client: Client | None = None) -> None:
@@ -49,23 +49,23 @@ class SharedFrames:
         folder.mkdir(mode=0o700, exist_ok=True)
 
     def as_client(self) -> Client:
-        """Return itself; a book needs only the loaders and settings of a client."""
+        """Return itself. Of a client, a book needs only the loaders and settings."""
         return cast("Client", self)
 
     def load_ahead(self) -> None:
-        """Load the records that every visit needs in the background."""
+        """Load in the background the records that every page needs."""
         threading.Thread(target=self._load_ahead, daemon=True).start()
 
     def _load_ahead(self) -> None:
-        # Who needs the records loads them again and meets the same error; when the command ends the connection closes.
+        # A page that needs the records loads them itself and shows the error. Ending the command closes the connection.
         with contextlib.suppress(Exception):
-            for name in _AHEAD:
+            for name in _NEEDED:
                 if not (self._folder / f"{name}.pickle").exists():
                     self._frame(name)
 
     def clear(self) -> None:
-        """Load the records again when they are next needed, also for visits to come."""
-        with self._alone("all"):
+        """Delete the records, so that this page and later ones load them again."""
+        with self._locked("all"):
             for path in self._folder.glob("*.pickle"):
                 path.unlink(missing_ok=True)
 
@@ -78,7 +78,7 @@ class SharedFrames:
 
     def _frame(self, name: str) -> pd.DataFrame:
         path = self._folder / f"{name}.pickle"
-        with self._alone(name):
+        with self._locked(name):
             if not path.exists():
                 frame = getattr(self._client, name)()
                 part = path.with_suffix(".part")
@@ -88,10 +88,10 @@ class SharedFrames:
         return cast("pd.DataFrame", pickle.loads(path.read_bytes()))  # noqa: S301
 
     @contextmanager
-    def _alone(self, name: str) -> Iterator[None]:
-        """Wait until no other visit loads the same records. The system lets go of the file if a kernel ends."""
+    def _locked(self, name: str) -> Iterator[None]:
+        """Wait until no other page loads the same records. The system releases the lock if a kernel ends."""
         with (self._folder / f"{name}.lock").open("w") as file:
-            # Without locks, two visits at the same moment load the same records twice, and both are right.
+            # Without locks, two pages opened at the same moment may both load the records, which is harmless.
             if sys.platform != "win32":
                 fcntl.flock(file, fcntl.LOCK_EX)
             yield
