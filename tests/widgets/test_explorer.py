@@ -200,8 +200,10 @@ def test_a_change_of_the_period_looks_through_no_frame_again(client, monkeypatch
     explorer = bf.explore(bf.book("2026-08", client=client))
     looked = []
     monkeypatch.setattr(guards._Checks, "at", lambda name, *_given, **_how: looked.append(name))
-    asked, call = [], _filtered_analyses.call
-    monkeypatch.setattr(_filtered_analyses, "call", lambda *given: (asked.append(given[0].name), call(*given))[1])
+    asked, call = [], _filtered_analyses.call_analysis
+    monkeypatch.setattr(
+        _filtered_analyses, "call_analysis", lambda *given: (asked.append(given[0].name), call(*given))[1]
+    )
     explorer.panel.state = {"date": "2026-09"}
     assert looked == []
     # The period before was shown a moment ago, so it is not calculated again.
