@@ -1,7 +1,7 @@
 """The analyses: pure functions from frames to frames, on any engine.
 
-Each has a module of its own, in which `ANALYSIS` declares all that the rest of billframes needs to know of it; see
-`billframes.analysis.spec`. The names here are the functions, which the modules of the same names would hide.
+Each analysis has its own module, in which `ANALYSIS` declares everything that the rest of billframes needs; see
+`billframes.analysis.spec`. The names here are the functions, not the modules with the same names.
 """
 
 from __future__ import annotations

@@ -24,12 +24,11 @@ from billframes.analysis.column_types import column_names
 from billframes.analysis.engine import to_arrow
 from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import TIMES, By
-from billframes.analysis.metrics import Measure
+from billframes.analysis.metrics import FIGURES, Measure
 from billframes.analysis.result_rows import MEASURE
 from billframes.analysis.side_by_side import (
     COLUMNS,
     PERIODS_PER_YEAR,
-    UNITS,
     FiguresByPeriod,
     earlier_period,
     key_columns,
@@ -150,7 +149,7 @@ def compare(
     figures = FiguresByPeriod(found, pair, time, tables, keys)
     shown = sorted(results)[-periods:] if periods else sorted(results)
     rows = list(figures.rows(shown))
-    unit = UNITS[found.unit]
+    unit = FIGURES[found.unit]
     columns: dict[str, Any] = key_types(tables, keys)
     if as_columns:
         rows = periods_as_columns(rows, shown, time, unit)
@@ -178,7 +177,7 @@ def _time_of(results: Mapping[str, Any]) -> str:
 
 def _measure_of(name: str, *, of_each_day: bool) -> Measure:
     found = measure_of(name)
-    if found is None or found.unit not in UNITS:
+    if found is None or found.unit not in FIGURES:
         raise ParameterError(f"measure={name!r} is not a figure of an analysis; name a column of the results.")
     if not of_each_day and not analyses_of_period(name):
         raise ParameterError(
@@ -280,7 +279,7 @@ def _measures() -> Iterator[Measure]:
         "since_year_ago": ("changed in a year", "The change on the same period a year before."),
         "twelve_months": ("of twelve months", "The figure of the twelve months that end with the period."),
     }
-    for unit, short in UNITS.items():
+    for unit, short in FIGURES.items():
         for name, (words, meaning) in said.items():
             shown = "points" if unit == "ratio" and "since" in name else unit
             yield Measure(f"{name}_{short}", f"{titles[short]} {words}", cast("Any", shown), meaning)
@@ -288,7 +287,7 @@ def _measures() -> Iterator[Measure]:
 
 _OWN = tuple(_measures())
 _NAMES = tuple(each.name for each in _OWN)
-_DRAWN = tuple(f"{name}_{short}" for short in UNITS.values() for name in ("year_ago", "now"))
+_DRAWN = tuple(f"{name}_{short}" for short in FIGURES.values() for name in ("year_ago", "now"))
 
 ANALYSIS = Analysis(
     name="compare",
@@ -319,7 +318,7 @@ ANALYSIS = Analysis(
         title="Beside the year before",
         columns=_DRAWN,
         optional=_DRAWN,
-        words=[f"{{now_{short}:axis}}" for short in UNITS.values()],
+        words=[f"{{now_{short}:axis}}" for short in FIGURES.values()],
         shows="the figure (dark) on that of a year before (pale).",
         more="Of one key, months stand side by side. Words are the figure of the period.",
         example={"month": ["2026-09", "2026-10"], "year_ago_amount": [100.0, 100.0], "now_amount": [120.0, 90.0]},

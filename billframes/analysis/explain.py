@@ -1,7 +1,7 @@
-"""Explain the analyses: `bf.explain` with columns and arguments, `meaning` in the words of headings.
+"""Explain the analyses: `bf.explain` for users of the functions, `meaning` for readers of results.
 
-A declaration names columns and arguments in backticks. Readers of a report or a dashboard know the columns by their
-headings and set no arguments, so for them clauses about arguments are left out.
+A declaration names columns and arguments in backticks. Readers of a report or a dashboard see the headings of columns
+and pass no arguments. For them, names of columns are replaced by headings, and clauses about arguments are left out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Explanations", "explain", "meaning", "plain_words"]
 
 
 class Explanations(tuple[Analysis, ...]):
-    """All analyses, each with the question it answers."""
+    """All analyses, each with the question that it answers."""
 
     __slots__ = ()
 
@@ -45,7 +45,7 @@ class Explanations(tuple[Analysis, ...]):
 
 def explain(name: str | None = None) -> Explanation | Explanations | Glossary | Term:
     """
-    Say what an analysis or a special word means.
+    Explain an analysis or a special word.
 
     Parameters
     ----------
@@ -56,9 +56,10 @@ def explain(name: str | None = None) -> Explanation | Explanations | Glossary | 
     Returns
     -------
     Explanation, Term, Glossary or Explanations
-        Text that shows itself in a terminal and in a notebook. The parts of an explanation are attributes: `question`,
-        `summary`, `example`, `formula`, `numerator`, `denominator`, `left_out`, `cannot_tell`; those of a special word
-        are `name` and `meaning`. The lists are tuples of these. A name of both is the analysis.
+        An object that is shown as text in a terminal and as HTML in a notebook. The parts of an explanation are
+        attributes: `question`, `summary`, `example`, `formula`, `numerator`, `denominator`, `left_out`, `cannot_tell`.
+        A special word has `name` and `meaning`. The lists are tuples of these. For a name that is both an analysis and
+        a special word, the analysis is returned.
 
     Raises
     ------
@@ -82,43 +83,44 @@ def explain(name: str | None = None) -> Explanation | Explanations | Glossary | 
         words = [*analyses(), *(each.name for each in GLOSSARY)]
         raise ParameterError(
             f"name={name!r} is neither an analysis nor a special word.{closest(name, words)} It takes "
-            f"{', '.join(map(repr, analyses()))}, a word of bf.explain('glossary'), or nothing for a list of what each "
-            "analysis answers."
+            f"{', '.join(map(repr, analyses()))}, a word of bf.explain('glossary'), or nothing for a list of the "
+            "analyses."
         )
     return found
 
 
 _NAME = re.compile(r"`([^`]+)`")
 _ASIDE = re.compile(r" ?\(([^()]*)\)")
-# Not within parentheses or backticks.
+# Outside parentheses and backticks.
 _OUTSIDE = r"(?=[^()]*(?:\(|$))(?=(?:[^`]*`[^`]*`)*[^`]*$)"
 _SENTENCE = re.compile(rf"(?<=\.) {_OUTSIDE}")
 _CLAUSE = re.compile(rf"(?<=[;:]) {_OUTSIDE}")
 _PART = re.compile(rf", {_OUTSIDE}")
-# Readers are shown the figures of this day, and of no other.
+# Readers see the figures of one day, and can't choose another.
 _DAY = ("`as_of`", "the last day")
 
 
 def meaning(analysis: Analysis) -> dict[str, list[str]]:
     """
-    Return what counts, what is left out and what can't be told, by its heading.
+    Return what an analysis counts, what it leaves out and what it can't tell, by heading, in plain words.
 
     Examples
     --------
     >>> meaning(analyses()["utilization"])["Left out"][0]
     'Time on internal matters, always. “All hours” shows all of it.'
     """
-    wanted = {name: texts for name, texts in analysis.parts.items() if name not in {"In short", "Example", "Formula"}}
-    said = {
-        heading: [words for text in texts if (words := plain_words(text, analysis))]
-        for heading, texts in wanted.items()
+    parts = {name: texts for name, texts in analysis.parts.items() if name not in {"In short", "Example", "Formula"}}
+    plain = {
+        heading: [words for text in texts if (words := plain_words(text, analysis))] for heading, texts in parts.items()
     }
-    return {heading: texts for heading, texts in said.items() if texts}
+    return {heading: texts for heading, texts in plain.items() if texts}
 
 
 def plain_words(text: str, analysis: Analysis | None = None) -> str:
     """
-    Put headings in place of columns, those of the analysis if it is given, and leave out clauses about arguments.
+    Replace names of columns by their headings, and leave out clauses about arguments.
+
+    With an analysis, the headings are its own.
 
     Examples
     --------
@@ -130,12 +132,14 @@ def plain_words(text: str, analysis: Analysis | None = None) -> str:
     'Matters without “opened”, as in “Work in progress”.'
     """
     text = _ASIDE.sub(lambda aside: "" if _names_argument(aside[1]) else aside[0], text.replace(*_DAY))
-    kept = (" ".join(_clauses(sentence)).rstrip(" .;:,") for sentence in _SENTENCE.split(text))
+    sentences = (" ".join(_clauses(sentence)).rstrip(" .;:,") for sentence in _SENTENCE.split(text))
     heading = functools.partial(_heading, analysis)
-    return " ".join(f"{each[:1].upper()}{each[1:]}." for each in (_NAME.sub(heading, words) for words in kept) if each)
+    named = (_NAME.sub(heading, sentence) for sentence in sentences)
+    return " ".join(f"{each[:1].upper()}{each[1:]}." for each in named if each)
 
 
 def _clauses(sentence: str) -> Iterator[str]:
+    """Yield the clauses of a sentence that are not about arguments."""
     for clause in _CLAUSE.split(sentence):
         end = clause[-1:] if clause[-1:] in ";:" else ""
         first, *rest = _PART.split(clause.removesuffix(end))
@@ -152,6 +156,8 @@ def _arguments() -> frozenset[str]:
     return frozenset().union(*(each.takes for each in analyses().values()))
 
 
-def _heading(of: Analysis | None, name: re.Match[str]) -> str:
-    found, analysis = (of.measure if of else measure)(name[1]), analyses().get(name[1])
-    return f"“{found.title if found else analysis.title if analysis else name[1].replace('_', ' ')}”"
+def _heading(analysis: Analysis | None, found: re.Match[str]) -> str:
+    """Return the heading of the column or analysis that a match of `_NAME` names."""
+    name = found[1]
+    named = (analysis.measure if analysis else measure)(name) or analyses().get(name)
+    return f"“{named.title if named else name.replace('_', ' ')}”"

@@ -1,4 +1,4 @@
-"""The explanation of an analysis, and how it reads in a terminal and in a notebook."""
+"""Explanations of analyses, and their display in a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 __all__ = ["Explanation", "as_html", "definition_list"]
 
 _WIDTH = 100
-# Names that are not their own heading.
+# Headings that can't be made from the name.
 _TITLES = {"lockup": "Lock-up", "prebill_review": "Pre-bill review", "wip": "Work in progress"}
 
 
@@ -20,26 +20,26 @@ class Explanation:
     """
     The meaning of one analysis in plain words, declared beside its code.
 
-    Reads as text in a terminal and as a page in a notebook; names of columns and arguments stand in backticks.
+    Shown as text in a terminal and as HTML in a notebook. Names of columns and arguments are in backticks.
 
     Parameters
     ----------
     name : str
         The function's name.
     question : str
-        What a partner asks when reaching for it, one sentence.
+        The partner's question that the analysis answers, in one sentence.
     summary : str
-        Two sentences: what it does, and what it is for or must not be mistaken for.
+        Two sentences: what the analysis does, and its purpose or a common misunderstanding.
     example : str
-        One worked example, with the figures of the function's own example.
+        One worked example, with the figures of the example in the function's docstring.
     formula : str
         One line, such as "billed ÷ worth".
     numerator, denominator : str
-        What is counted above and below the line; empty if the analysis is not a ratio.
+        The figures above and below the line of a ratio. Without a denominator, `numerator` says what is counted.
     left_out : tuple of str
-        What does not count, and where the result shows it.
+        Records that are not counted, and the columns that show them.
     cannot_tell : tuple of str
-        What this API does not know, so that nobody reads it into the figure.
+        Facts that the API does not have, so that nobody reads them into the figure.
     """
 
     name: str
@@ -59,16 +59,16 @@ class Explanation:
 
     @property
     def parts(self) -> dict[str, tuple[str, ...]]:
-        """What is said, by its heading and without what is empty; one heading may have several paragraphs."""
+        """The texts by heading, without empty ones; a heading can have several paragraphs."""
         parts = {
             "Numerator" if self.denominator else "Counted": (self.numerator,),
             "Denominator": (self.denominator,),
             "Left out": self.left_out,
             "The billing system can’t tell": self.cannot_tell,
         }
-        said = {heading: tuple(_sentence(text) for text in texts if text) for heading, texts in parts.items()}
+        sentences = {heading: tuple(_sentence(text) for text in texts if text) for heading, texts in parts.items()}
         first = {"In short": (self.summary,), "Example": (self.example,), "Formula": (self.formula,)}
-        return first | {heading: texts for heading, texts in said.items() if texts}
+        return first | {heading: texts for heading, texts in sentences.items() if texts}
 
     def __repr__(self) -> str:
         lines = [self.title, "=" * len(self.title), *textwrap.wrap(self.question, _WIDTH)]
@@ -95,7 +95,8 @@ class Explanation:
 
 
 def definition_list(parts: Mapping[str, Sequence[str]]) -> str:
-    """Return headings with their texts. JupyterLab's style would float `dt` in a narrow column beside `dd`."""
+    """Return headings with their texts as an HTML list."""
+    # JupyterLab's style would float `dt` in a narrow column beside `dd`.
     place = "float: none; clear: both; width: auto"
     rows = "".join(
         f'<dt style="{place}; margin: 0.6em 0 0.1em"><strong>{as_html(heading)}</strong></dt>'
@@ -111,7 +112,7 @@ def _sentence(text: str) -> str:
 
 def as_html(text: str) -> str:
     """
-    Escape text and set what stands in backticks as code.
+    Escape text for HTML, and turn backticks into `code` elements.
 
     Examples
     --------

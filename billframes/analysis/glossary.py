@@ -1,4 +1,4 @@
-"""The special words of the analyses, each defined once: `bf.explain("worth")`, `bf.explain("glossary")`."""
+"""The special words of the analyses, as `bf.explain("worth")` and `bf.explain("glossary")` show them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Term:
     name : str
         The word, such as "worth".
     meaning : str
-        What it means, one to three sentences.
+        The definition, one to three sentences.
     also : tuple of str
         Other words for the same.
     """
@@ -60,7 +60,7 @@ class Glossary(tuple[Term, ...]):
 
 def term(name: str) -> Term | None:
     """
-    Look a word up, whatever its case, spaces and hyphens; None if it is not in the glossary.
+    Look up a word, ignoring case, spaces and hyphens; None if it is not in the glossary.
 
     Examples
     --------
@@ -85,27 +85,27 @@ _TERMS = (
     Term("basis", "The date that puts a figure into a period: the invoice's date, or the date of the work."),
     Term(
         "fees billed",
-        "What time was billed at: net billed time fees; `billed_amount`. Of fixed fees and expenses, billed is their "
-        "amount.",
+        "The fees charged for time: net billed time fees, `billed_amount`. For fixed fees and expenses, the amount "
+        "billed is their amount.",
         ("billed",),
     ),
-    Term("budget", "The fees that a matter may cost, as the firm's settings give it."),
+    Term("budget", "The fees that a matter may cost, from the firm's settings."),
     Term("bucket", "A range of days by which amounts are sorted, such as `31-60`, both ends inclusive."),
     Term(
         "client hours",
-        "Hours worked for clients: billable and fixed-fee time, except on internal matters. Pro bono time counts on "
-        "request.",
+        "Hours worked for clients: billable and fixed-fee time, except on internal matters. Pro bono time counts if "
+        "requested.",
     ),
-    Term("contingency", "A matter whose fee depends on its outcome, so its hourly worth is not what will be billed."),
-    Term("cost rate", "What an hour of a person costs the firm, as its settings give it."),
-    Term("credit note", "A final invoice of a negative amount. It usually has no items, so it belongs to no matter."),
+    Term("contingency", "A type of matter. Its fee depends on the outcome, not on the worth of its hours."),
+    Term("cost rate", "The cost of a person's hour to the firm, from its settings."),
+    Term("credit note", "A final invoice with a negative amount. It usually has no items, so it belongs to no matter."),
     Term("current", "Not past due. An invoice due today is current."),
     Term(
         "due",
-        "An invoice whose due date is on or before the day asked for. Only invoices that are due can be expected to be "
-        "settled.",
+        "Of an invoice: its due date is on or before the day of the report. Only invoices that are due can be expected "
+        "to be settled.",
     ),
-    Term("effective rate", "What an hour brought: fees billed ÷ hours."),
+    Term("effective rate", "Fees billed ÷ hours: the fees that an hour earned."),
     Term(
         "all fees",
         "Net billed time fees and fixed fees on final invoices; `fees_amount`. Expenses are not fees.",
@@ -113,53 +113,53 @@ _TERMS = (
     ),
     Term(
         "fees worked",
-        "Worth of the billable time dated in a period, invoiced or not; `cohort_amount`. It covers other work than the "
-        "worth of billed work of the same period.",
+        "Worth of the billable time dated in a period, invoiced or not; `cohort_amount`. The worth of billed work of "
+        "the same period is of other work: that on the period's invoices.",
         ("cohort", "all worked"),
     ),
     Term("final", "Of an invoice: sent. Only final invoices are owed and count as billed."),
     Term(
         "fixed fee",
-        "An agreed amount for work. Time under it has hours and no worth of its own, as its fee carries it.",
+        "An agreed amount for work. Time under a fixed fee has hours, but no separate worth: the fee pays for it.",
     ),
     Term(
         "idle hours",
-        "Available hours of people on the roster who have no entry at all in the period; they may have left.",
+        "Available hours of people on the roster who have no entry in the period; they may have left the firm.",
     ),
-    Term("item", "What an invoice bills: a time entry, an expense or a fixed fee."),
-    Term("lag", "Days that pass from the work to its entry, or to its invoice."),
-    Term("left out", "What a figure does not count on purpose. It is shown in columns of its own."),
-    Term("leverage", "Client hours, or heads, of non-principals for each of principals."),
+    Term("item", "A time entry, an expense or a fixed fee. Invoices bill items."),
+    Term("lag", "The days between the work and its entry, or between the work and its invoice."),
+    Term("left out", "Not counted in a figure, on purpose. Separate columns show these hours and amounts."),
+    Term("leverage", "Client hours of non-principals ÷ those of principals; or the same with the number of people."),
     Term(
         "lock-up",
-        "Days of fees tied up in work in progress and receivables: how long the firm finances its clients.",
+        "Work in progress and receivables, counted in days of fees: how long the firm finances its clients.",
     ),
     Term(
         "mixed",
-        "Of an invoice: it bills both time and fixed fees. Its whole discount falls on time, unless `discounts` says "
-        "that it falls on fixed fees too.",
+        "Of an invoice: it bills both time and fixed fees. Its discount reduces the fees for time only, unless "
+        "`discounts` spreads it over fixed fees, too.",
     ),
     Term(
         "net billed time fees",
         "An invoice's amount less its expenses and fixed fees, spread over its billable time entries in proportion to "
         "their worth, or to their hours if rates are hidden.",
     ),
-    Term("originator", "Who brought a matter to the firm and is credited with its fees.", ("origination",)),
+    Term("originator", "The person who brought a matter to the firm and is credited with its fees.", ("origination",)),
     Term("overdue", "At least one day past the due date."),
     Term("pace", "Client hours ÷ target hours, for people who have a target."),
     Term(
         "prebill",
-        "A draft invoice, or one in review or approved: not sent yet. Work on it is not billed, although the billing "
-        "system calls it billed.",
+        "An invoice that is not sent yet: draft, in review or approved. Its items are not billed, although the billing "
+        "system marks them as billed.",
         ("on prebills",),
     ),
     Term(
         "realization",
-        "Fees billed ÷ worth of billed work: how much of what the work is worth was charged.",
+        "Fees billed ÷ worth of billed work: the part of the worth that was charged.",
         ("billing realization",),
     ),
-    Term("receivables", "Open balances of final invoices: what clients owe."),
-    Term("responsible", "The lawyer who answers for a matter, whoever works on it.", ("responsible lawyer",)),
+    Term("receivables", "Open balances of final invoices: the amounts that clients owe."),
+    Term("responsible", "The lawyer who is responsible for a matter, whoever works on it.", ("responsible lawyer",)),
     Term(
         "roster",
         "The people whose available hours count: principals, attorneys, paralegals and timekeepers, and anyone else "
@@ -167,25 +167,26 @@ _TERMS = (
     ),
     Term(
         "settled",
-        "No longer open: amount less balance. The billing system does not tell payments from credits and write-offs, "
-        "so settled is not the same as collected.",
+        "No longer open: amount less balance. The billing system does not distinguish payments from credits and "
+        "write-offs, so settled is not the same as collected.",
         ("settlement",),
     ),
-    Term("standard rate", "The firm's own rate of a person, as its settings give it; the billing system has none."),
-    Term("target", "Client hours that a person should reach in a month or a year, prorated by working days."),
-    Term("timekeeper", "Whoever enters time: a principal, attorney, paralegal or timekeeper by role."),
     Term(
-        "unassigned", "The row of what has no such key, such as a fee without a user. It is kept, so that rows add up."
+        "standard rate",
+        "The firm's own rate for a person, from its settings. The billing system has no standard rates.",
     ),
+    Term("target", "Client hours that a person should reach in a month or a year, prorated by working days."),
+    Term("timekeeper", "A person whose role is principal, attorney, paralegal or timekeeper."),
+    Term("unassigned", "The row of records without the key, such as fees without a user. It makes the rows add up."),
     Term("unbilled", "On no invoice at all."),
     Term(
         "unknown",
-        "Of an invoice or a type: not among the frames passed, so its state cannot be told. It is counted apart and "
-        "warned of.",
+        "Of an invoice: not in the frames passed, so its state is unknown. Its items are counted separately, in "
+        "`unknown_amount`, with a warning. A matter type or a role that is missing is also called unknown.",
     ),
     Term(
         "unpriced",
-        "Billable time without an amount while other entries show theirs: it has hours, and no money counts it.",
+        "Of billable time: without an amount, although other entries have one. Its hours count, but it adds no money.",
     ),
     Term("utilization", "Client hours ÷ available hours."),
     Term(
@@ -195,13 +196,13 @@ _TERMS = (
     ),
     Term(
         "worth",
-        "What a time entry would bring at its own rate: hours × rate, the entry's amount before any discount. Of "
-        "expenses and fixed fees, their amount.",
+        "The value of a time entry at its own rate: hours × rate, which is its amount before any discount. The worth "
+        "of an expense or a fixed fee is its amount.",
     ),
     Term(
         "worth of billed work",
-        "Worth of the billable time on the final invoices counted, whenever it was done; `worked_amount`. Fees billed "
-        "are compared with it.",
+        "Worth of the billable time on the final invoices counted, whenever the work was done; `worked_amount`. Fees "
+        "billed are compared with it.",
         ("worked",),
     ),
     Term(

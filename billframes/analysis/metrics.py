@@ -1,7 +1,7 @@
-"""The columns of results in people's words: title, unit, meaning, and how each adds up to a total.
+"""The columns of results: title, unit, meaning, and how each column adds up to a total.
 
-What one analysis has is declared beside it, and what several have is declared here (`SHARED`). Buckets of days are
-known by their form (`1-30`, `91+`), because their bounds are the user's.
+A measure of one analysis is declared beside that analysis, and a measure of several here, in `SHARED`. Buckets of days
+are recognized by their names (`1-30`, `91+`), because the user chooses their bounds.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Literal
 
 __all__ = [
     "BUCKET",
+    "FIGURES",
     "KEY_TITLES",
     "PERIOD",
     "PRICED",
@@ -43,14 +44,16 @@ UNITS: dict[str, str] = {
     "date": "day",
     "text": "text",
 }
-"""What each unit is called; money is in the firm's currency, which the API does not name."""
+"""The name of each unit, for readers. Money is in the firm's currency, which the API does not name."""
 
 PRICED = frozenset({"money", "rate"})
-"""The units that a currency belongs to."""
+"""The units that need a currency."""
+
+FIGURES: dict[Unit, str] = {"money": "amount", "rate": "rate", "hours": "hours", "ratio": "ratio"}
+"""The word for a figure of each unit in names of columns, such as `amount_2026-10` or `now_amount`."""
 
 BUCKET = re.compile(r"\d+-\d+|\d+\+")
-_UNITS_OF_PERIODS: dict[str, Unit] = {"amount": "money", "rate": "rate", "hours": "hours", "ratio": "ratio"}
-PERIOD = re.compile(r"(amount|rate|hours|ratio)_(\d{4}(?:-(?:\d{2}|Q[1-4]))?)")
+PERIOD = re.compile(rf"({'|'.join(FIGURES.values())})_(\d{{4}}(?:-(?:\d{{2}}|Q[1-4]))?)")
 
 KEY_TITLES: dict[str, str] = {
     "user": "timekeeper",
@@ -61,7 +64,7 @@ KEY_TITLES: dict[str, str] = {
     "originator": "originator",
     "matter_type": "matter type",
 }
-"""What rows are by, if it is not the column's own name."""
+"""Titles of keys that differ from the name of the column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +83,13 @@ class Measure:
     adds_up : bool
         Whether the total is the sum of the rows.
     missing_is_none : bool
-        Whether a missing value means that there is none, so that the sum is that of the others. Else one missing
-        value makes the sum missing, too.
+        Whether missing values are left out of the sum. By default, the sum is missing if one value is.
     ratios : tuple of (str, str)
-        The columns that it is the ratio of, in any row and in the total; of several pairs, the first that is there.
+        Numerator and denominator of a ratio, in each row and in the total. The first pair that the result has is used.
     weight : str, optional
-        The column by which rows are averaged to a total, if the numerator is not a column.
+        The column that weighs the rows in a mean, for a ratio whose numerator is not a column.
     below, above : str
-        What it means that a ratio is below 0% or above 100%.
+        Why a ratio can be below 0% or above 100%.
     """
 
     name: str
@@ -104,7 +106,7 @@ class Measure:
 
 def bucket_measure(name: str) -> Measure | None:
     """
-    Describe a bucket of days by its name; None if it is not one.
+    Return the measure of a bucket of days, by its name; None if the name is not a bucket.
 
     Examples
     --------
@@ -120,7 +122,7 @@ def bucket_measure(name: str) -> Measure | None:
 
 def period_measure(name: str) -> Measure | None:
     """
-    Describe a figure of one period by its column, such as "amount_2026-10"; None if it is not one.
+    Return the measure of one period, by its column such as "amount_2026-10"; None for other columns.
 
     Examples
     --------
@@ -132,16 +134,17 @@ def period_measure(name: str) -> Measure | None:
     found = PERIOD.fullmatch(name)
     if not found:
         return None
-    return Measure(name, found[2], _UNITS_OF_PERIODS[found[1]], f"The figure of {found[2]}.")
+    unit = next(unit for unit, figure in FIGURES.items() if figure == found[1])
+    return Measure(name, found[2], unit, f"The figure of {found[2]}.")
 
 
 def bucket_measures(*names: str) -> tuple[Measure, ...]:
-    """Describe several buckets of days."""
+    """Return the measures of several buckets of days."""
     return tuple(found for name in names if (found := bucket_measure(name)))
 
 
 def sum_measure(name: str, title: str, unit: Unit, meaning: str) -> Measure:
-    """Declare a measure whose total is the sum of the rows."""
+    """Return a measure whose total is the sum of the rows."""
     return Measure(name, title, unit, meaning, adds_up=True)
 
 
@@ -149,7 +152,9 @@ def ratio_measure(
     name: str, title: str, ratios: str, meaning: str, *, unit: Unit = "ratio", below: str = "", above: str = ""
 ) -> Measure:
     """
-    Declare a ratio of two columns by "part / whole"; several are separated by " or ".
+    Return a measure that is the ratio of two columns, written "part / whole".
+
+    Several pairs are separated by " or ".
 
     Examples
     --------
@@ -164,7 +169,7 @@ def ratio_measure(
 
 def title_of_key(column: str) -> str:
     """
-    Name a column that identifies rows.
+    Return the title of a key column.
 
     Examples
     --------
@@ -178,7 +183,7 @@ def title_of_key(column: str) -> str:
 SHARED: dict[str, Measure] = {
     each.name: each
     for each in (
-        sum_measure("hours", "Hours", "hours", "Hours worked; in work in progress, those of billable time."),
+        sum_measure("hours", "Hours", "hours", "Hours worked. In work in progress, billable hours."),
         sum_measure("billable_hours", "Billable hours", "hours", "Hours of billable time."),
         sum_measure("fixed_fee_hours", "Fixed-fee hours", "hours", "Hours of time under fixed fees."),
         sum_measure("total_hours", "All hours", "hours", "Hours of every kind."),
@@ -207,24 +212,22 @@ SHARED: dict[str, Measure] = {
             "money",
             "The part of fees billed that is no longer open, whatever settled it.",
         ),
-        sum_measure("unbilled_amount", "Unbilled", "money", "Worth of what is on no invoice."),
-        sum_measure(
-            "prebill_amount", "On prebills", "money", "Worth of what is on a draft, review or approved invoice."
-        ),
+        sum_measure("unbilled_amount", "Unbilled", "money", "Worth of items on no invoice."),
+        sum_measure("prebill_amount", "On prebills", "money", "Worth of items on a draft, review or approved invoice."),
         sum_measure(
             "unknown_amount",
             "On unknown invoices",
             "money",
-            "The invoice was not passed, or its state, or the time’s type, is unknown.",
+            "Amounts whose invoice was not passed, or whose invoice state or billing type is unknown.",
         ),
         sum_measure(
-            "standard_amount", "At standard rates", "money", "Hours × standard rates; missing where someone has none."
+            "standard_amount", "At standard rates", "money", "Hours × standard rates; missing if someone has none."
         ),
         ratio_measure(
             "standard_rate",
             "Standard rate",
             "standard_amount / billable_hours",
-            "Standard ÷ hours, of who did the work; rates with dates are those of the day of the work.",
+            "Worth at standard rates ÷ hours. Rates with dates are those on the day of the work.",
             unit="rate",
         ),
         sum_measure(
@@ -234,7 +237,7 @@ SHARED: dict[str, Measure] = {
             "left_out_billed_amount",
             "Fees billed left out",
             "money",
-            "What time on matters whose type does not count was billed at.",
+            "Fees billed for time on matters whose type does not count.",
         ),
         sum_measure(
             "wip_amount",
@@ -257,14 +260,14 @@ SHARED: dict[str, Measure] = {
             "effective_rate",
             "Effective rate",
             "billed_amount / billable_hours or fee_amount / linked_hours",
-            "Fees ÷ hours: what an hour brought.",
+            "Fees ÷ hours: the fees that an hour earned.",
             unit="rate",
         ),
         ratio_measure(
             "worked_rate",
             "Rate of the work",
             "worked_amount / billable_hours",
-            "Worth of billed work ÷ hours: what an hour is worth.",
+            "Worth of billed work ÷ hours: the worth of an hour.",
             unit="rate",
         ),
         sum_measure("share", "Share", "ratio", "The row’s part of the sum of all rows."),
@@ -274,25 +277,23 @@ SHARED: dict[str, Measure] = {
         Measure("item", "Item", "text", "Time entry, expense or fixed fee."),
         Measure("item_id", "Item’s id", "text", "The id of the item."),
         sum_measure("items_amount", "Items", "money", "Time, expenses and fixed fees together."),
-        sum_measure(
-            "unexplained_amount", "Unexplained", "money", "Amount − items; negative where time was written down."
-        ),
-        sum_measure("balance", "Balance", "money", "What is open of the amount."),
-        Measure("invoices", "Invoices", "count", "How many invoices the row has something on."),
-        sum_measure("entries", "Entries", "count", "Entries counted; parts of them by originator."),
+        sum_measure("unexplained_amount", "Unexplained", "money", "Amount − items; negative if time was written down."),
+        sum_measure("balance", "Balance", "money", "The part of the amount that is open."),
+        Measure("invoices", "Invoices", "count", "Number of invoices with items of the row."),
+        sum_measure("entries", "Entries", "count", "Number of entries; fractions if rows are by originator."),
         Measure(
             "weighted_days_overdue", "Days overdue", "days", "Days past due of overdue debts, weighted by balance."
         ),
     )
 }
-"""The measures that several analyses have, by their column."""
+"""The measures that several analyses have, by column."""
 
 
 def shared_measures(*names: str) -> tuple[Measure, ...]:
-    """Pick measures that several analyses have."""
+    """Return measures of `SHARED` by their names."""
     return tuple(SHARED[name] for name in names)
 
 
 def retitled(name: str, title: str, meaning: str) -> Measure:
-    """Give a measure that several analyses have another title, where it counts something else."""
+    """Return a measure of `SHARED` with another title and meaning, for an analysis that counts something else."""
     return replace(SHARED[name], title=title, meaning=meaning)

@@ -15,7 +15,7 @@ from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.engine import eager_from_arrow
 from billframes.analysis.expressions import or_nan, quotient
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, TIMES, By, names_in
-from billframes.analysis.metrics import Measure
+from billframes.analysis.metrics import FIGURES, Measure
 from billframes.analysis.spec import analyses_of_period, measure
 from billframes.errors import ParameterError
 
@@ -23,7 +23,6 @@ __all__ = [
     "COLUMNS",
     "ENDS",
     "PERIODS_PER_YEAR",
-    "UNITS",
     "FiguresByPeriod",
     "Group",
     "Pair",
@@ -43,7 +42,6 @@ ENDS = ("before", "after")
 _Sums = tuple[float, float]
 # How many periods of each kind a year has.
 PERIODS_PER_YEAR = {"month": 12, "quarter": 4, "year": 1}
-UNITS = {"money": "amount", "rate": "rate", "hours": "hours", "ratio": "ratio"}
 COLUMNS = ("now", "previous", "since_previous", "year_ago", "since_year_ago", "twelve_months")
 Pair = tuple[float, float]
 """A figure before and after."""
@@ -168,7 +166,7 @@ class FiguresByPeriod:
 
     def rows(self, periods: Sequence[str]) -> Iterator[dict[str, Any]]:
         """Return a row a key and period."""
-        unit, a_year = UNITS[self._measure.unit], PERIODS_PER_YEAR[self._time]
+        unit, a_year = FIGURES[self._measure.unit], PERIODS_PER_YEAR[self._time]
         keys = sorted(self._labels.items(), key=lambda item: [(v is None, str(v)) for v in reversed(item[1].values())])
         for key, labels in keys:
             for label in periods:

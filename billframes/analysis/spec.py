@@ -1,11 +1,12 @@
-"""The declaration of an analysis: all that other code needs to know about it, once, beside its function.
+"""Declare an analysis once, beside its function, for all other code.
 
-`aging.py` has the function `aging` and its declaration, `ANALYSIS`: the question it answers and how, the columns of its
-result, its table, its chart, and how a book calls it. `bf.explain`, `bf.tables`, `bf.plots`, the methods of a book, the
-report, the explorer and the docs read it there. To add an analysis is to add such a file; `analyses` finds it. Then
-`python -m tests.typing.make_analysis_stubs` tells type checkers of it, and `python docs/make_analyses.py` the docs.
+`aging.py` has the function `aging` and its declaration `ANALYSIS`: the question that it answers and how, the columns of
+its result, its table, its chart, and how a book calls it. `bf.explain`, `bf.tables`, `bf.plots`, the methods of a book,
+the report, the explorer and the docs read the declaration. To add an analysis, add such a file: `analyses` finds it.
+Then `python -m tests.typing.make_analysis_stubs` writes the stubs for type checkers, and
+`python docs/make_analyses.py` the docs.
 
-Charts and tables are declared as data here, so that an analysis imports neither matplotlib nor great-tables.
+Charts and tables are declared as data, so that an analysis imports neither matplotlib nor great-tables.
 """
 
 from __future__ import annotations
@@ -43,33 +44,32 @@ __all__ = [
 ChartKind = Literal["bars", "stacks", "points", "ages", "running_share", "waterfall"]
 
 BUCKETS = "buckets"
-"""Stands among a table's columns for whatever buckets of days the result has."""
+"""A placeholder among a table's columns for the buckets of days that the result has."""
 PERIODS = "periods"
-"""Stands among a table's columns for whatever periods the result has as columns."""
+"""A placeholder among a table's columns for the columns of periods that the result has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSpec:
     """
-    The table that `billframes.tables` shows of a result.
+    The table of a result, as `billframes.tables` shows it.
 
     Parameters
     ----------
     title : str
-        What is shown; what the rows are by is added.
+        The title. The table adds how the rows are grouped, such as " by client".
     columns : tuple of str
-        The measures shown, in order; `BUCKETS` and `PERIODS` stand for the result's own. If empty, those of the
-        analysis, in its order.
+        The measures shown, in order, with `BUCKETS` and `PERIODS` as placeholders. If empty, all measures of the
+        analysis in its order, except `without`.
     without : tuple of str
         Measures of the analysis that are not shown if `columns` is empty.
     optional : tuple of str
-        Those of `columns` that only some results have; one column at least must be there. Of several rows that all
-        lack it, such a column is not shown.
+        The columns that only some results have. If all columns are optional, a result must have at least one of them.
+        If several rows have no value in an optional column, it is not shown.
     brief : tuple of str
-        Those of `columns` that a page in portrait has room for; all of them if empty.
+        The columns for which a page in portrait has room. If empty, all columns.
     keys : tuple of str
-        The columns that identify a row of a result that has the first of them; others are identified by what they
-        are grouped by.
+        The key columns shown if the result has the first of them. If not, the columns by which it is grouped are shown.
     cents : bool
         Whether money is shown to the cent.
     adds_up : bool
@@ -89,43 +89,44 @@ class TableSpec:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartSpec:
     """
-    The chart that `billframes.plots` draws of a result.
+    The chart of a result, as `billframes.plots` draws it.
 
     Parameters
     ----------
     kind : {"bars", "stacks", "points", "ages", "running_share", "waterfall"}
         The function of `billframes.plots.drawing` that draws it.
     title : str
-        What is shown; what the rows are by is added.
+        The title. The chart adds how the rows are grouped, such as " by client".
     columns : tuple of str
-        The measures drawn; empty for the result's own buckets of days. The legend calls them by their titles.
+        The measures drawn. If empty, the buckets of days that the result has. The legend shows their titles.
     legend : mapping of str to str
-        Other names in the legend, for titles that would mislead without the table around them.
+        Other names in the legend, by column, for titles that would mislead outside the table.
     words : sequence of str
-        The text beside each row: the first of these that has a figure, else a dash. `{column}` is the figure in its
-        unit, and `{column:axis}` the figure as on the axis.
+        Templates for the text beside each row. The first template with a figure is used; if there is none, a dash.
+        `{column}` is the figure in its unit, and `{column:axis}` the figure as on the axis.
     shows, more : str
-        What is drawn, for the docstring.
+        The chart in one sentence, and more sentences about it, for the docstring.
     example : mapping of str to list
         Columns of a small result.
     gives : (list of str, str)
         The words and the title of the example's chart.
     unless_zero : tuple of str
-        Those of `columns` that are drawn only if the result has some.
+        The columns that are left out if all their values are 0 or missing.
     mark : str
-        A column drawn as a mark over the bars; empty if there is none.
+        A column drawn as a mark over the bars; empty for no mark.
     darkest_first : bool
         Whether the first part of a stack is the darkest.
     age : tuple of str
-        What buckets count: in a result with `current`, and last in one without.
+        The units of the buckets, such as "days past due": the first for a result with `current`, the last for others.
     hidden : str
-        A column which, if it is all missing, changes the chart to what `instead` says.
+        A column that some results have without any values. For these, the parameters in `instead` are used.
     instead : mapping of str to object
-        Other values of these parameters.
+        Values that replace these parameters.
     optional : tuple of str
-        Those of `columns` that only some results have; one at least must be there.
+        The columns that only some results have. If all columns are optional, a result must have at least one of them.
+        Of the columns present, those with the unit of the first one are drawn.
     ends : tuple of (str, str)
-        The measures at both ends of a waterfall; of several pairs, the first that is there.
+        The measures at both ends of a waterfall. The first pair that the result has is used.
     """
 
     kind: ChartKind
@@ -150,14 +151,14 @@ class ChartSpec:
 @dataclass(frozen=True, slots=True)
 class BookArgument:
     """
-    What a book passes for an argument that the caller leaves out.
+    The value that a book passes for an argument that the caller omits.
 
     Parameters
     ----------
     value : callable
-        Takes the book and the period's last day, and returns it.
+        Takes the book and the last day of the period, and returns the value.
     meaning : str
-        What it is, for the method's docstring.
+        A sentence about the value, for the method's docstring.
     """
 
     value: Callable[[Any, Any], Any]
@@ -169,22 +170,22 @@ class FromBook:
     """
     How a book calls the analysis.
 
-    A book passes its frames and settings to the arguments of the same name, its period as `start` and `end`, and the
-    period's last day as an `as_of` without a default. What differs from that is declared here.
+    A book passes its frames and settings to the arguments with the same names, its period as `start` and `end`, and the
+    last day of the period as `as_of` if that has no default. Only differences from this rule are declared here.
 
     Parameters
     ----------
     first : str
-        The argument that can be passed by position; empty if there is none.
+        The argument that can be passed by position; empty for none.
     not_passed : tuple of str
-        Arguments that have the name of a frame and are left to the caller.
+        Arguments that have the name of a frame, and that only the caller passes.
     needs : callable, optional
-        Takes `by` and returns the frames that are passed; all of them by default. A frame that is not passed is not
-        loaded.
+        Takes `by` and returns the names of the frames to pass. By default, all frames are passed. A book does not load
+        the others.
     defaults : mapping of str to BookArgument
-        What is passed for other arguments.
+        The values of other arguments that the caller omits.
     method : callable, optional
-        Takes the book and the method's arguments and does it all, for an analysis that takes no frames.
+        The method itself, for an analysis that takes no frames. It takes the book and the method's arguments.
     note : str
         A sentence for the method's docstring.
     """
@@ -202,7 +203,8 @@ class RecordsSpec:
     """
     The records behind a figure.
 
-    The same analysis, grouped by one record more, gives the part of each record, so the records add up to the figure.
+    The part of each record in the figure comes from the same analysis, also grouped by the records' id. So the records
+    add up to the figure.
 
     Parameters
     ----------
@@ -213,8 +215,7 @@ class RecordsSpec:
     date : str
         The records' date column; the newest records are listed first.
     shown : tuple of str
-        The columns listed of each record, the most important first. Measures of the analysis among them are the
-        record's part in the figure.
+        The columns to show, the most important first. Measures of the analysis show the record's part in the figure.
     """
 
     frames: tuple[str, ...]
@@ -233,28 +234,27 @@ class TabSpec:
     """
     The tab of the explorer that shows the analysis.
 
-    Its columns are those of the table, its chart and the rows behind a bar are those of the analysis, and so is what
-    it says of what counts and what is left out.
+    The tab shows the columns of the table, and the chart, the records and the explanation of the analysis.
 
     Parameters
     ----------
     place : int
-        Tabs are in the order of this number.
+        Tabs are sorted by this number.
     title : str
-        Also the heading in the overview.
+        The tab's title, also the heading in the overview.
     tiles : tuple of str
         The measures of the total that are shown large.
     order : str
-        The measure by which rows are sorted, largest first; a column of time keeps its order.
+        The measure by which rows are sorted, largest first. Rows by month, quarter or year keep their order.
     by : tuple of str
-        What the rows can be grouped by, the first of them first; empty if the analysis has no `by`.
+        The keys that the user can group by; the first is the default. Empty if the analysis has no `by`.
     filters : {"items", "marked_items", "marked_matters", "rows"}
-        What filters select. "items": the entries, expenses and fees that pass, before they are added up.
-        "marked_items" and "marked_matters": the same after the amounts of invoices are spread, by entry, or by matter
-        and person. "rows": rows of the result, by the client, matter and people that they name.
+        The rows to which filters apply. "items": the entries, expenses and fees, before they are added up.
+        "marked_items" and "marked_matters": the same, but after the amounts of invoices are allocated, by entry, or by
+        matter and person. "rows": the rows of the result, by the client, matter and people that they name.
     compared : tuple of str
-        Those of `tiles` that are compared with the period before. Figures that go on changing after their period,
-        and balances, which have no history, are not.
+        The tiles that are compared with the period before. Left out are figures that still change after their period,
+        and balances, which have no history.
     in_overview : bool
         Whether the overview shows the tiles and a chart.
     note : str
@@ -277,14 +277,14 @@ class Analysis(Explanation):
     """
     One analysis.
 
-    Declared as `ANALYSIS` in the module that has the function; module and function have its name. It shows itself as
-    its explanation, which are the parameters that are not listed here.
+    It is declared as `ANALYSIS` in the module of the function; both have the name of the analysis. Its repr is its
+    explanation. The parameters that are not listed here are those of `Explanation`.
 
     Parameters
     ----------
     columns : tuple of Measure
-        The measures of the result in order, without the keys. What several analyses have is declared in `metrics`;
-        an analysis in which such a column counts something else gives it its own title (`renamed`).
+        The measures of the result in order, without the keys. The measures that several analyses have are declared in
+        `metrics`. An analysis in which such a column counts something else declares its own title (`retitled`).
     table : TableSpec, optional
     chart : ChartSpec, optional
     records : RecordsSpec, optional
@@ -302,7 +302,6 @@ class Analysis(Explanation):
     def __post_init__(self) -> None:
         if self.table is not None and not self.table.columns:
             shown = tuple(each.name for each in self.columns if each.name not in self.table.without)
-            # A frozen dataclass is set like this while it is made.
             object.__setattr__(self, "table", replace(self.table, columns=shown))
         kinds = get_args(ChartKind)
         if self.chart is not None and self.chart.kind not in kinds:
@@ -313,12 +312,12 @@ class Analysis(Explanation):
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function of this name."""
+        """The function with this name."""
         function: Callable[..., Any] = getattr(importlib.import_module(f"{__package__}.{self.name}"), self.name)
         return function
 
     def measure(self, name: str) -> Measure | None:
-        """Look a column of its results up, with the title that it has in this analysis; None if it is a key."""
+        """Look up a column of its results, with its title in this analysis; None if the column is a key."""
         return next((each for each in self.columns if each.name == name), None) or measure(name)
 
     @property
@@ -329,7 +328,7 @@ class Analysis(Explanation):
 
 @functools.cache
 def analyses() -> dict[str, Analysis]:
-    """Find all analyses, in alphabetical order: the modules here that declare one."""
+    """Find the analyses declared in the modules of this package, in alphabetical order."""
     package = importlib.import_module(__package__)
     names = sorted(each.name for each in pkgutil.iter_modules(package.__path__) if not each.name.startswith("_"))
     modules = [importlib.import_module(f"{__package__}.{name}") for name in names]
@@ -339,14 +338,16 @@ def analyses() -> dict[str, Analysis]:
 @functools.cache
 def analyses_of_period(name: str) -> tuple[str, ...]:
     """
-    Name the analyses of a period that have a measure, the most usual first; others are those of one day.
+    Return the names of the analyses of a period that have a measure, the most usual first.
+
+    Other analyses, such as `aging`, are of one day.
 
     Examples
     --------
     >>> analyses_of_period("billed_amount")[0], analyses_of_period("overdue")
     ('realization', ())
     """
-    # A scorecard has open amounts too, which are of one day.
+    # A scorecard has also balances of one day, although it takes a period.
     dated = [each for each in analyses().values() if each.name != "scorecard" and "start" in each.takes]
     found = [each.name for each in dated if any(column.name == name for column in each.columns)]
     return tuple(sorted(found, key=lambda each: (each not in ("realization", "utilization"), each)))
@@ -354,7 +355,7 @@ def analyses_of_period(name: str) -> tuple[str, ...]:
 
 @functools.cache
 def measures() -> dict[str, Measure]:
-    """Collect the measures of all results, by their column."""
+    """Return the measures of all analyses, by column."""
     own = {
         column.name: column
         for each in analyses().values()
@@ -366,7 +367,7 @@ def measures() -> dict[str, Measure]:
 
 def measure(name: str) -> Measure | None:
     """
-    Look a result's column up; None if it is a key and not a measure.
+    Look up the measure of a result's column; None if the column is a key.
 
     Examples
     --------
