@@ -1,6 +1,6 @@
-"""The types that columns have inside the analyses, and the errors for columns of another type.
+"""Convert columns to the types that the analyses use, and refuse columns of other types.
 
-A column that holds nothing at all may be of any type: pandas and DuckDB can't tell what it would have been.
+A column without any values may have any type, because pandas and DuckDB can't derive its type from values.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ __all__ = [
     "REQUIRED_NUMBERS",
     "Frame",
     "as_arrow",
+    "column_names",
     "is_categorical",
     "typed_column",
 ]
 
 ITEMS = ("time_entries", "expenses", "fixed_fees")
-"""The frames of what invoices are made of."""
+"""The frames of items, which invoices bill."""
 
 Frame: TypeAlias = "nw.LazyFrame[Any]"
-"""Any frame inside the analyses, eager ones too: typed as lazy so that only what all engines can is used."""
+"""Any frame inside the analyses, also an eager one: typed as lazy, so that only methods of all engines are used."""
 
 C = nw.col
 
@@ -45,10 +46,10 @@ IDS = {
     "users": "user_id",
     "clients": "client_id",
 }
-"""The id of each frame's rows."""
+"""The id column of each frame."""
 
 ITEM_ID = "item_id"
-"""The id of a time entry, expense or fixed fee, in frames that have all three."""
+"""The id column of frames with time entries, expenses and fixed fees together."""
 
 REQUIRED_NUMBERS = {
     "time_entries": ("hours",),
@@ -56,7 +57,7 @@ REQUIRED_NUMBERS = {
     "fixed_fees": ("amount",),
     "invoices": ("amount", "balance"),
 }
-"""Numbers that every row of a frame has. The amount of time is not among them: it can be hidden."""
+"""Numbers that every row of a frame must have. The amount of time entries is not included: it can be hidden."""
 
 REQUIRED_DATES = {
     "time_entries": ("date",),
@@ -64,7 +65,7 @@ REQUIRED_DATES = {
     "fixed_fees": ("date",),
     "invoices": ("invoice_date",),
 }
-"""Dates that every row of a frame has."""
+"""Dates that every row of a frame must have."""
 
 _ROLES = ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")
 ENUMS = {
@@ -74,7 +75,7 @@ ENUMS = {
     "role": _ROLES,
     "user_role": _ROLES,
 }
-"""The values of each enum that analyses know."""
+"""The declared values of each enum."""
 
 LISTS = frozenset({"originator_ids", "originator_names", "ledes_code_set_ids"})
 DATES = frozenset({"date", "invoice_date", "due_date", "opened"})
@@ -95,8 +96,8 @@ FLAGS = frozenset(
 _KEYS = frozenset(IDS.values())
 _TEXTS = frozenset({"name", *ENUMS})
 _CODED = (nw.Categorical, nw.Enum)
-# The types that engines give to columns of an unknown type.
-_ANY = (nw.Object, nw.Unknown)
+# Engines give these types to columns whose type they do not know.
+_UNTYPED = (nw.Object, nw.Unknown)
 
 _TO_DATE = {
     "PANDAS": "frame['{column}'] = frame['{column}'].dt.tz_convert('Europe/Berlin').dt.tz_localize(None)",
@@ -108,12 +109,16 @@ _TO_DATE = {
 
 
 def column_names(frame: Frame) -> list[str]:
-    """Return a frame's column names without asking for types: pandas finds them in the values, DuckDB in a query."""
+    """Return a frame's column names without its types: pandas derives types from values, DuckDB from a query."""
     return frame.columns
 
 
 def as_arrow(frame: Frame, columns: Sequence[str] | None = None) -> Frame:
-    """Turn columns of pandas or Arrow, those named or all, into an Arrow table with one type of text."""
+    """
+    Convert columns of a pandas or Arrow frame (by default all) to an Arrow table with one type of text.
+
+    Other frames are returned unchanged.
+    """
     native = frame.to_native()
     if not isinstance(native, pd.DataFrame | pa.Table):
         return frame
@@ -122,39 +127,39 @@ def as_arrow(frame: Frame, columns: Sequence[str] | None = None) -> Frame:
 
 
 def is_categorical(dtype: Any) -> bool:
-    """Tell whether a column is an enum: its values are codes of few texts."""
+    """Tell whether a type is categorical or an enum."""
     return dtype in _CODED
 
 
 def typed_column(frame: Frame, name: str, column: str, dtype: Any, engine: str) -> nw.Expr | None:
     """
-    Return the expression that gives a column its type inside; None if it has that type.
+    Return the expression that converts a column to its type in the analyses; None if it has that type already.
 
-    Dates count for their calendar day. A missing number that every row should have becomes NaN, so that every sum it
-    is part of is NaN too; `to_native` makes these missing.
+    Dates lose their time of day. In columns of `REQUIRED_NUMBERS`, missing numbers become NaN, so that every sum with
+    one is NaN, too; `to_native` replaces NaN by missing.
 
     Raises
     ------
     ParameterError
-        The column has a type that can't be what its name says.
+        The type of the column does not fit its name.
     """
     if not _fits(column, dtype):
-        if not _is_void(frame, column):
+        if not _is_all_missing(frame, column):
             _refuse(name, column, dtype, engine)
-        return _nothing(column)
+        return _typed_nulls(column)
     value = C(column)
     if column in DATES:
-        # A time of day is cut off by the date, which is quicker than to truncate.
+        # A cast to a date removes the time of day, and is faster than truncating it.
         return (value.cast(nw.Date) if dtype == nw.Datetime else value).cast(nw.Datetime("us"))
     if column in NUMBERS:
         return _number(name, column, dtype)
-    # Polars has one type of text; others' types of that name may differ.
-    done = engine == "POLARS" and dtype == nw.String
-    return value.cast(nw.String) if _is_text(column, dtype) and not done else None
+    # Polars has one type of text. Other engines have several, which Narwhals calls the same.
+    needs_no_cast = engine == "POLARS" and dtype == nw.String
+    return value.cast(nw.String) if _is_text(column, dtype) and not needs_no_cast else None
 
 
-def _nothing(column: str) -> nw.Expr | None:
-    """Give a column that holds nothing the type that its name says."""
+def _typed_nulls(column: str) -> nw.Expr | None:
+    """Return a column without values, with the type that fits its name."""
     if column in LISTS:
         return nw.lit(None).cast(nw.List(nw.String)).alias(column)
     if column in INSTANTS | FLAGS:
@@ -171,7 +176,7 @@ def _number(name: str, column: str, dtype: Any) -> nw.Expr:
 
 
 def _is_text(column: str, dtype: Any) -> bool:
-    """Tell whether a column is text inside."""
+    """Tell whether a column is text in the analyses."""
     if column in LISTS | INSTANTS | FLAGS:
         return False
     textual = column in _TEXTS or column.endswith(("_id", "_name", "_label"))
@@ -179,8 +184,8 @@ def _is_text(column: str, dtype: Any) -> bool:
 
 
 def _fits(column: str, dtype: Any) -> bool:
-    """Tell whether a column's type can be what its name says."""
-    if dtype in _ANY:
+    """Tell whether a column's type fits its name."""
+    if dtype in _UNTYPED:
         return True
     if column in DATES:
         return bool(dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None))
@@ -197,11 +202,11 @@ def _fits(column: str, dtype: Any) -> bool:
     return column not in _KEYS or dtype in (*_CODED, nw.String) or dtype.is_integer()
 
 
-def _is_void(frame: Frame, column: str) -> bool:
-    """Tell whether a column holds nothing at all."""
+def _is_all_missing(frame: Frame, column: str) -> bool:
+    """Tell whether a column has no values."""
     known = frame.select((~C(column).is_null()).any().alias("known"))
     eager: Any = known.collect() if isinstance(known, nw.LazyFrame) else known
-    # Over no rows, databases answer with neither yes nor no.
+    # Databases return null for a frame without rows.
     return not eager["known"].to_list()[0]
 
 
@@ -236,14 +241,14 @@ def _hint(column: str) -> str:
 
 
 def _arrow(values: pd.Series[Any] | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Return a column as Arrow's, with text of one type."""
-    made = values if isinstance(values, pa.ChunkedArray) else _from_pandas(values)
-    # A file written without a single value has no type for its values.
-    return made.cast(pa.string()) if _is_odd_text(made.type) or _is_untyped(made.type) else made
+    """Convert a column to Arrow, with text of one type."""
+    array = values if isinstance(values, pa.ChunkedArray) else _from_pandas(values)
+    # In a file, a column without values has no type.
+    return array.cast(pa.string()) if _is_other_text(array.type) or _is_untyped(array.type) else array
 
 
 def _from_pandas(values: pd.Series[Any]) -> pa.Array:
-    """Read a column of pandas; what no one type holds is text."""
+    """Convert a column of pandas to Arrow; values of several types become text."""
     if values.name in LISTS and values.dtype == object:
         return pa.array([_as_list(value) for value in values], pa.list_(pa.string()))
     try:
@@ -252,7 +257,7 @@ def _from_pandas(values: pd.Series[Any]) -> pa.Array:
         return pa.array([None if pd.isna(value) else str(value) for value in values])
 
 
-def _is_odd_text(dtype: pa.DataType) -> bool:
+def _is_other_text(dtype: pa.DataType) -> bool:
     return bool(pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype))
 
 

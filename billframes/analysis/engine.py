@@ -1,14 +1,14 @@
-"""Run passes over all rows in the fastest way of each engine, and convert rows to Python and back.
+"""Add up and join rows in the fastest way of each engine, and convert rows to Python and back.
 
-Polars plans eager frames as a whole, from `lazy` to `collect`, and copies nothing in between. Arrow's own join copies
-every column of both sides; `join_by_id` and `full_join_by_id` look ids up and add only the columns found.
+Polars optimizes all steps from `lazy` to `collect` together, and copies nothing in between. Arrow's join copies every
+column of both frames, so `join_by_id` and `full_join_by_id` look up the ids and only append the columns found.
 
-A lazy engine adds the rows up. Everything after that is done in memory, with the few sums that `collect` returns: there
-it takes milliseconds, while a database plans each step anew. `collect_values` and `collect_counts` take all that
-warnings need of whole frames in one query.
+A lazy engine only adds up the rows. All later steps are done in memory, with the few sums that `collect` returns: this
+takes milliseconds, while a database plans every step again. `collect_values` and `collect_counts` compute all values
+that warnings need in one query.
 
-Medians, calendars and lists of codes are computed in Python, over few rows. `to_native` in `frames` converts the result
-to the kind of frame that was passed in, lazy if that was lazy.
+Medians, calendars and lists of codes are computed in Python, over few rows. `frames.to_native` converts the result to
+the kind of frame that was passed in. The result is lazy if that frame was lazy.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ __all__ = [
 
 C = nw.col
 
-# Polars' streaming engine takes milliseconds to start; from this many rows on it is quicker.
+# Polars' streaming engine takes milliseconds to start. From this number of rows on, it is faster.
 _MANY = 200_000
 
 
 def lazy(frame: Frame) -> Frame:
-    """Make an eager Polars frame lazy, until `collect`; leave others as they are."""
+    """Make an eager Polars frame lazy, until `collect`; return others unchanged."""
     native = frame.to_native()
-    return cast("Frame", nw.from_native(native.lazy())) if _eager_polars(frame) else frame
+    return cast("Frame", nw.from_native(native.lazy())) if _is_eager_polars(frame) else frame
 
 
 def collect(frame: Frame, like: Frame | None = None) -> Frame:
     """
-    Compute a lazy frame now: its rows come into memory, as Polars or Arrow has them.
+    Compute a lazy frame: its rows are then in memory, in a Polars frame or an Arrow table.
 
-    With `like`, only what `lazy` made lazy is computed: a frame stays lazy if `like` is lazy.
+    With `like`, only frames that `lazy` made lazy are computed: a frame stays lazy if `like` is lazy.
     """
     if not isinstance(frame, nw.LazyFrame):
         return frame
     if like is None:
-        return _nullable(cast("Frame", frame.collect()))
-    if isinstance(like, nw.DataFrame) and _eager_polars(like):
+        return _make_nullable(cast("Frame", frame.collect()))
+    if isinstance(like, nw.DataFrame) and _is_eager_polars(like):
         few = like.shape[0] < _MANY
         return cast("Frame", frame.collect(engine="in-memory" if few else "auto"))
     return frame
@@ -67,60 +67,65 @@ def collect(frame: Frame, like: Frame | None = None) -> Frame:
 
 def collect_values(*queries: tuple[Frame, Mapping[str, nw.Expr]]) -> dict[str, Any]:
     """
-    Compute values of whole frames, such as sums and the earliest date; of all lazy frames in one query.
+    Compute values of whole frames, such as sums and the earliest date, in one query for all lazy frames.
 
     Parameters
     ----------
     *queries : tuple of Frame and mapping of str to Expr
-        Frames, the lazy ones of one engine, with the values to compute of each by their names, which all differ.
+        Each frame with the values to compute, by name. All names must differ, and all lazy frames must be of one
+        engine.
 
     Returns
     -------
     dict of str to object
-        By name; None if missing.
+        The values by name; None if missing.
     """
     rows = [frame.select(**values) for frame, values in queries if values]
-    lazily = [row for row in rows if isinstance(row, nw.LazyFrame)]
-    if len(lazily) > 1:
+    lazy_rows = [row for row in rows if isinstance(row, nw.LazyFrame)]
+    if len(lazy_rows) > 1:
         names = [name for frame, values in queries if isinstance(frame, nw.LazyFrame) for name in values]
-        # Each name has a value in one row; in the others it is missing.
-        together = nw.concat(lazily, how="diagonal").select(C(*names).max())
-        rows = [together, *(row for row in rows if isinstance(row, nw.DataFrame))]
+        # Each name has its value in one row, and is missing in the others.
+        one_row = nw.concat(lazy_rows, how="diagonal").select(C(*names).max())
+        rows = [one_row, *(row for row in rows if isinstance(row, nw.DataFrame))]
     return {name: value for row in rows for name, value in to_dicts(row)[0].items()}
 
 
 def collect_counts(*queries: tuple[Frame, Mapping[str, nw.Expr]]) -> dict[str, float]:
-    """Compute the sums that warnings need, as `collect_values` does; the sum and the maximum of no rows are 0."""
+    """Compute sums for warnings, as `collect_values` does; a missing value, such as a sum of no rows, is 0."""
     return {name: 0.0 if value is None else float(value) for name, value in collect_values(*queries).items()}
 
 
 def join_by_id(frame: Frame, other: Frame, on: str, how: Literal["left", "inner"] = "left") -> Frame:
-    """Join a frame that has each id once; a missing id finds nothing. What is in memory stays there."""
+    """
+    Join a frame in which each id is unique; a missing id matches nothing.
+
+    If `frame` is in memory, `other` is collected, so that the result is in memory, too.
+    """
     other = collect(other) if isinstance(frame, nw.DataFrame) else other
     left, right = frame.to_native(), other.to_native()
     if isinstance(left, pa.Table) and isinstance(right, pa.Table):
-        return cast("Frame", nw.from_native(_looked_up(left, right, on, how)))
+        return cast("Frame", nw.from_native(_look_up(left, right, on, how)))
     return frame.join(lazy(other) if isinstance(frame, nw.LazyFrame) else other, on=on, how=how)
 
 
 def full_join_by_id(frame: Frame, other: Frame, on: str) -> Frame:
-    """Join two frames that have each id once, none of them missing; ids that only `other` has come last."""
+    """Join two frames in which each id is unique and not missing; rows that only `other` has are last."""
     if isinstance(frame, nw.LazyFrame):
         renamed = other.rename({on: "_other_id"})
         joined = frame.join(renamed, left_on=on, right_on="_other_id", how="full")
         return joined.with_columns(nw.coalesce(on, "_other_id").alias(on)).drop("_other_id")
-    # Full joins of Polars and Arrow copy and reorder everything for the sake of a few rows, or of none.
+    # A full join of Polars or Arrow copies and reorders all rows, although few ids or none are only in `other`.
     marked = join_by_id(frame, other.with_columns(_found=nw.lit(1.0)), on)
     joined, found = marked.drop("_found"), cast("nw.DataFrame[Any]", marked).get_column("_found").count()
     rest = len(cast("nw.DataFrame[Any]", other)) - found
-    return nw.concat([joined, _not_in(other, frame, on)], how="diagonal") if rest else joined
+    return nw.concat([joined, _anti_join(other, frame, on)], how="diagonal") if rest else joined
 
 
 def sum_by(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
     """
-    Add up measures over columns, or over everything, to one row, if there are none.
+    Add up measures by columns; without columns, to one row.
 
-    A missing key is a value like any other; keys that are still categorical become text.
+    Rows with a missing key are one group. Categorical keys become text.
     """
     if not by:
         return frame.select(C(*measures).sum())
@@ -131,12 +136,12 @@ def sum_by(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
 
 
 def collect_sums(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
-    """Collect the sums of a lazy frame; what is in memory stays as it is, to be added up with the rest."""
+    """Add up and collect a lazy frame; a frame in memory is returned unchanged, for the caller to add up later."""
     return collect(sum_by(frame, by, measures)) if isinstance(frame, nw.LazyFrame) else frame
 
 
 def to_dicts(frame: Frame) -> list[dict[str, Any]]:
-    """Collect a frame into one dict a row, missing as None."""
+    """Collect a frame into a list of one dict per row; missing values are None."""
     rows: list[dict[str, Any]] = to_arrow(frame).to_pylist()
     return rows
 
@@ -147,30 +152,30 @@ def to_arrow(frame: Frame) -> pa.Table:
 
 
 def from_arrow(frame: Frame, table: pa.Table) -> Frame:
-    """Turn an Arrow table into a frame of the same engine as `frame`."""
+    """Convert an Arrow table to a frame of the same engine as `frame`."""
     native: Any = frame.to_native()
-    return cast("Frame", nw.from_native(_MAKERS[frame.implementation.name](native, table)))
+    return cast("Frame", nw.from_native(_FROM_ARROW[frame.implementation.name](native, table)))
 
 
 def eager_from_arrow(frame: Frame, table: pa.Table) -> Frame:
-    """Turn an Arrow table into what `collect` makes of `frame`: a Polars frame of those of Polars."""
-    made = _polars(None, table) if frame.implementation.is_polars() else table
-    return cast("Frame", nw.from_native(made))
+    """Convert an Arrow table to the kind of frame that `collect(frame)` returns: Polars for Polars, else Arrow."""
+    native = _polars(None, table) if frame.implementation.is_polars() else table
+    return cast("Frame", nw.from_native(native))
 
 
-def _nullable(frame: Frame) -> Frame:
-    """Let any value be missing: Spark says of some columns that none is, and Arrow puts only equal types together."""
+def _make_nullable(frame: Frame) -> Frame:
+    """Make all columns nullable. Spark declares some as not nullable, and Arrow concatenates only equal types."""
     table = frame.to_native()
     if not isinstance(table, pa.Table) or all(field.nullable for field in table.schema):
         return frame
     return cast("Frame", nw.from_native(table.cast(pa.schema([each.with_nullable(True) for each in table.schema]))))
 
 
-def _eager_polars(frame: Frame) -> bool:
+def _is_eager_polars(frame: Frame) -> bool:
     return isinstance(frame, nw.DataFrame) and frame.implementation.is_polars()
 
 
-def _looked_up(left: pa.Table, right: pa.Table, on: str, how: str) -> pa.Table:
+def _look_up(left: pa.Table, right: pa.Table, on: str, how: str) -> pa.Table:
     at = pc.index_in(left[on], value_set=right[on].combine_chunks(), skip_nulls=True)
     if how == "inner":
         left, at = left.filter(at.is_valid()), at.drop_null()
@@ -179,7 +184,8 @@ def _looked_up(left: pa.Table, right: pa.Table, on: str, how: str) -> pa.Table:
     return left
 
 
-def _not_in(frame: Frame, other: Frame, on: str) -> Frame:
+def _anti_join(frame: Frame, other: Frame, on: str) -> Frame:
+    """Return the rows of a frame whose id is not in `other`."""
     native = frame.to_native()
     if isinstance(native, pa.Table):
         ids = other.to_native()[on].combine_chunks()
@@ -190,24 +196,24 @@ def _not_in(frame: Frame, other: Frame, on: str) -> Frame:
 def _polars(native: Any, table: pa.Table) -> Any:
     import polars as pl
 
-    made: Any = pl.from_arrow(table)
-    return made.lazy() if isinstance(native, pl.LazyFrame) else made
+    frame: Any = pl.from_arrow(table)
+    return frame.lazy() if isinstance(native, pl.LazyFrame) else frame
 
 
 def _duckdb(native: Any, given_rows: pa.Table) -> Any:
-    # Asked through the relation, so that the result is on its connection; DuckDB finds the argument by its name.
+    # A query of the relation puts the result on its connection. DuckDB finds the Python variable by its name.
     return native.query("_unused", "select * from given_rows")
 
 
 def _pyspark(native: Any, table: pa.Table) -> Any:
-    # Spark takes dates without a time zone for instants in its own; the cast takes them back in the same zone.
+    # Spark reads dates without a time zone as instants in its own zone. The cast removes that zone again.
     dates = [nw.col(field.name).cast(nw.Datetime("us")) for field in table.schema if field.type == pa.timestamp("us")]
-    made = native.sparkSession.createDataFrame(table)
-    return nw.from_native(made).with_columns(*dates).to_native() if dates else made
+    frame = native.sparkSession.createDataFrame(table)
+    return nw.from_native(frame).with_columns(*dates).to_native() if dates else frame
 
 
-_MAKERS: dict[str, Any] = {
-    # Inside, pandas' columns are Arrow tables.
+_FROM_ARROW: dict[str, Any] = {
+    # In the analyses, pandas frames are Arrow tables.
     "PANDAS": lambda native, table: table,
     "PYARROW": lambda native, table: table,
     "POLARS": _polars,

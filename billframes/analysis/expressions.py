@@ -1,4 +1,4 @@
-"""Expressions that the analyses are built from; every engine computes the same values for them."""
+"""Build the expressions that the analyses share. Every engine computes the same values for them."""
 
 from __future__ import annotations
 
@@ -40,42 +40,43 @@ C = nw.col
 
 Rates = Mapping[str, float | Mapping[Any, float]]
 
-# Sums of doubles that should be zero come out as a residue; a ratio over a residue would be nonsense.
 RESIDUE = 1e-9
+"""The largest absolute value that counts as 0: a sum of floats that should be 0 has a small rest."""
+
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 
 
 def as_float(condition: nw.Expr) -> nw.Expr:
-    """Return 1.0 if the condition holds, else 0.0: every engine can add these up."""
-    # A cast is half as many steps as a choice between 1.0 and 0.0.
+    """Return 1.0 if the condition holds, else 0.0; every engine can add up these numbers."""
+    # A cast is faster than `when`: it takes half the steps.
     return condition.cast(nw.Float64).fill_null(0.0)
 
 
 def count_if(condition: nw.Expr) -> nw.Expr:
-    """Count the rows for which the condition holds; of no rows that may be null, which `collect_counts` takes for 0."""
-    # Spark adds up numbers, not conditions.
+    """Count the rows for which the condition holds. Without rows, the count can be null; `collect_counts` returns 0."""
+    # Spark can't add up booleans.
     return condition.cast(nw.Float64).sum()
 
 
 def null_column(dtype: Any) -> nw.Expr:
     """Return a column of missing values."""
-    # A missing literal has no type: cast to pandas' booleans it reads False.
+    # A null literal has no type, and a cast of it to pandas' booleans is False.
     return nw.when(nw.lit(1) == nw.lit(0)).then(nw.lit(True)) if dtype == nw.Boolean else nw.lit(None).cast(dtype)
 
 
 def value_if(condition: nw.Expr, value: nw.Expr | str) -> nw.Expr:
-    """Return the value (or the column of that name) if the condition holds, else 0."""
+    """Return an expression's or a column's value if the condition holds, else 0."""
     return nw.when(condition).then(C(value) if isinstance(value, str) else value).otherwise(nw.lit(0.0))
 
 
 def columns_or_null(frame: Frame, names: Iterable[str], types: Mapping[str, Any]) -> list[nw.Expr]:
-    """Return columns of a frame; those that it does not have are missing, with the type given."""
+    """Return columns of a frame; columns that it does not have are null, with the given type."""
     there = column_names(frame)
     return [C(name) if name in there else null_column(types[name]).alias(name) for name in names]
 
 
 def map_values(column: str, mapping: Mapping[str, Any], default: Any, dtype: Any) -> nw.Expr:
-    """Look each value of a column up in a small mapping; `default`, or None, if it is not in the mapping."""
+    """Look up each value of a column in a small mapping; other values become `default`."""
     if not mapping:
         return null_column(dtype) if default is None else nw.lit(default).cast(dtype)
     keys, values = list(mapping), list(mapping.values())
@@ -83,15 +84,15 @@ def map_values(column: str, mapping: Mapping[str, Any], default: Any, dtype: Any
 
 
 def rate_days(rates: Rates) -> list[dt.date]:
-    """Return the dates from which a rate of anyone holds, the earliest first; empty if no rate has dates."""
+    """Return the days on which any rate changes, the earliest first; empty if no rate has dates."""
     return sorted({day for rate in rates.values() if isinstance(rate, Mapping) for day in rate})
 
 
 def with_rate_step(frame: Frame, rates: Rates) -> Frame:
     """
-    Add `_rate_step`, how many of the days on which rates change `date` has reached, if rates have dates.
+    Add `_rate_step` if rates have dates: the number of days in `rate_days` that are on or before `date`.
 
-    A missing date counts as before all.
+    A missing date counts as before all these days.
     """
     days = rate_days(rates)
     reached = [as_float(C("date") >= midnight(day)) for day in days]
@@ -99,27 +100,28 @@ def with_rate_step(frame: Frame, rates: Rates) -> Frame:
 
 
 def rate_at_step(rates: Rates) -> nw.Expr:
-    """Look up the rate of `user_id`; if rates have dates, that of `_rate_step`. Missing if none holds."""
+    """Return the rate of `user_id`, at `_rate_step` if rates have dates; missing if the person has no rate then."""
     days = rate_days(rates)
     if not days:
         return map_values("user_id", rates, None, nw.Float64)
     rate = null_column(nw.Float64)
     for step in range(len(days) + 1):
-        then = {user: _rate_at(each, days[:step]) for user, each in rates.items()}
-        held = {user: each for user, each in then.items() if each is not None}
-        rate = nw.when(C("_rate_step") == step).then(map_values("user_id", held, None, nw.Float64)).otherwise(rate)
+        at_step = {user: _rate_at(each, days[:step]) for user, each in rates.items()}
+        known = {user: each for user, each in at_step.items() if each is not None}
+        rate = nw.when(C("_rate_step") == step).then(map_values("user_id", known, None, nw.Float64)).otherwise(rate)
     return rate
 
 
-def _rate_at(rate: float | Mapping[dt.date, float], reached: Sequence[dt.date]) -> float | None:
+def _rate_at(rate: float | Mapping[dt.date, float], past_days: Sequence[dt.date]) -> float | None:
+    """Return the latest rate that begins on one of these days."""
     if not isinstance(rate, Mapping):
         return rate
-    held = [rate[day] for day in reached if day in rate]
-    return held[-1] if held else None
+    begun = [rate[day] for day in past_days if day in rate]
+    return begun[-1] if begun else None
 
 
 def value_at_rates(time: Frame, rates: Rates) -> Frame:
-    """Add `_value`, hours at the person's rate on the day, and `_unrated`, 1.0 for hours without a rate."""
+    """Add `_value`, the hours at the person's rate on that day, and `_unrated`, 1.0 for hours without a rate."""
     rows = with_rate_step(time, rates).with_columns(_rate=rate_at_step(rates))
     rows = rows.drop("_rate_step") if rate_days(rates) else rows
     return rows.with_columns(
@@ -134,29 +136,29 @@ def ratio(numerator: str, denominator: str) -> nw.Expr:
 
 
 def quotient(part: float, whole: float) -> float:
-    """Divide two numbers; NaN if the whole is 0 or not known."""
+    """Divide two numbers; NaN if the whole is 0 or NaN."""
     return part / whole if abs(whole) > RESIDUE else math.nan
 
 
 def or_nan(value: float | None) -> float:
-    """Return NaN for a missing number, which every sum that it is part of becomes."""
+    """Return NaN for a missing number, so that every sum with it is NaN, too."""
     return math.nan if value is None else float(value)
 
 
 def as_day(value: Any) -> dt.date | None:
-    """Return a date, or the day of an instant as it is written; None if missing."""
+    """Return a date, or the date of a datetime in its own time zone; None if missing."""
     if not isinstance(value, dt.date) or value != value:
         return None
     return value.date() if isinstance(value, dt.datetime) else value
 
 
 def midnight(day: dt.date) -> dt.datetime:
-    """Return midnight of a day; date columns inside the analyses hold such values."""
+    """Return midnight of a day, as in the date columns of the analyses."""
     return dt.datetime(day.year, day.month, day.day)  # noqa: DTZ001
 
 
 def is_in_period(column: str, period: Period) -> nw.Expr:
-    """Return whether a date lies in the period, both ends inclusive; None is open, also to missing dates."""
+    """Return whether a date is in the period, both ends inclusive; a period without ends includes missing dates."""
     conditions = []
     if period.start is not None:
         conditions.append(C(column) >= midnight(period.start))
@@ -166,16 +168,16 @@ def is_in_period(column: str, period: Period) -> nw.Expr:
 
 
 def in_period(frame: Frame, column: str, period: Period) -> Frame:
-    """Keep rows whose date lies in the period."""
+    """Keep the rows whose date is in the period."""
     return frame.filter(is_in_period(column, period)) if period.start or period.end else frame
 
 
 def day_number(column: str, rows: Frame | None = None) -> nw.Expr:
     """
-    Return the day numbers of a column of dates, as `date.toordinal` counts.
+    Return the day numbers of a column of dates, as `date.toordinal` does.
 
-    With `rows`, the frame that has the dates, timestamps are used if they are quicker there; otherwise days are
-    counted, and none may be missing.
+    With `rows`, the frame of the column, timestamps are used on engines on which that is faster. Otherwise the number
+    is computed from the year and the day of the year, and no date may be missing.
     """
     date = nw.col(column).dt
     if rows is not None and (isinstance(rows, nw.DataFrame) or rows.implementation.is_polars()):

@@ -1,9 +1,9 @@
 """Convert users' frames to Narwhals, and results back.
 
 Inside the analyses, every frame is a Narwhals frame with dates as `Datetime("us")`, money and hours as `Float64` and
-enums as text, whichever engine it came from. Code inside uses only what lazy frames offer too.
+enums as text, on every engine. The analyses use only methods that lazy frames have, too.
 
-pandas' columns become Arrow tables: Arrow adds up and joins a million rows of text in half of pandas' time, and few
+pandas frames become Arrow tables: Arrow adds up and joins a million rows of text in half the time of pandas, and few
 rows in a third of it. Most columns of a loaded frame are Arrow already, so little is copied.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes.analysis.column_types import ITEMS, Frame, as_arrow, column_names, is_categorical, typed_column
+from billframes.analysis.column_types import IDS, ITEMS, Frame, as_arrow, column_names, is_categorical, typed_column
 from billframes.analysis.engine import from_arrow, to_arrow
 from billframes.analysis.guards import called_by_another, check_values, warn_of_columns
 from billframes.errors import MissingColumnError, ParameterError
@@ -25,20 +25,11 @@ __all__ = ["from_native", "nan_to_null", "require", "select_columns", "to_native
 
 C = nw.col
 
-
-# Before it was a part of Dask, `dask_expr` was a package of its own.
+# Older versions of Dask have `dask_expr` as a separate package.
 _DASK = {"dask", "dask_expr"}
 _DUCKDB = {"duckdb", "_duckdb"}
 
-LOADERS = {
-    "time_entries": "time_entries()",
-    "expenses": "expenses()",
-    "fixed_fees": "fixed_fees()",
-    "invoices": "invoices()",
-    "matters": "matters()",
-    "users": "users()",
-    "clients": "clients()",
-}
+# The `select` that a loader needs for a column.
 SELECTS = {
     "client_name": "client",
     "matter_name": "matter",
@@ -51,22 +42,27 @@ SELECTS = {
 
 def from_native(*, ids_only: bool = False, **natives: Any) -> dict[str, Frame]:
     """
-    Wrap the frames that were given (those that are None are left out), and guard against wrong values in them.
+    Convert users' frames to Narwhals, and check their values.
 
     Parameters
     ----------
     ids_only : bool
-        Whether values stay as they are, for analyses that return whole rows: only ids are checked.
-    **natives : frame
+        Whether to check ids only and leave all values unchanged, for analyses that return whole rows.
+    **natives : frame, optional
+        The frames by the argument's name. Those that are None are left out.
 
     Raises
     ------
     ParameterError
-        One is not a frame, they are of different engines, one is passed in the place of another, or different rows
-        have the same id.
+        An argument is not a frame or is another argument's frame, the frames are of different engines, or different
+        rows of a frame have the same id.
     """
     given = {name: native for name, native in natives.items() if native is not None}
-    frames = {name: _wrap(name, native if ids_only else without_attrs(native)) for name, native in given.items()}
+    otherwise = "it takes a pandas, Polars, Arrow, DuckDB or PySpark frame"
+    frames = {
+        name: wrap_frame(native if ids_only else without_attrs(native), name, otherwise)
+        for name, native in given.items()
+    }
     engines = {name: _engine(frame) for name, frame in frames.items()}
     if len(set(engines.values())) > 1:
         kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
@@ -76,7 +72,7 @@ def from_native(*, ids_only: bool = False, **natives: Any) -> dict[str, Frame]:
 
 
 def without_attrs(native: Any) -> Any:
-    """Return a pandas frame without `attrs`, which pandas would copy at every step; others as they are."""
+    """Return a pandas frame without `attrs`, which pandas copies at every step; return others unchanged."""
     if not isinstance(native, pd.DataFrame):
         return native
     plain = native.copy(deep=False)
@@ -84,15 +80,15 @@ def without_attrs(native: Any) -> Any:
     return plain
 
 
-# Items and invoices all have amounts and invoice ids. Each is known by the first of these columns that it has.
+# Items and invoices all have amounts and invoice ids. The first of these columns that a frame has identifies it.
 _MARKS = {"time_entry_id": "time_entries", "expense_id": "expenses", "fixed_fee_id": "fixed_fees"}
 
 
 def _refuse_misplaced(frames: dict[str, Frame]) -> None:
-    """Refuse items and invoices in each other's place, where they would be taken off the invoices twice, or not."""
+    """Refuse frames of items and invoices that are passed as each other: items would be subtracted twice or never."""
     for name in (*ITEMS, "invoices"):
         there = column_names(frames[name]) if name in frames else ()
-        # Time names the fee that it is under.
+        # Time entries under a fixed fee have its id.
         own = {"fixed_fee_id"} if name == "time_entries" else set()
         mark = next((column for column in _MARKS if column in there and column not in own), "")
         if not mark and {"invoice_state", "balance"} <= set(there) and "date" not in there:
@@ -114,23 +110,23 @@ def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
     name : str
         The argument's name, for the error.
     otherwise : str
-        What the argument takes, for the error: the part of the sentence after "it is a list; ".
+        What to pass instead, for the error: the end of a sentence such as "users is a list; …".
 
     Raises
     ------
     ParameterError
-        It is not a frame, it is a Dask frame, or it is of a DuckDB before 2.0.
+        It is not a frame, it is a Dask frame, or it is a frame of DuckDB before 2.0.
     """
     package = type(native).__module__.partition(".")[0]
     if package in _DUCKDB and int(version("duckdb").partition(".")[0]) < 2:
         raise ParameterError(
-            f"{name} is a frame of DuckDB {version('duckdb')}, in which some analyses find other figures: update it "
-            "with pip install 'duckdb>=2'."
+            f"{name} is a frame of DuckDB {version('duckdb')}, which computes some figures differently. Update it with "
+            "pip install 'duckdb>=2'."
         )
     if package in _DASK:
         raise ParameterError(
-            f"{name} is a Dask frame, and Dask is not supported: use DuckDB or Polars for data beyond memory, and "
-            "Spark beyond one machine."
+            f"{name} is a Dask frame, and Dask is not supported. Use DuckDB or Polars for data larger than memory, or "
+            "Spark for data larger than one machine."
         )
     try:
         return cast("Frame", nw.from_native(native))
@@ -140,10 +136,10 @@ def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
 
 def to_native(frame: Frame, like: Any) -> Any:
     """
-    Convert a result to the kind of frame that `like`, which was passed in, is.
+    Convert a result to the kind of frame that the user passed, `like`.
 
-    It is lazy if `like` is, also if it was computed in memory; pandas frames get a RangeIndex. Another analysis goes
-    on with the result as it is.
+    It is lazy if `like` is lazy, even if it was computed in memory. pandas frames get a RangeIndex. If another analysis
+    called this one, the result is returned unchanged.
     """
     frame = nan_to_null(frame)
     native = frame.to_native()
@@ -155,18 +151,18 @@ def to_native(frame: Frame, like: Any) -> Any:
         return native if same else from_arrow(given, to_arrow(frame)).to_native()
     if isinstance(native, pd.DataFrame):
         return native.reset_index(drop=True)
-    # Plain frames have an Arrow column, too: pandas has no time of day of its own.
+    # A frame of pandas' own types can have an Arrow column, too: pandas has no type for a time of day.
     arrow = [isinstance(dtype, pd.ArrowDtype) for dtype in like.dtypes]
     return native.to_pandas(types_mapper=pd.ArrowDtype if sum(arrow) * 2 > len(arrow) else None)
 
 
 def nan_to_null(frame: Frame) -> Frame:
-    """Replace NaN by null: a figure is missing if a number that it needs is missing; see `typed_column`."""
+    """Replace NaN by null. A figure is NaN if a number that it needs is missing; see `typed_column`."""
     figures = [name for name, dtype in frame.collect_schema().items() if dtype in (nw.Float64, nw.Float32)]
     if isinstance(frame, nw.DataFrame):
         figures = [name for name in figures if frame.get_column(name).is_nan().any()]
-    known = [nw.when(~C(name).is_nan()).then(C(name)).alias(name) for name in figures]
-    return frame.with_columns(*known) if known else frame
+    replaced = [nw.when(~C(name).is_nan()).then(C(name)).alias(name) for name in figures]
+    return frame.with_columns(*replaced) if replaced else frame
 
 
 def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
@@ -176,7 +172,7 @@ def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
     Raises
     ------
     MissingColumnError
-        Names what is missing, what is there, and what supplies it.
+        The message names the missing columns, those of the frame, and the loader that supplies the missing ones.
     """
     _require(column_names(frame), name, list(columns))
 
@@ -194,26 +190,23 @@ def select_columns(
     frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str] = (), coded: Iterable[str] = ()
 ) -> Frame:
     """
-    Select and cast what an analysis uses: all of `columns`, and those of `optional` that are there.
+    Select and cast the columns that an analysis uses: all `columns`, and those of `optional` that the frame has.
 
-    Columns in `coded` stay categorical: casting a million rows to text costs as much as summing them. `sum_by` makes
-    them text.
+    Columns in `coded` stay categorical until `sum_by`: casting a million rows to text costs as much as summing them.
     """
     needed = list(dict.fromkeys(columns))
     there = column_names(frame)
     _require(there, name, needed)
-    chosen = [*needed, *(each for each in dict.fromkeys(optional) if each in there and each not in needed)]
-    warn_of_columns(name, chosen)
+    selected = [*needed, *(each for each in dict.fromkeys(optional) if each in there and each not in needed)]
+    warn_of_columns(name, selected)
     engine = frame.implementation.name
-    frame = as_arrow(frame, chosen)
+    frame = as_arrow(frame, selected)
     schema = frame.collect_schema()
-    kept = {each for each in coded if each in schema and is_categorical(schema[each])}
-    typed = {each: None if each in kept else typed_column(frame, name, each, schema[each], engine) for each in chosen}
+    codes = {each for each in coded if each in schema and is_categorical(schema[each])}
+    typed = {
+        each: None if each in codes else typed_column(frame, name, each, schema[each], engine) for each in selected
+    }
     return frame.select(*[each if expr is None else expr for each, expr in typed.items()])
-
-
-def _wrap(name: str, native: Any) -> Frame:
-    return wrap_frame(native, name, "it takes a pandas, Polars, Arrow, DuckDB or PySpark frame")
 
 
 def _engine(frame: Frame) -> str:
@@ -223,5 +216,5 @@ def _engine(frame: Frame) -> str:
 
 def _supplier(name: str, missing: list[str]) -> str:
     selects = sorted({SELECTS[column] for column in missing if column in SELECTS})
-    loader = f"The loader {LOADERS[name]} supplies it" if name in LOADERS else "A loader supplies it"
+    loader = f"The loader {name}() supplies it" if name in IDS else "A loader supplies it"
     return f"{loader}, with select={selects}." if selects else f"{loader}."

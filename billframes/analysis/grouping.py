@@ -1,17 +1,17 @@
-"""Group the rows of an analysis: by which keys, with which labels, and in which order.
+"""Group the rows of an analysis by keys, and label and sort the groups.
 
 A `Grouping` is made once, from `by=` and the frames that were passed. An analysis uses it in four steps:
 
-1. It selects `row_columns` with its own columns. `with_periods` adds the numbers of months, quarters and years,
+1. It selects `row_columns` with its other columns. `with_periods` adds the numbers of months, quarters and years, and
    `with_matter_type` the type of each row's matter.
-2. It adds the rows up over `base` (`engine.sum_by`), which leaves few rows. Joining every time entry with its matter
-   and its user would cost ten times as much.
-3. `add_up` takes these few rows into memory, joins matters, users and clients to them, splits them among originators,
-   and adds them up over the keys: people and matters by id, so that two clients with the same name stay two rows.
-4. `finish` labels and sorts the rows and puts the columns in order.
+2. It adds up the rows by `base` (`engine.sum_by`), so that few rows remain. To join every time entry with its matter
+   and its user would take ten times as long.
+3. `add_up` collects these few rows, joins matters, users and clients, splits the rows among originators, and adds them
+   up by the keys. People and matters are grouped by id, so that two clients with the same name stay two rows.
+4. `finish` labels and sorts the rows and orders the columns.
 
-`combine` adds up results of other analyses that were grouped in the same way, so that each figure is defined once:
-leverage takes its hours from utilization, profitability its fees from realization.
+`combine` adds up results of other analyses with the same grouping, so that each figure is defined once: leverage takes
+its hours from utilization, and profitability its fees from realization.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ _IDS = ("client_id", "matter_id", "user_id")
 @dataclass(frozen=True, slots=True)
 class Grouping:
     """
-    How the rows of an analysis are grouped; see the module's text for how it is used.
+    The grouping of an analysis; the module's docstring shows its use.
 
     Parameters
     ----------
     keys : tuple of Key
-        What `by=` names, in order.
+        The keys that `by=` names, in order.
     sources : Sources
-        The frames that are joined for the keys, and the firm's settings.
+        The frames to join for the keys, and the firm's settings.
     type_key : Key, optional
-        How the matter type of a row is found; None if no frame has it.
+        The key of a row's matter type; None if no frame has it.
     """
 
     keys: tuple[Key, ...]
@@ -73,13 +73,13 @@ class Grouping:
         ----------
         by : str or sequence of str, optional
         frames : mapping of str to Frame
-            Those that were passed; `matters`, `users` and `clients` among them are joined.
+            The frames that were passed; `matters`, `users` and `clients` are joined if they are among them.
         settings : FirmSettings, optional
-            Users that they name by e-mail address are resolved.
+            E-mail addresses of users are replaced by their ids.
         rows : iterable of str, optional
-            Columns of the rows; those of the time entries by default.
+            The columns of the rows. By default, those of the time entries.
         prefer_matters : bool
-            Whether the matters frame tells matter types even if the rows do.
+            Whether the matter type is taken from the matters frame if both the rows and that frame have it.
         """
         settings = resolve_users(settings, frames)
         rows = column_names(frames["time_entries"]) if rows is None else rows
@@ -89,37 +89,37 @@ class Grouping:
 
     @property
     def settings(self) -> FirmSettings:
-        """The firm's settings, with all users named by id."""
+        """The firm's settings, in which all users are named by id."""
         return self.sources.settings
 
     @property
     def base(self) -> list[str]:
-        """Columns that the keys derive from, the numbers of months, quarters and years (`_month`, …) among them."""
+        """The columns from which the keys are derived, including `_month`, `_quarter` and `_year`."""
         return list(dict.fromkeys(column for key in self.keys for column in key.base))
 
     @property
     def row_columns(self) -> list[str]:
-        """Those columns of `base` that the rows themselves have."""
+        """The columns of `base` that the rows have before `with_periods`."""
         return [name for name in self.base if not name.startswith("_")]
 
     @property
     def columns(self) -> list[str]:
-        """Columns of the keys in the result: ids with their labels, and single values."""
+        """The key columns of the result: ids with their labels, and single values."""
         return [column for key in self.keys for column in key.columns]
 
     @property
     def order(self) -> list[str]:
-        """Columns that rows of the result are sorted by: each label, then its id."""
+        """The columns by which the result is sorted: each label, then its id."""
         return [column for key in self.keys for column in reversed(key.columns)]
 
     @property
     def times(self) -> list[str]:
-        """Month, quarter and year, if they are among the keys."""
+        """The keys among month, quarter and year."""
         return [key.time for key in self.keys if key.time]
 
     @property
     def capacity_known(self) -> bool:
-        """Whether all keys follow from who worked and when, so that available hours are known."""
+        """Whether the available hours of each group are known: all keys depend only on the person and the date."""
         return all(key.capacity_known for key in self.keys)
 
     def with_key(self, key: Key) -> Grouping:
@@ -127,12 +127,12 @@ class Grouping:
         return replace(self, keys=(*self.keys, key))
 
     def with_periods(self, frame: Frame, date: str) -> Frame:
-        """Add the numbers of the months, quarters or years of a date column."""
+        """Add `_month`, `_quarter` or `_year` of a date column, if they are keys."""
         numbers = {f"_{time}": _period_number(time, C(date)) for time in self.times}
         return frame.with_columns(**numbers) if numbers else frame
 
     def with_matter_type(self, frame: Frame) -> Frame:
-        """Add `_type`, the type of each row's matter as its frame has it; `sum_by_type` makes it text."""
+        """Add `_type`, the type of each row's matter. It can be categorical; `sum_by_type` makes it text."""
         key = self.type_key
         if key is None:
             return frame.with_columns(_type=nw.lit(UNKNOWN))
@@ -141,20 +141,19 @@ class Grouping:
 
     def select_items(self, frame: Frame, name: str, columns: Iterable[str]) -> Frame:
         """
-        Select columns of an item frame and those that the keys derive from.
+        Select columns of a frame of items, and the columns from which the keys are derived.
 
-        Client, matter and user must be there. What else keys of time entries derive from is missing if the items don't
-        have it.
+        The items must have the ids of clients, matters and users that the keys need. Other columns are null if the
+        items don't have them.
         """
-        own = self.row_columns
-        ids = [each for each in own if each in _IDS]
-        items = select_columns(frame, name, (*columns, *ids), own)
+        ids = [each for each in self.row_columns if each in _IDS]
+        items = select_columns(frame, name, (*columns, *ids), self.row_columns)
         there = column_names(items)
-        absent = {each: null_column(nw.String) for each in own if each not in there}
+        absent = {each: null_column(nw.String) for each in self.row_columns if each not in there}
         return items.with_columns(**absent) if absent else items
 
     def concat(self, parts: Sequence[Frame], names: Sequence[str] | None = None) -> Frame:
-        """Put frames one below the other; columns of `base` (or `names`) have the types of the first frame."""
+        """Concatenate frames; columns of `base` (or `names`) are cast to the types of the first frame."""
         types = parts[0].collect_schema()
         keys = self.base if names is None else names
         return nw.concat([parts[0], *(_with_types(part, {name: types[name] for name in keys}) for part in parts[1:])])
@@ -163,25 +162,25 @@ class Grouping:
         self, frame: Frame, measures: Sequence[str], least: Sequence[str] = (), greatest: Sequence[str] = ()
     ) -> Frame:
         """
-        Join what the keys need, and add up over the keys.
+        Join the frames that the keys need, and add up by the keys.
 
         Parameters
         ----------
         frame : Frame
-            Sums over at least `base`. The rows of a lazy frame are added up over `base` first, and only sums collected.
+            Sums by at least `base`. A lazy frame is first added up by `base`, and only these sums are collected.
         measures : sequence of str
-            Columns that are added up; originators share them.
+            The columns to add up. They are split among originators.
         least, greatest : sequence of str
-            Columns of which the smallest or the largest value is taken, such as dates.
+            The columns, such as dates, of which each group has the smallest or the largest value.
 
         Returns
         -------
         Frame
-            The keys' columns and the others, in memory.
+            The key columns and the other columns, in memory.
         """
         if isinstance(frame, nw.LazyFrame):
-            frame = collect(_added_up(frame, self.base, measures, least, greatest))
-        return self._totals(self._with_columns(frame, measures, (*least, *greatest)), measures, least, greatest)
+            frame = collect(_aggregate(frame, self.base, measures, least, greatest))
+        return self._totals(self._with_keys(frame, measures, (*least, *greatest)), measures, least, greatest)
 
     def combine(
         self,
@@ -193,28 +192,29 @@ class Grouping:
         greatest: Sequence[str] = (),
     ) -> Frame:
         """
-        Add up finished results over the keys, in memory; a measure that a part does not have counts as 0.
+        Add up finished results by the keys, in memory.
 
-        Of `dates`, the latest is taken; of `least` and `greatest`, which all parts have, the smallest and the largest.
+        Measures that a part does not have are 0, and its `dates` are missing. Each group has the latest of `dates`, and
+        the smallest and largest values of `least` and `greatest`, which all parts must have.
         """
         rows = []
         for part in map(collect, parts):
             there = column_names(part)
-            # A figure that is missing stays missing in every sum it is part of.
+            # NaN makes every sum with it NaN, so a missing figure stays missing.
             known = [C(name).fill_null(float("nan")) for name in measures if name in there]
             zeros = [nw.lit(0.0).alias(name) for name in measures if name not in there]
             labels = [expr for key in self.keys for expr in _own_labels(key)]
             days = [C(name) if name in there else null_column(nw.Datetime("us")).alias(name) for name in dates]
-            ends = [C(name) for name in (*least, *greatest)]
+            extremes = [C(name) for name in (*least, *greatest)]
             columns = (*self.columns, *measures, *dates, *least, *greatest)
-            rows.append(part.select(*labels, *known, *zeros, *days, *ends).select(*columns))
+            rows.append(part.select(*labels, *known, *zeros, *days, *extremes).select(*columns))
         return self._totals(self.concat(rows, self.columns), measures, least, (*dates, *greatest))
 
     def finish(self, frame: Frame, columns: Sequence[str], *, named: bool = False) -> Frame:
         """
-        Label what has no name, name months and quarters, sort, and put the columns in order.
+        Label and sort the rows, and order the columns.
 
-        `named` says that months and quarters have their names already, as in the results that `combine` adds up.
+        Months and quarters become text, unless `named`: in results from `combine` they are text already.
         """
         labels = [_label(key) for key in self.keys if len(key.columns) > 1]
         frame = frame.with_columns(*labels) if labels else frame
@@ -223,8 +223,8 @@ class Grouping:
         frame = frame.with_columns(*names) if names else frame
         return frame.select(*self.columns, *columns)
 
-    def _with_columns(self, frame: Frame, measures: Sequence[str], kept: Sequence[str]) -> Frame:
-        """Join what the keys need, and make the keys' columns."""
+    def _with_keys(self, frame: Frame, measures: Sequence[str], others: Sequence[str]) -> Frame:
+        """Join the frames that the keys need, and select the key columns, the measures and the other columns."""
         for name, other in (("matter", self.sources.matters), ("user", self.sources.users),
                             ("client", self.sources.clients)):  # fmt: skip
             wanted = {alias: column for key in self.keys for alias, column in getattr(key, name).items()}
@@ -233,20 +233,20 @@ class Grouping:
             frame = frame.with_columns(_set_role=map_values("user_id", self.settings.roles, None, nw.String))
         if any(key.by_originator for key in self.keys):
             frame = _over_originators(frame, self.sources, measures)
-        made = frame.select(*[expr for key in self.keys for expr in _key_columns(key)], *measures, *kept)
-        schema = made.collect_schema()
+        rows = frame.select(*[expr for key in self.keys for expr in _key_columns(key)], *measures, *others)
+        schema = rows.collect_schema()
         texts = [key for key in self.keys if len(key.columns) == 1 and schema[key.columns[0]] == nw.String]
-        return made.with_columns(*[C(*key.columns).fill_null(key.missing) for key in texts]) if texts else made
+        return rows.with_columns(*[C(*key.columns).fill_null(key.missing) for key in texts]) if texts else rows
 
     def _totals(
         self, frame: Frame, measures: Sequence[str], least: Sequence[str] = (), greatest: Sequence[str] = ()
     ) -> Frame:
-        """Add up over ids and values; of an id's names, the last in the alphabet is its label."""
+        """Add up by ids and values; if an id has several names, its label is the last in the alphabet."""
         names = [column for key in self.keys for column in key.columns[1:]]
-        return _added_up(frame, [key.columns[0] for key in self.keys], measures, least, (*names, *greatest))
+        return _aggregate(frame, [key.columns[0] for key in self.keys], measures, least, (*names, *greatest))
 
 
-def _added_up(
+def _aggregate(
     frame: Frame, by: Sequence[str], measures: Sequence[str], least: Sequence[str], greatest: Sequence[str]
 ) -> Frame:
     totals = [C(name).sum() for name in measures]
@@ -255,12 +255,12 @@ def _added_up(
 
 
 def sum_by_type(frame: Frame, by: Sequence[str], measures: Iterable[str]) -> Frame:
-    """Add up over columns that include `_type`, and replace types that are missing or unknown by `Unknown`."""
+    """Add up by columns that include `_type`, and replace missing and undeclared types by `Unknown`."""
     return sum_by(frame, by, list(measures)).with_columns(_type=known_type())
 
 
 def known_type() -> nw.Expr:
-    """Return the matter type `_type`, or `Unknown` if it is missing or the analyses don't know it."""
+    """Return the matter type `_type`, or `Unknown` if it is missing or not declared in `ENUMS`."""
     return nw.when(C("_type").is_in(ENUMS["matter_type"])).then(C("_type")).otherwise(nw.lit(UNKNOWN))
 
 
@@ -274,7 +274,7 @@ def _join(
 
 
 def _key_columns(key: Key) -> Iterable[nw.Expr]:
-    """Return each result column of a key; only what has an id has a label."""
+    """Yield the result columns of a key; rows without an id have no label."""
     for name, parts in zip(key.columns, key.parts, strict=True):
         value = nw.coalesce(*parts) if len(parts) > 1 else C(parts[0]) if parts else null_column(nw.String)
         labelled = nw.when(~C(key.parts[0][0]).is_null()).then(value)
@@ -282,7 +282,7 @@ def _key_columns(key: Key) -> Iterable[nw.Expr]:
 
 
 def _own_labels(key: Key) -> Iterable[nw.Expr]:
-    """Return a key's columns without labels that only repeat the id: another part may know the name."""
+    """Return a key's columns, without labels that are only the id: another part may have the name."""
     id_ = C(key.columns[0])
     return [id_, *[nw.when(C(label) != id_).then(C(label)).alias(label) for label in key.columns[1:]]]
 
@@ -336,7 +336,7 @@ def _over_originators(frame: Frame, sources: Sources, measures: Sequence[str]) -
 
 
 def _originators(sources: Sources) -> Frame:
-    """List each matter's originators with an equal share: a row a matter and originator."""
+    """Return one row per matter and originator, with equal shares."""
     if sources.matters is None:
         raise TypeError("Keys by originator need a matters frame.")
     lists = select_columns(sources.matters, "matters", ("matter_id", "originator_ids"), ("originator_names",))
@@ -358,7 +358,7 @@ def _originators(sources: Sources) -> Frame:
 
 
 def _with_names(frame: Frame, sources: Sources) -> Frame:
-    """Take the originators' names from the users frame, if it has them."""
+    """Replace the originators' names by those in the users frame, if it has them."""
     if "name" not in sources.of_users or sources.users is None:
         return frame
     names = select_columns(sources.users, "users", ("user_id", "name"))

@@ -1,4 +1,4 @@
-"""The keys that `by=` can name, and the columns that each of them derives from."""
+"""Find the keys that `by=` names, and the columns from which each key is derived."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from billframes._names import closest, with_article
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.frames import LOADERS, SELECTS
+from billframes.analysis.frames import SELECTS
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
 
@@ -29,7 +29,7 @@ UNASSIGNED = "Unassigned"
 UNKNOWN = "Unknown"
 
 By = str | Sequence[str] | None
-"""What `by=` takes."""
+"""The type of `by=`."""
 
 
 def names_in(by: By) -> list[str]:
@@ -62,7 +62,7 @@ PEOPLE_AND_MATTERS = {
 TIMES = ("month", "quarter", "year")
 SHORT_NAMES = (*PEOPLE_AND_MATTERS, "matter_type", "role", *TIMES)
 
-# What lawyers also call these.
+# Other words that lawyers use for short names.
 _OTHER_WORDS = {
     **dict.fromkeys(("timekeeper", "fee_earner", "lawyer", "attorney", "associate", "employee"), "user"),
     **dict.fromkeys(("partner", "responsible_lawyer", "responsible_attorney", "responsible_partner"), "responsible"),
@@ -70,13 +70,17 @@ _OTHER_WORDS = {
     **dict.fromkeys(("case", "file", "project"), "matter"),
     **dict.fromkeys(("customer", "company"), "client"),
 }
-# Grouping by a name alone would make two clients of one name into one.
+# A key by name is replaced by the pair of id and name: two clients with the same name stay two rows.
 _ALIASES = {column: name for name, pair in PEOPLE_AND_MATTERS.items() for column in pair}
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The frames and columns that keys may derive from: the rows themselves, matters, users and clients."""
+    """
+    The frames from which keys can be derived: the rows to group, and matters, users and clients.
+
+    `rows`, `of_matters`, `of_users` and `of_clients` are the names of their columns.
+    """
 
     rows: frozenset[str]
     matters: Frame | None
@@ -95,11 +99,20 @@ class Sources:
 @dataclass(frozen=True, slots=True)
 class Key:
     """
-    One thing to group by.
+    One key to group by.
 
-    `columns` are the result's: id and label, or a value alone. `base` are the columns of the rows that it is
-    derived from. `matter`, `user` and `client` map a temporary name to the column of the matters, users or clients
-    frame that is joined on. `parts` are the columns that each result column is made of: the first not missing.
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns of the result: an id and its label, or a single value.
+    base : tuple of str
+        The columns of the rows from which the key is derived.
+    parts : tuple of tuple of str
+        For each of `columns`, the columns that it is made from: the first value that is not missing.
+    matter, user, client : mapping of str to str
+        Columns of the matters, users or clients frame to join, by their temporary names.
+    missing : str
+        The label of rows without the key.
     """
 
     columns: tuple[str, ...]
@@ -112,23 +125,23 @@ class Key:
 
     @property
     def time(self) -> str | None:
-        """Which of month, quarter and year the key is, if any."""
+        """The key's name if it is month, quarter or year, else None."""
         return self.columns[0] if self.base == (f"_{self.columns[0]}",) else None
 
     @property
     def capacity_known(self) -> bool:
-        """Whether the key follows from who worked and when, so that available hours are known."""
+        """Whether the available hours of a group are known: the key depends only on the person and the date."""
         return self.time is not None or set(self.base) <= {"user_id", "user_name"}
 
     @property
     def by_originator(self) -> bool:
-        """Whether rows are split over the matter's originators."""
+        """Whether rows are split among the matter's originators."""
         return self.columns[0] == "originator_id"
 
 
 def find_keys(by: By, sources: Sources) -> tuple[Key, ...]:
     """
-    Find each of the names in `by`.
+    Find the keys that `by` names.
 
     Raises
     ------
@@ -142,7 +155,7 @@ def find_keys(by: By, sources: Sources) -> tuple[Key, ...]:
 
 
 def matter_type_key(sources: Sources, *, prefer_matters: bool = False) -> Key | None:
-    """Return the key of matter types, of the rows or of the matters; None if neither has them."""
+    """Return the key of matter types, which the rows or the matters can have; None if neither has them."""
     if "matter_type" in sources.rows and not (prefer_matters and "matter_type" in sources.of_matters):
         return Key(("matter_type",), ("matter_type",), (("matter_type",),), missing=UNKNOWN)
     if "matter_type" in sources.of_matters:
@@ -153,19 +166,19 @@ def matter_type_key(sources: Sources, *, prefer_matters: bool = False) -> Key | 
 
 def _find(name: str, sources: Sources) -> Key:
     if name == "originator":
-        return _originator(sources)
+        return _originator_key(sources)
     if name in PEOPLE_AND_MATTERS:
-        return _pair(name, sources)
+        return _id_and_label_key(name, sources)
     if name in TIMES:
         return Key((name,), (f"_{name}",), ((f"_{name}",),))
     if name == "matter_type":
-        return matter_type_key(sources) or _missing(name, "matters", "matter_type")
+        return matter_type_key(sources) or _raise_missing(name, "matters", "matter_type")
     if name == "role":
-        return _role(sources)
-    return _plain(name, sources)
+        return _role_key(sources)
+    return _column_key(name, sources)
 
 
-def _pair(name: str, sources: Sources) -> Key:
+def _id_and_label_key(name: str, sources: Sources) -> Key:
     id_, label = columns = PEOPLE_AND_MATTERS[name]
     if id_ in sources.rows:
         base = tuple(column for column in columns if column in sources.rows)
@@ -176,26 +189,30 @@ def _pair(name: str, sources: Sources) -> Key:
     if id_ in sources.of_matters:
         matter = {f"_joined_{column}": column for column in columns if column in sources.of_matters}
         return Key(columns, ("matter_id",), ((f"_joined_{id_}",), tuple(matter)[1:]), matter)
-    return _missing(name, "matters", id_, label)
+    return _raise_missing(name, "matters", id_, label)
 
 
-def _originator(sources: Sources) -> Key:
+def _originator_key(sources: Sources) -> Key:
     columns = PEOPLE_AND_MATTERS["originator"]
     if "originator_ids" not in sources.of_matters:
-        _missing("originator", "matters", "originator_ids", "originator_names")
+        _raise_missing("originator", "matters", "originator_ids", "originator_names")
     return Key(columns, ("matter_id",), (("_originator_id",), ("_originator_name",)))
 
 
-def _role(sources: Sources) -> Key:
+def _role_key(sources: Sources) -> Key:
     joined = {"_user_role": "role"} if "role" in sources.of_users else {}
     own = ("user_role",) if "user_role" in sources.rows and not joined else ()
     if not (joined or own or sources.settings.roles):
-        _missing("role", "users", "role")
+        _raise_missing("role", "users", "role")
     return Key(("role",), ("user_id", *own), (("_set_role", *joined, *own),), user=joined, missing=UNKNOWN)
 
 
-def _plain(name: str, sources: Sources) -> Key:
-    """Find a column of the rows, of matters, users or clients; of these also under the names `enrich` gives them."""
+def _column_key(name: str, sources: Sources) -> Key:
+    """
+    Return the key of a column of the rows, or of matters, users or clients.
+
+    Columns of these frames are also found by the names that `enrich` gives them, such as `matter_reference`.
+    """
     if name in sources.rows:
         return Key((name,), (name,), ((name,),))
     columns = {"matter": sources.of_matters, "user": sources.of_users, "client": sources.of_clients}
@@ -210,24 +227,23 @@ def _plain(name: str, sources: Sources) -> Key:
         joined = {f"_joined_{name}": column}
         matter, user, client = (joined if each == entity else {} for entity in columns)
         return Key((name,), (f"{each}_id",), (tuple(joined),), matter, user, client)
-    return _unknown(name, sources)
+    return _raise_unknown(name, sources)
 
 
-def _unknown(name: str, sources: Sources) -> NoReturn:
+def _raise_unknown(name: str, sources: Sources) -> NoReturn:
     meant = _OTHER_WORDS.get(name.lower())
     known = [*SHORT_NAMES, *sorted(sources.rows | sources.of_matters | sources.of_users | sources.of_clients)]
-    absent = [f"{each}=" for each in ("matters", "users", "clients") if getattr(sources, each) is None]
-    more = f", or of {', '.join(absent)} if these are passed" if absent else ""
+    not_passed = [f"{each}=" for each in ("matters", "users", "clients") if getattr(sources, each) is None]
+    more = f", or of {', '.join(not_passed)} if these are passed" if not_passed else ""
     raise ParameterError(
         f"by={name!r} is neither a short name nor a column.{closest(meant or name, known)} It takes "
         f"{', '.join(SHORT_NAMES)}, or a column of the frames{more}."
     )
 
 
-def _missing(name: str, frame: str, *columns: str) -> NoReturn:
+def _raise_missing(name: str, frame: str, *columns: str) -> NoReturn:
     selects = sorted({SELECTS[column] for column in columns if column in SELECTS})
     extra = f" with select={selects}" if selects else ""
     raise MissingColumnError(
-        f"by={name!r} needs {columns[0]!r}, which no frame given has; "
-        f"pass {frame}= (the loader {LOADERS[frame]}{extra})."
+        f"by={name!r} needs {columns[0]!r}, which no frame given has; pass {frame}= (the loader {frame}(){extra})."
     )

@@ -166,7 +166,7 @@ def dask_frame(request):
     return type("DataFrame", (), {"__module__": request.param})()
 
 
-DASK = "is a Dask frame, and Dask is not supported: use DuckDB or Polars for data beyond memory, and Spark beyond one"
+DASK = r"is a Dask frame, and Dask is not supported\. Use DuckDB or Polars for data larger than memory, or Spark for"
 
 
 @pytest.mark.parametrize("name", CALLS)
