@@ -1,7 +1,7 @@
-"""Show a frame as people read it: names and figures first, ids last, numbers and dates formatted.
+"""Show a frame for people: names and figures first, ids last, numbers and dates formatted.
 
-The order of a frame's columns is fixed, so that code can rely on it. In a notebook the first columns of a load are
-therefore ids. `show` changes only what is displayed: the frame, its columns and its values stay as they are.
+A loaded frame has its columns in a fixed order, so that code can rely on it; the first ones are ids. `show` changes
+only the display: the frame, its columns and its values stay as they are.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from billframes.schema.sources import sources_of
 
 __all__ = ["ShownFrame", "show"]
 
-# Units of an analysis, and kinds of a record's columns, by the form that their numbers are shown in.
+# The format of numbers, by the unit of an analysis's column or the kind of a record's column.
 _FORMS = {"money": "cents", "rate": "cents", "hours": "multiple"}
 _FIGURES = ("money", "rate", "hours", "cents", "ratio", "multiple", "days", "count")
 _OWN_NAMES = ("name", "label")
-# Names of people in parts, and of companies, are details.
+# Parts of people's names, and names of companies, are shown among the details.
 _PARTS = ("first_name", "middle_name", "last_name", "company_name")
 _OWN_NAME, _DATE, _NAME, _FIGURE, _OTHER, _INSTANT, _ID = range(7)
 _PERIODS = ("month", "quarter", "year")
@@ -39,12 +39,12 @@ _WIDEST = 50
 
 class ShownFrame:
     """
-    A frame as `show` displays it. It shows itself in a notebook and in a terminal.
+    A frame as `show` displays it, in a notebook and in a terminal.
 
     Parameters
     ----------
     texts : DataFrame
-        The rows as texts, with the columns in the order that people read.
+        The rows as texts, with the columns in the order shown.
     numbers : set of str
         The columns that are aligned to the right.
     rows : int or None
@@ -90,7 +90,7 @@ class ShownFrame:
 
 def show(frame: Any, rows: int = 20) -> ShownFrame:
     """
-    Show a frame as people read it: dates, names, hours and money first, ids last.
+    Show a frame for people: dates, names, hours and money first, ids last.
 
     Only the display differs: `frame` keeps its columns, their order and its values. Numbers have separators, money and
     hours two decimals, ratios are in percent, and a missing value is a dash.
@@ -98,15 +98,15 @@ def show(frame: Any, rows: int = 20) -> ShownFrame:
     Parameters
     ----------
     frame : DataFrame
-        A pandas, Polars, Arrow, DuckDB or PySpark frame: of a loader, of an analysis, or your own. A pandas index that
-        has a name is shown as columns.
+        A pandas, Polars, Arrow, DuckDB or PySpark frame: of a loader, of an analysis, or your own. A pandas index is
+        shown if it has a name.
     rows : int, default 20
-        How many rows to show, from the first on.
+        The number of rows to show.
 
     Returns
     -------
     ShownFrame
-        It shows itself: as a table in a notebook, else as text. `columns` lists the columns in the order shown.
+        Displayed as a table in a notebook, else as text. `columns` lists the columns in the order shown.
 
     Raises
     ------
@@ -128,11 +128,11 @@ def show(frame: Any, rows: int = 20) -> ShownFrame:
     few, total = _first_rows(frame, rows)
     kinds = {name: _kind(name, few[name]) for name in few.columns}
     if "date" in kinds:
-        # Of work and expenses, what stands on their invoice or fixed fee is a detail.
+        # In rows of work and expenses, the columns of their invoice or fixed fee are details.
         details = [name for name in kinds if name.startswith(("invoice_", "fixed_fee_")) and kinds[name][0] < _OTHER]
         kinds |= {name: (_OTHER, kinds[name][1]) for name in details}
     if kinds and kinds[first := few.columns[0]][0] == _OTHER:
-        # What a result is grouped by stands first, such as the role of people.
+        # The first column can be the key of a result, such as the role of people.
         kinds[first] = (_NAME, kinds[first][1])
     order = sorted(few.columns, key=lambda name: kinds[name][0])
     texts = pd.DataFrame({name: _texts(few[name], kinds[name][1]) for name in order}, dtype="str")
@@ -140,12 +140,12 @@ def show(frame: Any, rows: int = 20) -> ShownFrame:
 
 
 def _first_rows(frame: Any, rows: int) -> tuple[pd.DataFrame, int | None]:
-    """Return the first rows as pandas with texts as column names, and how many rows there are in all."""
+    """Return the first rows in pandas with texts as column names, and the number of all rows; None if unknown."""
     total: int | None
     if isinstance(frame, pd.DataFrame):
         few, total = frame.head(rows), len(frame)
-        named = [name for name in few.index.names if name is not None]
-        few = few.reset_index(named) if named else few
+        levels = [name for name in few.index.names if name is not None]
+        few = few.reset_index(levels) if levels else few
     else:
         wrapped = wrap_frame(frame, "frame", "show takes a pandas, Polars, Arrow, DuckDB or PySpark frame")
         total = len(wrapped) if isinstance(wrapped, nw.DataFrame) else None
@@ -157,13 +157,13 @@ def _first_rows(frame: Any, rows: int) -> tuple[pd.DataFrame, int | None]:
 
 
 @functools.cache
-def _declared() -> dict[str, str]:
-    """Return the kind of each column that a loader gives."""
+def _declared_kinds() -> dict[str, str]:
+    """Return the kind of each column of the loaders' frames."""
     return {each.column.name: each.column.kind for resource in RESOURCES for each in sources_of(resource.record)}
 
 
 def _kind(name: str, values: pd.Series[Any]) -> tuple[int, str | None]:
-    """Return a column's place in the order, and the form of its numbers; None if it has none."""
+    """Return a column's place in the order, and the format of its numbers; None if it has no numbers."""
     if name.endswith(("_id", "_ids")) or name == "id":
         return _ID, None
     if name in _PERIODS:
@@ -173,7 +173,7 @@ def _kind(name: str, values: pd.Series[Any]) -> tuple[int, str | None]:
     if name == "invoice_number" or (name.endswith(("_name", "_label", "_names")) and not name.endswith(_PARTS)):
         return _NAME, None
     found = measure(name)
-    unit = found.unit if found else _declared().get(name, "")
+    unit = found.unit if found else _declared_kinds().get(name, "")
     number = pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
     if number:
         return (_FIGURE if unit in _FIGURES else _OTHER), _FORMS.get(unit, unit if unit in _FIGURES else "plain")

@@ -98,7 +98,7 @@ def _keep_token(keyring: Any, name: str, token: Secret) -> tuple[Secret | None, 
         kept = keyring.get_password(KEYRING_SERVICE, name) == token.reveal()
         reason = "it has no token afterwards"
     except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which raise what they like
-        kept, reason = False, token.masked(f"{type(error).__name__}: {error}")
+        kept, reason = False, token.mask_in(f"{type(error).__name__}: {error}")
     if kept:
         return before, None
     _restore_token(keyring, name, before)

@@ -1,4 +1,4 @@
-"""Profiles and their sources, secrets, and the firm's settings; here, how a TOML file of any of them is read."""
+"""Profiles, credentials and the firm's settings. This module reads a TOML file with known keys."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["read_keys"]
 
 def read_keys(path: str | Path, what: str, names: Sequence[str]) -> dict[str, Any]:
     """
-    Read the values of a file.
+    Read the values of a TOML file.
 
     Parameters
     ----------
     path : str or Path
     what : str
-        The file's purpose, such as "firm settings", for the error.
+        The file's purpose for the error, such as "firm settings".
     names : sequence of str
-        The keys it may have.
+        The keys that the file may have.
 
     Raises
     ------

@@ -5,11 +5,11 @@
 3. the profile in `config.toml` (see `billframes.config.profiles`),
 4. for the token, the system's keyring.
 
-A credential is only sent to its own address. `BILLFRAMES_TOKEN` belongs to `BILLFRAMES_BASE_URL`, and a profile's
-token, headers and keyring entry to the profile's `base_url`: none of them is sent to another address that is given in
-code. The default profile is only used if no address is given otherwise.
+A credential is only sent to the address that it belongs to. `BILLFRAMES_TOKEN` belongs to `BILLFRAMES_BASE_URL`. A
+profile's token, headers and keyring entry belong to the profile's `base_url`. They are not sent to another address that
+is given in code. The default profile is only used if no other source has an address.
 
-There is never any fallback to sandbox data: with nothing configured, `ConfigError` says how to connect.
+Sandbox data are never a fallback: if nothing is configured, `ConfigError` explains how to connect.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ HOW_TO_CONNECT = (
 @dataclass(frozen=True, slots=True)
 class FoundApi:
     """
-    Which API to call, with what credential, and the source of each.
+    The API's address and credential, and the source of each.
 
-    `options` are the profile's other settings, by name.
+    `options` are the other settings of the profile, by name.
     """
 
     base_url: str
@@ -68,43 +68,43 @@ def find_api(
     Parameters
     ----------
     base_url, token, profile : str, optional
-        As given to `connect`; each takes precedence over every other source.
+        The arguments of `connect`, which take precedence over all other sources.
     wants_token : bool
-        False if the caller authenticates another way. The keyring is then not read.
+        False if the caller authenticates in another way. The keyring is then not read.
     own_headers : bool
-        Whether the caller gives headers, which may be the credential. The profile's are then not used.
+        Whether the caller gives headers, which may be the credential. The profile's headers are then not used.
     known_options : frozenset of str
-        What a profile may hold beside base_url and token.
+        The settings that a profile may have besides base_url and token.
 
     Raises
     ------
     ConfigError
-        No source has an address, the profile does not exist, the address can't be used, or the only credential
-        belongs to another address.
+        No source has an address, the profile does not exist, the address can't be used, or the only credential belongs
+        to another address.
     """
     token = hide(token)
     # The default profile's credential is only for its own address.
-    elsewhere = bool(base_url or os.environ.get("BILLFRAMES_BASE_URL"))
-    name, chosen = read_profile(profile, known_options, default=not elsewhere)
+    has_other_address = bool(base_url or os.environ.get("BILLFRAMES_BASE_URL"))
+    name, chosen = read_profile(profile, known_options, default=not has_other_address)
     url, url_source = _address(base_url, name, chosen)
     is_of_profile = not chosen.get("base_url") or _same_address(url, chosen["base_url"])
     options = {key: value for key, value in chosen.items() if key not in {"base_url", "token"}}
     if not is_of_profile and options.pop("headers", None) and not own_headers:
-        raise ConfigError(_kept_back(f"profile {name!r}", url_source))
+        raise ConfigError(_reason_not_sent(f"profile {name!r}", url_source))
     is_of_environment = url_source != "argument" or any(
         _same_address(url, each) for each in (os.environ.get("BILLFRAMES_BASE_URL"), chosen.get("base_url"))
     )
     tokens = (
-        _Token("argument", token, may_go=True),
-        _Token("BILLFRAMES_TOKEN", hide(os.environ.get("BILLFRAMES_TOKEN")), may_go=is_of_environment),
-        _Token(f"profile {name!r}", chosen.get("token"), may_go=is_of_profile),
+        _Token("argument", token, may_be_sent=True),
+        _Token("BILLFRAMES_TOKEN", hide(os.environ.get("BILLFRAMES_TOKEN")), may_be_sent=is_of_environment),
+        _Token(f"profile {name!r}", chosen.get("token"), may_be_sent=is_of_profile),
     )
-    secret, token_source = _first(*((each.source, each.text) for each in tokens if each.may_go))
+    secret, token_source = _first(*((each.source, each.text) for each in tokens if each.may_be_sent))
     if secret is None and wants_token:
         secret, token_source = _from_keyring(name if name and is_of_profile else url), "keyring"
-        kept_back = next((each.source for each in tokens if each.text and not each.may_go), None)
-        if secret is None and kept_back and not own_headers:
-            raise ConfigError(_kept_back(kept_back, url_source))
+        unusable = next((each.source for each in tokens if each.text and not each.may_be_sent), None)
+        if secret is None and unusable and not own_headers:
+            raise ConfigError(_reason_not_sent(unusable, url_source))
     if secret is not None:
         check_token(secret, token_source)
     sources = {"base_url": url_source, "token": token_source if secret else "none"}
@@ -112,7 +112,7 @@ def find_api(
 
 
 def _address(base_url: str | None, name: str | None, profile: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the API's address and its source; `ConfigError` if there is none, or it can't be used."""
+    """Return the API's address and its source; raise `ConfigError` if it is missing or can't be used."""
     url, source = _first(
         ("argument", _filled(base_url)),
         ("BILLFRAMES_BASE_URL", _filled(os.environ.get("BILLFRAMES_BASE_URL"))),
@@ -129,11 +129,11 @@ class _Token:
 
     source: str
     text: Secret | None
-    may_go: bool
+    may_be_sent: bool
 
 
-def _kept_back(source: str, url_source: str) -> str:
-    """Return why a credential is not sent, and what to do."""
+def _reason_not_sent(source: str, url_source: str) -> str:
+    """Return the message for a credential that belongs to another address."""
     where = "given in code" if url_source == "argument" else f"from {url_source}"
     if source == "BILLFRAMES_TOKEN":
         return (
@@ -151,7 +151,7 @@ def _same_address(one: str, other: str | None) -> bool:
 
 
 def _comparable(url: str) -> tuple[str, str | None, int | None, str] | None:
-    """Return what is equal for two spellings of one address; None if the text is not an address."""
+    """Return the parts by which two spellings of an address are equal; None if the text is not an address."""
     try:
         parts = urlsplit(url.strip())
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
@@ -162,7 +162,7 @@ def _comparable(url: str) -> tuple[str, str | None, int | None, str] | None:
 
 def is_loopback(host: str) -> bool:
     """
-    Whether the host is this machine: localhost, 127.0.0.0/8 or ::1.
+    Tell whether the host is this machine: localhost, 127.0.0.0/8 or ::1.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def _from_keyring(account: str) -> Secret | None:
         return hide(keyring.get_password(KEYRING_SERVICE, account))
     except keyring.errors.NoKeyringError:
         return None
-    except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which may raise anything
+    except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which may raise any error
         reason = type(error).__name__
     warn(
         f"The system's keyring could not be read ({reason}), so no token was taken from it. Unlock it, or set "
@@ -205,19 +205,19 @@ def _from_keyring(account: str) -> Secret | None:
 
 def check_address(url: str, source: str) -> str:
     """
-    Return the address of an API without a slash at its end.
+    Check an API's address, and return it without a slash at its end.
 
     Raises
     ------
     ConfigError
-        It is not an address, or credentials would not be safe there. The message names its source.
+        It is not an address, or credentials would not be safe there. The message names the source.
     """
-    # The address itself is not shown, because a token may have been given in its place.
+    # The message does not show the text, because it may be a token that was given by mistake.
     if "@" in url:
         raise ConfigError("The address contains a user name or password; give the token by itself.")
     if "?" in url or "#" in url:
         raise ConfigError(
-            f"The address (from {source}) has a query or fragment; leave out '?' or '#' and what follows."
+            f"The address (from {source}) has a query or fragment; leave out '?' or '#' and all text after it."
         )
     parts = _parts(url)
     if parts is None:
@@ -233,7 +233,7 @@ def check_address(url: str, source: str) -> str:
 
 
 def _parts(url: str) -> tuple[str, str] | None:
-    """Return scheme and host; None if another parser of URLs might read another host."""
+    """Return scheme and host; None if another URL parser might read another host."""
     if not url.isprintable() or set(url) & set(" \\"):
         return None
     try:

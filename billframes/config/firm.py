@@ -1,6 +1,6 @@
-"""The firm's settings, which the API does not have: calendar, people's hours, leave and targets, and rates.
+"""The firm's settings, which the API does not have: calendar, people's hours, leave, targets and rates.
 
-Nothing here is guessed: what is left out has the plain default shown, or is missing from the results.
+No setting is guessed. An omitted setting has the default shown, or its columns are missing in results.
 """
 
 from __future__ import annotations
@@ -36,49 +36,49 @@ _BY_USER = (
 @dataclass(frozen=True, kw_only=True)
 class FirmSettings:
     """
-    A firm's own facts, which analyses take as `settings=`.
+    A firm's calendar, targets and rates, which analyses take as `settings=`.
 
-    Users are named by id or by e-mail address; e-mail addresses need the users frame beside the settings. Analyses warn
-    of users and matters that are named here and missing from the users or matters frame passed to them; on lazy frames
-    that is one small query for each of the two.
+    Users are named by id or by e-mail address; for e-mail addresses, analyses also need the users frame. Analyses warn
+    of users and matters that are named here but missing from the users or matters frame passed to them. On lazy frames
+    this takes one small query for each of the two.
 
     Parameters
     ----------
     currency : str
-        ISO 4217 code of the currency that amounts are in, such as "USD". The API does not name it; reports, charts and
-        tables show none if it is not given.
+        ISO 4217 code of the currency of all amounts, such as "USD". The API does not have it. By default, reports,
+        charts and tables show no currency.
     time_zone : str
         IANA name of the firm's time zone.
     working_days : sequence of str
-        Days of the week that are worked: "Mon" to "Sun".
+        Working days of the week: "Mon" to "Sun".
     holidays : sequence of date
-        Days that are not worked although their weekday is.
+        Days off that fall on working days.
     hours_per_day : float
-        Available hours on a working day.
+        Available hours per working day.
     user_hours : mapping of user to float
-        Available hours a working day for those who differ from the firm.
+        Available hours per working day of users whose hours differ from `hours_per_day`.
     user_start, user_end : mapping of user to date
-        First and last day in the firm, inclusive; days outside count as not available.
+        First and last day in the firm, inclusive. There are no available hours on other days.
     leave : mapping of user to list of date or (first, last)
-        Days away, both ends inclusive.
+        Days of leave; of a pair, both ends are inclusive.
     targets : mapping of user to Target
-        `{"hours": 1600, "fees": 480000, "period": "year"}`, or `"month"`; client hours, billed fees, or both.
+        `{"hours": 1600, "fees": 480000, "period": "year"}`, or `"month"`: client hours, billed fees, or both.
     realization_floor : float, optional
         The billing realization below which the monthly report names practice areas and clients, such as 0.9 for 90%.
     standard_rates, cost_rates : mapping of user to float
-        Money an hour. A standard rate may have dates: `{"2025-01-01": 380, "2026-01-01": 400}` holds 380 for the work
-        of 2025 and 400 from 2026 on; work before the first date has no standard rate.
+        Money per hour. A standard rate may have dates: with `{"2025-01-01": 380, "2026-01-01": 400}` the rate is 380
+        for work of 2025 and 400 from 2026 on. Work before the first date has no standard rate.
     budgets : mapping of matter id to float
         Money.
     originator_weights : mapping of matter id to mapping of user to float
-        Who is credited with a matter, and with which part of it; the parts add up to 1.
+        The share of a matter that each originator is credited with; the shares add up to 1.
     roles : mapping of user to str
         Roles that take precedence over those of the users list.
 
     Raises
     ------
     ParameterError
-        A value is not what its key takes; names the key.
+        A value is invalid. The message names its key.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class FirmSettings:
     """
 
     source: ClassVar[str] = ""
-    """Name of the file that the settings were loaded from; empty if there is none."""
+    """Name of the file that the settings were loaded from; empty if they were not loaded."""
 
     currency: str = ""
     time_zone: str = "UTC"
@@ -109,17 +109,17 @@ class FirmSettings:
 
     def __post_init__(self) -> None:
         for name, read in READERS.items():
-            # Frozen against users, not against its own tidying: text dates become dates, ids become text.
+            # The class is frozen for users. Here text dates become dates, and ids become text.
             object.__setattr__(self, name, read(getattr(self, name), name))
         self._check_people()
 
     def _check_people(self) -> None:
-        """Refuse people who left before they came; warn of a part of the time in the place of hours a day."""
+        """Raise if a user's end is before their start; warn if hours per day look like a share of full time."""
         for user, end in self.user_end.items():
             if user in self.user_start and self.user_start[user] > end:  # type: ignore[operator]
                 raise ParameterError(f"user_start[{user!r}]={self.user_start[user]} is after their user_end ({end}).")
         parts = {user: hours for user, hours in self.user_hours.items() if 0 < hours < 1}
-        # Settings that an analysis made of these were warned of.
+        # Analyses make settings of a subclass from these: the user has seen the warning already.
         if parts and type(self) is FirmSettings:
             user, hours = next(iter(parts.items()))
             warn(
@@ -128,7 +128,7 @@ class FirmSettings:
                 IncompleteDataWarning,
             )
 
-    def targets_of(self, what: Literal["hours", "fees"]) -> dict[str, tuple[float, Literal["month", "year"]]]:
+    def targets_of(self, measure: Literal["hours", "fees"]) -> dict[str, tuple[float, Literal["month", "year"]]]:
         """
         Return the users who have a target of hours or of fees, with its amount and period.
 
@@ -137,7 +137,7 @@ class FirmSettings:
         >>> FirmSettings(targets={"u1": {"fees": 480_000, "period": "year"}}).targets_of("fees")
         {'u1': (480000.0, 'year')}
         """
-        return {user: (each[what], each["period"]) for user, each in self.targets.items() if what in each}
+        return {user: (each[measure], each["period"]) for user, each in self.targets.items() if measure in each}
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -147,12 +147,12 @@ class FirmSettings:
         Parameters
         ----------
         path : str or Path
-            Such as "firm.toml". Dates are TOML dates or ISO text; a stretch of leave is an array of two.
+            Such as "firm.toml". Dates are TOML dates or ISO text. Leave of several days is an array of two dates.
 
         Raises
         ------
         ConfigError
-            The file can't be read, is not TOML, has an unknown key, or a value is not what its key takes.
+            The file can't be read, is not TOML, or has an unknown key or an invalid value.
         """
         values = read_keys(path, "firm settings", [each.name for each in fields(cls)])
         try:
@@ -165,14 +165,14 @@ class FirmSettings:
 
     @property
     def emails(self) -> frozenset[str]:
-        """E-mail addresses by which the settings name users, in lower case."""
+        """The e-mail addresses in the settings, in lower case."""
         named = [user for name in _BY_USER for user in getattr(self, name)]
         named += [user for weights in self.originator_weights.values() for user in weights]
         return frozenset(user.lower() for user in named if "@" in user)
 
     @property
     def named(self) -> dict[str, dict[str, list[str]]]:
-        """The users and matters that the settings name, by "users" and "matters", each with the keys that name it."""
+        """The ids in the settings, by "users" and "matters", each with the keys that contain it."""
         users: dict[str, list[str]] = {}
         matters: dict[str, list[str]] = {}
         for key in _BY_USER:
@@ -187,12 +187,12 @@ class FirmSettings:
 
     def without(self, users: Collection[str]) -> Self:
         """
-        Leave out what is said of some users.
+        Remove the settings of some users.
 
         Parameters
         ----------
         users : collection of str
-            Their ids. Weights of originators stay, because they add up to 1.
+            Their ids. The weights of originators stay, because they must add up to 1.
         """
         changes: dict[str, Any] = {
             key: {user: value for user, value in getattr(self, key).items() if user not in users} for key in _BY_USER
@@ -201,28 +201,28 @@ class FirmSettings:
 
     def by_id(self, ids: Mapping[str, str]) -> Self:
         """
-        Name all users by id.
+        Replace e-mail addresses by ids.
 
         Parameters
         ----------
         ids : mapping of str to str
-            The users' e-mail addresses in lower case, and their ids.
+            The ids by e-mail address in lower case.
 
         Raises
         ------
         ParameterError
-            No user has an address that the settings name, or a user is named twice under one key.
+            No user has an address of the settings, or a key names a user twice.
         """
-        changes: dict[str, Any] = {name: _renamed(getattr(self, name), ids, name) for name in _BY_USER}
+        changes: dict[str, Any] = {name: _replace_addresses(getattr(self, name), ids, name) for name in _BY_USER}
         changes["originator_weights"] = {
-            matter: _renamed(weights, ids, f"originator_weights[{matter!r}]")
+            matter: _replace_addresses(weights, ids, f"originator_weights[{matter!r}]")
             for matter, weights in self.originator_weights.items()
         }
         return replace(self, **changes)
 
 
 def check_settings(settings: object) -> None:
-    """Refuse what is neither `FirmSettings` nor None."""
+    """Raise `ParameterError` if `settings` is neither `FirmSettings` nor None."""
     if isinstance(settings, str | Path):
         name = repr(str(settings))
         raise ParameterError(f"settings={name} is not FirmSettings; pass bf.FirmSettings.load({name}).")
@@ -232,7 +232,7 @@ def check_settings(settings: object) -> None:
 
 def describe_settings(settings: FirmSettings | None) -> str:
     """
-    Say in a sentence which settings the figures use, for the views that people read.
+    Describe in a sentence the settings that figures are calculated with.
 
     Examples
     --------
@@ -244,13 +244,13 @@ def describe_settings(settings: FirmSettings | None) -> str:
     if settings is None:
         plain = _describe_day(FirmSettings())
         return f"No firm settings: {plain}, without holidays, leave, part time, or people who joined or left."
-    given = [words for key, words in _DESCRIBED.items() if getattr(settings, key)]
+    given = [words for key, words in _DESCRIPTIONS.items() if getattr(settings, key)]
     given += [f"amounts in {settings.currency}"] if settings.currency else []
     source = f" from {settings.source}" if settings.source else ""
     return f"Firm settings{source}: {_describe_day(settings)}{'; ' if given else ''}{', '.join(given)}."
 
 
-_DESCRIBED = {
+_DESCRIPTIONS = {
     "holidays": "holidays",
     "user_hours": "part time",
     "user_start": "first days",
@@ -273,7 +273,7 @@ def _describe_day(settings: FirmSettings) -> str:
     return f"{settings.hours_per_day:g} hours a day, {days or 'no working day'}"
 
 
-def _renamed(values: Mapping[str, Any], ids: Mapping[str, str], key: str) -> dict[str, Any]:
+def _replace_addresses(values: Mapping[str, Any], ids: Mapping[str, str], key: str) -> dict[str, Any]:
     renamed: dict[str, Any] = {}
     for user, value in values.items():
         user_id = ids.get(user.lower()) if "@" in user else user

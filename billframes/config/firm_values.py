@@ -1,4 +1,4 @@
-"""Read the values of a firm's settings: each key's reader checks a value and gives it its one form."""
+"""Check the values of a firm's settings and convert them: one function for each kind of value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_HOURS = {"month": 744.0, "year": 8784.0}
 
 
 class Target(TypedDict):
-    """Client hours, billed fees or both that a person should reach each month or each year."""
+    """The client hours, the billed fees or both that a person should reach each month or each year."""
 
     hours: NotRequired[float]
     fees: NotRequired[float]
@@ -32,7 +32,7 @@ class Target(TypedDict):
 def _currency(value: Any, key: str) -> str:
     if value == "" or (isinstance(value, str) and re.fullmatch("[A-Z]{3}", value)):
         return str(value)
-    raise ParameterError(f"{key}={value!r} is not a currency's code; it takes three capital letters such as 'USD'.")
+    raise ParameterError(f"{key}={value!r} is not a currency code; it takes three capital letters such as 'USD'.")
 
 
 def _time_zone(value: Any, key: str) -> str:
@@ -74,7 +74,7 @@ def _dated_rate(value: Any, key: str) -> float | dict[dt.date, float]:
     return dict(sorted(rates.items()))
 
 
-def _hours_a_day(value: Any, key: str) -> float:
+def _hours_per_day(value: Any, key: str) -> float:
     if _not_negative(value, key) > 24:
         raise ParameterError(f"{key}={value!r} is more than the 24 hours a day has.")
     return float(value)
@@ -92,10 +92,10 @@ def _dates(value: Any, key: str) -> tuple[dt.date, ...]:
 
 
 def _leave(value: Any, key: str) -> list[tuple[dt.date, dt.date]]:
-    return [_stretch(each, key) for each in _sequence(value, key)]
+    return [_days_of_leave(each, key) for each in _sequence(value, key)]
 
 
-def _stretch(value: Any, key: str) -> tuple[dt.date, dt.date]:
+def _days_of_leave(value: Any, key: str) -> tuple[dt.date, dt.date]:
     ends = [value, value] if isinstance(value, str | dt.date) else list(_sequence(value, key))
     if len(ends) != 2:
         raise ParameterError(f"{key} has {value!r}; it takes dates and pairs of a first and a last date.")
@@ -153,14 +153,14 @@ def _mapping(read: Callable[[Any, str], Any]) -> Callable[[Any, str], dict[str, 
     return read_all
 
 
-# By key: raises a ParameterError that names it.
+# The function for each key. It raises a ParameterError that names the key.
 READERS: dict[str, Callable[[Any, str], Any]] = {
     "currency": _currency,
     "time_zone": _time_zone,
     "working_days": _working_days,
     "holidays": _dates,
-    "hours_per_day": _hours_a_day,
-    "user_hours": _mapping(_hours_a_day),
+    "hours_per_day": _hours_per_day,
+    "user_hours": _mapping(_hours_per_day),
     "user_start": _mapping(_date),
     "user_end": _mapping(_date),
     "leave": _mapping(_leave),

@@ -1,6 +1,6 @@
-"""Profiles: the settings file, what a profile may hold, and adding to it.
+"""Read profiles from the settings file, and add to it.
 
-The file has a table for each profile, and may name the default one::
+The file has a table for each profile, and may name a default profile::
 
     default_profile = "firm"
 
@@ -8,8 +8,8 @@ The file has a table for each profile, and may name the default one::
     base_url = "https://billing.example.com"
     timeout = 60
 
-A profile holds options of the client by their names, and the bounds in `Limits`. Its token and headers are hidden as
-soon as they are read. What is added to the file leaves the rest as it is, and only its owner can read it.
+A profile has options of the client, by name, and those of `Limits`. Its token and headers are wrapped in `Secret` as
+soon as they are read. Additions don't change the rest of the file, and afterwards only its owner can read it.
 """
 
 from __future__ import annotations
@@ -37,18 +37,19 @@ __all__ = ["LIMITS", "Limits", "config_file", "read_config", "read_profile", "sa
 @dataclass(slots=True)
 class Limits:
     """
-    Bounds on answers, requests and loads. A profile may set them; on a client they can be changed at any time.
+    Limits of responses, requests and loads. A profile may set them; on a client they can be changed at any time.
 
     They are not arguments of `connect`, because hardly anyone needs them.
 
     Parameters
     ----------
     largest_answer : int
-        The largest answer in bytes, decompressed. A larger page is requested again with fewer records.
+        The largest response in bytes, decompressed. A larger page is requested again with fewer records.
     longest_request : float, optional
-        The most seconds one request may take, even if its answer still arrives slowly. None is four times `timeout`.
+        The longest time of a request in seconds, even if data still arrive slowly. None is four times `timeout`.
     longest_load : float
-        Seconds after which a load retries nothing: its next failure ends it. A load without failures may take longer.
+        Seconds after which a load retries no request, so that its next failure ends it. A load without failures may
+        take longer.
 
     Examples
     --------
@@ -63,7 +64,7 @@ class Limits:
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Limits:
         """
-        Take the limits from a profile's settings, and ignore its other settings.
+        Read the limits in a profile's settings, and ignore the other settings.
 
         Raises
         ------
@@ -86,17 +87,17 @@ def config_file() -> Path:
 
 
 def read_profile(
-    asked: str | None, known_options: frozenset[str], *, default: bool
+    given: str | None, known_options: frozenset[str], *, default: bool
 ) -> tuple[str | None, dict[str, Any]]:
     """
-    Return the profile's name and settings; None and no settings if no profile is used.
+    Return the profile's name and settings; None and an empty dict if no profile is used.
 
     Parameters
     ----------
-    asked : str or None
-        The profile given to `connect`. None is `BILLFRAMES_PROFILE`, else the file's default.
+    given : str or None
+        The profile given to `connect`. None is `BILLFRAMES_PROFILE`, else the file's default profile.
     known_options : frozenset of str
-        What a profile may hold beside base_url and token.
+        The settings that a profile may have besides base_url and token.
     default : bool
         Whether the file's default profile may be used.
 
@@ -105,7 +106,7 @@ def read_profile(
     ConfigError
         The profile does not exist, the file can't be read, or a setting is unknown.
     """
-    name = asked or os.environ.get("BILLFRAMES_PROFILE")
+    name = given or os.environ.get("BILLFRAMES_PROFILE")
     if name is None and not default:
         return None, {}
     config = read_config(config_file())
@@ -130,7 +131,7 @@ def read_profile(
 
 def read_config(path: Path) -> dict[str, Any]:
     """
-    Return the file's settings with its credentials hidden; none if there is no file.
+    Return the file's settings, with its credentials hidden; an empty dict if the file does not exist.
 
     Raises
     ------
@@ -142,8 +143,8 @@ def read_config(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        # The parser's message quotes no line, so it can't show a token. Its frames hold the text, so a new error is
-        # raised outside of them.
+        # The parser's message quotes no line, so it can't show a token. But the frames of its traceback hold the text,
+        # so a new error is raised outside of them.
         unreadable = f"{path} can't be read: {error}. Correct the file, or remove it."
     else:
         profiles = config.get("profiles", {})
@@ -162,10 +163,10 @@ def _hide_secrets(profiles: Mapping[str, Any], path: Path) -> None:
         if "headers" in profile:
             profile["headers"] = hide_headers(profile["headers"])
     if any({"token", "headers"} & set(profile) for profile in profiles.values()):
-        _warn_where_others_can_read(path)
+        _warn_if_others_can_read(path)
 
 
-def _warn_where_others_can_read(path: Path) -> None:
+def _warn_if_others_can_read(path: Path) -> None:
     if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         warn(
             f"{path} contains a credential, and other users of this machine can read the file. Run chmod 600 on it, or "
@@ -176,21 +177,21 @@ def _warn_where_others_can_read(path: Path) -> None:
 
 def save_select_names(path: Path, profile: str | None, names: Mapping[str, Sequence[str]]) -> None:
     """
-    Add the `select` names of a server to its profile. Nothing is written if there are none, or the profile has them.
+    Add a server's `select` names to its profile, unless `names` is empty or the profile has them already.
 
     Parameters
     ----------
     path : Path
         The settings file.
     profile : str or None
-        Which profile.
+        The profile's name.
     names : mapping of str to list of str
         Alternate names by loader.
 
     Raises
     ------
     ConfigError
-        There is no profile, it has other names, or the file can't be added to.
+        `profile` is None, the profile has other names, or the file can't be changed.
     """
     if profile is None:
         raise ConfigError(
@@ -199,17 +200,16 @@ def save_select_names(path: Path, profile: str | None, names: Mapping[str, Seque
     if not names:
         return
     text = path.read_text(encoding="utf-8")
-    there = _select_names(text, profile)
-    if there == {name: list(each) for name, each in names.items()}:
+    if _select_names(text, profile) == {name: list(each) for name, each in names.items()}:
         return
     lines = [f"{name} = {json.dumps(list(each))}" for name, each in names.items()]
     table = "\n".join([f"[profiles.{json.dumps(profile)}.select_names]", *lines])
-    added = f"{text.rstrip()}\n\n{table}\n"
+    new_text = f"{text.rstrip()}\n\n{table}\n"
     try:
-        tomllib.loads(added)
+        tomllib.loads(new_text)
     except tomllib.TOMLDecodeError:
         raise ConfigError(f"The select names can't be added to {path}. Write them there by hand:\n{table}") from None
-    write_privately(path, added)
+    write_privately(path, new_text)
 
 
 def _select_names(text: str, profile: str) -> object:
@@ -219,7 +219,7 @@ def _select_names(text: str, profile: str) -> object:
 
 
 def write_privately(path: Path, text: str) -> None:
-    """Write a file for its owner alone, in one go; a link stays one, and what it points at is written."""
+    """Write a file that only its owner can read, completely or not at all. If it is a link, write the link's target."""
     path = path.resolve()
     handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

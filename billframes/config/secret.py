@@ -1,7 +1,7 @@
-"""A credential that shows itself to nobody: not in a repr, a log, a traceback or a pickle.
+"""Keep credentials out of reprs, logs, tracebacks and pickles.
 
-What a user types is wrapped where it comes in, before anything can fail, so that no variable of billframes holds it
-as text. Headers are wrapped too: keys of gateways are given as such.
+A token is wrapped in `Secret` as soon as it is received, before anything can fail, so that no variable of billframes
+holds it as text. Values of headers are wrapped too, because keys of gateways are given as headers.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from billframes.errors import ConfigError
 
 __all__ = ["Secret", "check_headers", "check_token", "hide", "hide_headers"]
 
-# What is shorter is found in any text by chance, and masking it would only garble what a server says.
+# Shorter texts occur by chance, so masking them would only make messages unreadable.
 LEAST_MASKED = 4
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class Secret:
     """
-    A text kept out of sight; `reveal` is the only way to it.
+    A text that only `reveal` returns.
 
     Examples
     --------
@@ -35,16 +35,16 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """Return the text. Only the request's auth hook and the keyring call this."""
+        """Return the text, for the request's headers or the keyring."""
         return self._text
 
-    def masked(self, text: str) -> str:
+    def mask_in(self, text: str) -> str:
         """
-        Return `text` without the secret: servers and keyrings may repeat it in what they say.
+        Replace the secret in a text by `***`: servers and keyrings may repeat it in their messages.
 
         Examples
         --------
-        >>> Secret("t0ken").masked("The key t0ken has expired.")
+        >>> Secret("t0ken").mask_in("The key t0ken has expired.")
         'The key *** has expired.'
         """
         return text.replace(self._text, "***") if len(self._text) >= LEAST_MASKED else text
@@ -60,9 +60,9 @@ class Secret:
 
 def hide(token: object) -> Secret | None:
     """
-    Return a token out of sight, None if it is blank.
+    Wrap a token in `Secret`; return None if it is blank.
 
-    Nothing fails here: what can't be sent is found by `check_token`, when no frame holds the text any more.
+    This never raises. `check_token` finds tokens that can't be sent, later, when no frame holds the text any more.
     """
     if token is None or isinstance(token, Secret):
         return token
@@ -71,7 +71,7 @@ def hide(token: object) -> Secret | None:
 
 
 def hide_headers(headers: object) -> dict[str, Secret] | None:
-    """Return headers with their values out of sight. Nothing fails here: see `check_headers`."""
+    """Wrap the values of headers in `Secret`. This never raises: see `check_headers`."""
     if headers is None:
         return None
     pairs = headers.items() if isinstance(headers, Mapping) else [("", headers)]
@@ -79,7 +79,7 @@ def hide_headers(headers: object) -> dict[str, Secret] | None:
 
 
 def check_token(token: Secret, source: str) -> None:
-    """Raise `ConfigError` where this can't be a token, such as one that was copied with a line break."""
+    """Raise `ConfigError` if a token can't be sent, for example because it was copied with a line break."""
     if not _sendable(token) or " " in token.reveal():
         raise ConfigError(
             f"The token (from {source}) contains a space or a character that can't be sent. Copy the whole token again."
@@ -87,7 +87,7 @@ def check_token(token: Secret, source: str) -> None:
 
 
 def check_headers(headers: Mapping[str, Secret]) -> None:
-    """Raise `ConfigError` where a name or a value can't be sent."""
+    """Raise `ConfigError` if a name or a value can't be sent."""
     for name, value in headers.items():
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
             raise ConfigError("headers= takes a mapping of header names to texts.")
@@ -96,7 +96,7 @@ def check_headers(headers: Mapping[str, Secret]) -> None:
 
 
 def _wrapped(text: object) -> Secret:
-    # A value that is not text becomes one that can't be sent.
+    # A value that is not a text becomes a text that can't be sent.
     return Secret(text.strip() if isinstance(text, str) else "\0")
 
 

@@ -77,9 +77,9 @@ class _Bearer(httpx.Auth):
 def mask_secrets(error: BillframesError, secrets: Iterable[Secret]) -> BillframesError:
     """Mask credentials in the parts of the response that an error quotes, because some servers repeat them."""
     for secret in secrets:
-        error.args = tuple(map(secret.masked, error.args))
+        error.args = tuple(map(secret.mask_in, error.args))
         if isinstance(error, ApiError):
-            error.body, error.trace_id = secret.masked(error.body), secret.masked(error.trace_id or "") or None
+            error.body, error.trace_id = secret.mask_in(error.body), secret.mask_in(error.trace_id or "") or None
     return error
 
 

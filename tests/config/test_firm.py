@@ -86,7 +86,7 @@ def test_users_may_be_named_by_address():
         ({"targets": {"u1": {"hours": 1600, "period": "week"}}}, "the period 'week'"),
         ({"targets": {"u1": {"hours": 1600, "period": "month"}}}, "are more hours than a month has"),
         ({"targets": {"u1": {"period": "year"}}}, r"targets\['u1'\].*is not a target"),
-        ({"currency": "usd"}, "'usd' is not a currency's code"),
+        ({"currency": "usd"}, "'usd' is not a currency code"),
         ({"currency": "$"}, "three capital letters"),
         ({"realization_floor": 90}, "0.9 is 90%"),
         ({"originator_weights": {"m1": {"u1": 0.5}}}, r"originator_weights\['m1'\] adds up to 0.5"),
