@@ -1,6 +1,6 @@
-"""The commands that belong to no other package, and the options with which a command chooses its data.
+"""Commands that belong to no other folder, and the options for the source of a command's data.
 
-A command reads what a profile names, a mirror, or the sandbox's made-up firm.
+A command loads its data from the API of a profile, from a mirror, or from the sandbox's made-up firm.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["add_connection", "connected"]
 
 def add_connection(parser: argparse.ArgumentParser, *, mirror: bool = True, more: str = "") -> None:
     """
-    Declare `--profile`, `--demo` and `--mirror`, of which a command takes one.
+    Declare `--profile`, `--demo` and `--mirror`. A user can give one of them.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def add_connection(parser: argparse.ArgumentParser, *, mirror: bool = True, more
     mirror : bool
         Whether the command can read a mirror.
     more : str
-        What to add to the help of `--demo`.
+        Text to add to the help of `--demo`.
     """
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
@@ -39,8 +39,8 @@ def add_connection(parser: argparse.ArgumentParser, *, mirror: bool = True, more
 
 @contextmanager
 def connected(args: argparse.Namespace) -> Iterator[Client]:
-    """Connect as the options say, and close the connection afterwards."""
-    # The options are declared without what the connection needs, which takes long to import.
+    """Connect as the options say, and close the connection at the end of the block."""
+    # These imports take long, and the options are declared without them.
     from billframes._session import mirror
     from billframes.client import Client
 

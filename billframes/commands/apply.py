@@ -1,11 +1,12 @@
-"""`billframes apply`: show what an edited workbook would change, ask, and send it.
+"""`billframes apply`: show the changes of an edited workbook, ask for confirmation, and send them.
 
-The workbook is one that `billframes export` wrote. The exit code is 0 only if every edit is on the server.
+The workbook must be one that `billframes export` wrote. The exit code is 0 only if the server has every edit.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from pathlib import Path
 
@@ -25,28 +26,29 @@ __all__ = ["EXAMPLES", "add_arguments", "run"]
 EXAMPLES = ("billframes apply october.xlsx --dry-run", "billframes apply october.xlsx --yes --journal october.journal")
 
 INCOMPLETE = 1
-_MOST = 40
+# The most changes to print.
+_MOST_PRINTED = 40
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
-    parser.add_argument("file", metavar="FILE.xlsx", help="a workbook that billframes export wrote, edited")
-    parser.add_argument("--dry-run", action="store_true", help="show the plan, and send nothing")
+    parser.add_argument("file", metavar="FILE.xlsx", help="an edited workbook that billframes export wrote")
+    parser.add_argument("--dry-run", action="store_true", help="show the plan without sending it")
     parser.add_argument("--yes", action="store_true", help="send without asking, for scripts")
     parser.add_argument(
         "--journal",
         metavar="FILE",
-        help="remember each change in this file; if it is there and unfinished, go on with it (default: a new file)",
+        help="record each change in this file; an unfinished journal is continued (default: a new file)",
     )
     parser.add_argument(
         "--delete-missing",
         nargs="+",
         default=[],
         metavar="ID",
-        help="delete these records, whose rows were deleted; other rows that are missing are left alone",
+        help="delete these records, whose rows were deleted; records of other missing rows are kept",
     )
     parser.add_argument(
-        "--duplicates", action="store_true", help="create new rows also if the server has the same record already"
+        "--duplicates", action="store_true", help="create new rows even if the server already has the same record"
     )
     add_connection(parser, mirror=False)
 
@@ -69,29 +71,31 @@ def run(args: argparse.Namespace) -> int:
             if not args.yes and not _ask(f"Apply to {client.base_url}? [y/N] "):
                 say("Nothing was sent.")
                 return INCOMPLETE
-            journal = journal or folder() / f"{file.stem}-{_free(file.stem)}.journal"
+            journal = journal or _new_journal(file.stem)
             say(f"Journal: {journal}")
             return _print_outcomes(plan.apply(journal), plan)
         return INCOMPLETE if _not_sent(plan) else 0
 
 
 def _note_hidden(plan: Plan, places: list[int]) -> None:
-    """Note changes that nobody sees in the sheet: text pasted over a filtered column can land in hidden rows, too."""
+    """Note changes in rows that the sheet hides: text pasted into a filtered column also changes hidden rows."""
     hidden = set(places)
     number = sum(change.place in hidden for change in plan.changes if change.is_sent) if hidden else 0
     if number:
-        plan.notes += (f"Changed rows that the sheet hides, as by a filter: {number:,}. They are sent, too.",)
+        plan.notes += (
+            f"Changes in rows that the sheet hides, for example by a filter: {number:,}. They are sent, too.",
+        )
 
 
 def _resume(client: Client, journal: Path, *, yes: bool) -> int:
-    """Finish an unfinished journal; the workbook is not planned again."""
+    """Finish an unfinished journal. The workbook is not compared again."""
     with Journal.open(journal) as opened:
         left = opened.count("planned") + opened.count("sent") + opened.count("unanswered")
         finished = opened.about.get("finished")
     if not finished:
-        say(f"{journal.name} is unfinished: {left:,} of its changes are not known to be done.")
+        say(f"{journal.name} is unfinished: {left:,} of its changes are not done, or their outcome is unknown.")
         _check_terminal(yes=yes)
-        if not yes and not _ask("Go on with it? [y/N] "):
+        if not yes and not _ask("Continue? [y/N] "):
             say("Nothing was sent.")
             return INCOMPLETE
     return _print_outcomes(resume(journal, client=client), None)
@@ -99,7 +103,9 @@ def _resume(client: Client, journal: Path, *, yes: bool) -> int:
 
 def _check_terminal(*, yes: bool) -> None:
     if not yes and not (sys.stdin is not None and sys.stdin.isatty()):
-        raise ParameterError("There is no terminal to ask on; give --yes to send, or --dry-run to look only.")
+        raise ParameterError(
+            "There is no terminal to ask for confirmation; add --yes to send, or --dry-run to see the plan."
+        )
 
 
 def _ask(question: str) -> bool:
@@ -109,12 +115,10 @@ def _ask(question: str) -> bool:
         return False
 
 
-def _free(stem: str) -> str:
-    """Return a number under which there is no journal of this file yet."""
-    number = 1
-    while (folder() / f"{stem}-{number}.journal").exists():
-        number += 1
-    return str(number)
+def _new_journal(stem: str) -> Path:
+    """Return the path of a new journal, named after the workbook and a number."""
+    paths = (folder() / f"{stem}-{number}.journal" for number in itertools.count(1))
+    return next(path for path in paths if not path.exists())
 
 
 def _not_sent(plan: Plan) -> int:
@@ -122,13 +126,13 @@ def _not_sent(plan: Plan) -> int:
 
 
 def _print_outcomes(outcomes: Outcomes, plan: Plan | None) -> int:
-    """Print what became of the changes, and return the exit code."""
+    """Print the outcomes of the changes, and return the exit code."""
     say(f"{outcome_counts(outcomes)}.")
-    wrong = changes_not_made(outcomes)
-    for id_, columns, outcome, reason in wrong.head(_MOST).to_numpy():
+    failed = changes_not_made(outcomes)
+    for id_, columns, outcome, reason in failed.head(_MOST_PRINTED).to_numpy():
         say(f"  {id_}  {columns}  [{outcome}{f': {reason}' if reason else ''}]")
-    if len(wrong) > _MOST:
-        say(f"  … and {len(wrong) - _MOST:,} more.")
+    if len(failed) > _MOST_PRINTED:
+        say(f"  … and {len(failed) - _MOST_PRINTED:,} more.")
     if plan is not None and _not_sent(plan):
-        say(f"Not everything in the workbook was sent. {headline(plan.resource, plan.changes)}")
-    return INCOMPLETE if len(wrong) or (plan is not None and _not_sent(plan)) else 0
+        say(f"Not all changes in the workbook were sent. {headline(plan.resource, plan.changes)}")
+    return INCOMPLETE if len(failed) or (plan is not None and _not_sent(plan)) else 0

@@ -1,6 +1,6 @@
-"""`billframes doctor`: show what is installed, where each setting comes from, and how the server behaves.
+"""`billframes doctor`: show versions, the source of each setting, and how the server behaves.
 
-It shows the source of the credential, never the credential.
+It shows where the credential is configured, never the credential.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ _PACKAGES = ("pandas", "pyarrow", "httpx", "msgspec", "narwhals")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     add_connection(parser, mirror=False)
-    parser.add_argument("--remember", action="store_true", help="keep the select names that were found in the profile")
+    parser.add_argument(
+        "--remember", action="store_true", help="save the select names that the server takes in the profile"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -38,18 +38,21 @@ RESOURCES = (
     "practice_areas",
     "users",
 )
-# Rows of an Excel sheet, less the heading.
+# Rows of an Excel sheet without the heading.
 LONGEST_SHEET = 1_048_575
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
-    parser.add_argument("resource", metavar="RESOURCE", help=f"what to write: {', '.join(RESOURCES)}")
+    parser.add_argument("resource", metavar="RESOURCE", help=f"the records to write: {', '.join(RESOURCES)}")
     parser.add_argument(
-        "period", nargs="?", metavar="PERIOD", help=f"such as 2026-10 or 2026-Q3, of {', '.join(DATED)} (default: all)"
+        "period",
+        nargs="?",
+        metavar="PERIOD",
+        help=f"such as 2026-10 or 2026-Q3, for {', '.join(DATED)} (default: all records)",
     )
     parser.add_argument(
-        "-o", "--out", required=True, metavar="FILE", help=f"where to write; ends with {', '.join(WRITERS)}"
+        "-o", "--out", required=True, metavar="FILE", help=f"the file to write, which ends with {', '.join(WRITERS)}"
     )
     add_connection(parser)
 
@@ -59,14 +62,14 @@ def run(args: argparse.Namespace) -> int:
     resource, out = _resource(args.resource), Path(args.out).absolute()
     if args.period is not None and resource not in DATED:
         raise ParameterError(f"{resource} takes no period; leave out {args.period}.")
-    make = WRITERS.get(out.suffix.lower())
-    if make is None:
-        raise ParameterError(f"--out {out.name} ends with none of {', '.join(WRITERS)}.")
+    to_bytes = WRITERS.get(out.suffix.lower())
+    if to_bytes is None:
+        raise ParameterError(f"--out {out.name} must end with one of {', '.join(WRITERS)}.")
     check_output(out)
     with connected(args) as client:
         load = getattr(client, resource)
         frame = load(args.period) if args.period is not None else load()
-    write(out, make(frame, resource))
+    write(out, to_bytes(frame, resource))
     say(out)
     return 0
 
@@ -75,7 +78,7 @@ def _resource(word: str) -> str:
     name = snake_case(word)
     if name not in RESOURCES:
         raise ParameterError(
-            f"{word!r} can't be exported; it takes one of {', '.join(RESOURCES)}.{closest(name, RESOURCES)}"
+            f"{word!r} can't be exported; give one of {', '.join(RESOURCES)}.{closest(name, RESOURCES)}"
         )
     return name
 
@@ -83,8 +86,8 @@ def _resource(word: str) -> str:
 def _excel(frame: pd.DataFrame, resource: str) -> bytes:
     if len(frame) > LONGEST_SHEET:
         raise ParameterError(
-            f"{len(frame):,} {resource} are more than an Excel sheet holds ({LONGEST_SHEET:,}): ask for a shorter "
-            "period, or write .csv or .parquet."
+            f"{len(frame):,} {resource} are more than an Excel sheet holds ({LONGEST_SHEET:,}). Give a shorter period, "
+            "or write .csv or .parquet."
         )
     return to_excel(frame, sheet=resource)
 

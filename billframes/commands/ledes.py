@@ -1,7 +1,6 @@
-"""`billframes ledes`: the LEDES 1998B file of invoices, or what a client's portal would reject.
+"""`billframes ledes`: write invoices as a LEDES 1998B file, or show what a client's portal would reject.
 
-Here the exit code is 1 for everything that keeps a file from being written, and for findings of `--check`: scripts that
-send files go by it.
+The exit code is 1 if no file was written for any reason, or if `--check` has findings. Scripts that send files use it.
 """
 
 from __future__ import annotations
@@ -39,24 +38,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ledes-profile",
         metavar="FILE",
-        help="how the client takes its bills, a TOML file; a --profile that is a file is this one, too",
+        help="a TOML file with the client's billing rules; --profile with a file means the same",
     )
-    parser.add_argument("-o", "--out", metavar="FILE", help="where to write; ends with .txt")
-    parser.add_argument("--overwrite", action="store_true", help="replace a file that is there")
+    parser.add_argument("-o", "--out", metavar="FILE", help="the file to write, which ends with .txt")
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing file")
     parser.add_argument(
         "--check",
         nargs="?",
         const="",
         metavar="MONTH",
-        help="show what would be rejected and write nothing: of the invoices, else of the unbilled work of a period "
-        "such as 2026-10 (default: all of it)",
+        help="show what portals would reject, without writing a file: in the invoices, or in the unbilled work of a "
+        "period such as 2026-10 (default: all unbilled work)",
     )
     add_connection(parser, mirror=False)
 
 
 def replace_old_options(argv: Sequence[str]) -> list[str]:
     """
-    Read a `--profile` that is a file as `--ledes-profile`; other ones are the profile to connect with.
+    Replace `--profile` by `--ledes-profile` if its value is a file. Any other `--profile` is the connection's.
 
     Examples
     --------
@@ -96,14 +95,14 @@ def _refused(args: argparse.Namespace, error: BillframesError) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    _check_words(args)
+    _check_options(args)
     profile = LedesProfile.load(args.ledes_profile) if args.ledes_profile else None
     with connected(args) as client:
         # An invoice can have work of any date, so the book has no period unless one is checked.
         opened = book(args.check, client=client) if args.check else Book(Period(), settings=None, client=client)
         if args.check is not None:
-            return _checked(opened, args, profile)
-        assert profile is not None  # noqa: S101 - checked among the words
+            return _show_check(opened, args, profile)
+        assert profile is not None  # noqa: S101 - checked with the options
         file = ledes(opened, args.invoice, profile=profile)
         path = file.save(args.out, overwrite=args.overwrite)
     _show(file.findings)
@@ -111,30 +110,30 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _checked(opened: Book, args: argparse.Namespace, profile: LedesProfile | None) -> int:
+def _show_check(opened: Book, args: argparse.Namespace, profile: LedesProfile | None) -> int:
     findings = ledes_check(opened, args.invoice or None, profile=profile)
     _show(findings)
     rejected = int((findings["severity"] == "rejected").sum())
-    say(f"{rejected} findings would be rejected, {len(findings) - rejected} often are.")
+    say(f"{rejected} findings that portals reject, {len(findings) - rejected} that they often reject.")
     return REFUSED if rejected else 0
 
 
-def _check_words(args: argparse.Namespace) -> None:
-    """Say before any work what can't be done."""
+def _check_options(args: argparse.Namespace) -> None:
+    """Raise an error for invalid options before any work starts."""
     if args.check is not None:
         if args.out:
-            raise ParameterError("--check writes nothing; don't give --out with it.")
+            raise ParameterError("--check writes no file; remove --out.")
         return
     if not args.invoice:
-        raise ParameterError("Which invoice? Give its number or id, or --check to see what would be rejected.")
-    for word, value in (("--ledes-profile", args.ledes_profile), ("--out", args.out)):
+        raise ParameterError("Give the number or id of an invoice, or --check to see what portals would reject.")
+    for option, value in (("--ledes-profile", args.ledes_profile), ("--out", args.out)):
         if not value:
-            raise ParameterError(f"{word} FILE is needed to write a LEDES file.")
+            raise ParameterError(f"{option} FILE is needed to write a LEDES file.")
     out = Path(args.out)
     if out.suffix.lower() != ".txt":
-        raise ParameterError(f"--out {out.name} does not end with .txt, which portals ask for.")
+        raise ParameterError(f"--out {out.name} must end with .txt, as portals require.")
     if out.exists() and not args.overwrite:
-        raise ParameterError(f"--out {out} exists already; choose another name, or add --overwrite.")
+        raise ParameterError(f"--out {out} already exists; choose another name, or add --overwrite.")
     if not out.absolute().parent.is_dir():
         raise ParameterError(f"--out {out} can't be written: there is no folder {out.absolute().parent}.")
 

@@ -32,7 +32,9 @@ REFUSED = 1
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
-    parser.add_argument("--profile", default="default", metavar="NAME", help="what to call it (default: default)")
+    parser.add_argument(
+        "--profile", default="default", metavar="NAME", help="the name of the profile (default: default)"
+    )
     parser.add_argument("--base-url", metavar="URL", help="the API's address; if omitted, login asks for it")
 
 
@@ -44,17 +46,17 @@ def run(args: argparse.Namespace) -> int:
             "login asks for the token, so it needs a terminal. In a script, set BILLFRAMES_BASE_URL and "
             "BILLFRAMES_TOKEN instead."
         )
-    # What can be wrong with the address is said before anyone looks for the token.
+    # The address is checked first, before the user looks for the token.
     base_url = _address(args)
     text = _with_profile(config_file(), args.profile, base_url)
-    token = hide(_typed(getpass.getpass, "Token (not shown): "))
+    token = hide(_ask(getpass.getpass, "Token (not shown): "))
     if token is None:
         raise ConfigError("No token was given, so nothing was saved.")
     with Client(base_url, token) as client:
         areas = client.practice_areas()
-    before, refusal = _keep_token(keyring, args.profile, token)
-    if refusal:
-        say(f"billframes: {refusal}", error=True)
+    before, problem = _save_token(keyring, args.profile, token)
+    if problem:
+        say(f"billframes: {problem}", error=True)
         return REFUSED
     try:
         _write_config(config_file(), text)
@@ -68,10 +70,10 @@ def run(args: argparse.Namespace) -> int:
 def _address(args: argparse.Namespace) -> str:
     if args.base_url:
         return check_address(args.base_url.strip(), "--base-url")
-    return check_address(_typed(input, "Address of the billing API: ").strip(), "what was typed")
+    return check_address(_ask(input, "Address of the billing API: ").strip(), "what was typed")
 
 
-def _typed(ask: Callable[[str], str], question: str) -> str:
+def _ask(ask: Callable[[str], str], question: str) -> str:
     try:
         return ask(question)
     except EOFError:
@@ -88,18 +90,18 @@ def _keyring() -> Any:
         ) from None
 
 
-def _keep_token(keyring: Any, name: str, token: Secret) -> tuple[Secret | None, str | None]:
-    """Save the token in the keyring. Return the previous token, and a message if the keyring refused."""
+def _save_token(keyring: Any, name: str, token: Secret) -> tuple[Secret | None, str | None]:
+    """Save the token in the keyring. Return the previous token, and a message if the token was not saved."""
     before = None
     try:
         before = hide(keyring.get_password(KEYRING_SERVICE, name))
         keyring.set_password(KEYRING_SERVICE, name, token.reveal())
         # Some keyrings accept a token but don't store it.
-        kept = keyring.get_password(KEYRING_SERVICE, name) == token.reveal()
+        saved = keyring.get_password(KEYRING_SERVICE, name) == token.reveal()
         reason = "it has no token afterwards"
-    except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which raise what they like
-        kept, reason = False, token.mask_in(f"{type(error).__name__}: {error}")
-    if kept:
+    except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which raise errors of any type
+        saved, reason = False, token.mask_in(f"{type(error).__name__}: {error}")
+    if saved:
         return before, None
     _restore_token(keyring, name, before)
     return before, (
@@ -121,18 +123,18 @@ def _with_profile(path: Path, name: str, base_url: str) -> str | None:
     """Return the file's text with the profile added, or None if it already has the profile."""
     config = read_config(path)
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    there = config.get("profiles", {}).get(name)
-    if there is not None:
-        if there.get("base_url") != base_url:
+    existing = config.get("profiles", {}).get(name)
+    if existing is not None:
+        if existing.get("base_url") != base_url:
             raise ConfigError(
-                f"Profile {name!r} in {path} is for {there.get('base_url')}; change it there, or give another name "
+                f"Profile {name!r} in {path} is for {existing.get('base_url')}; change it there, or give another name "
                 "with --profile."
             )
         return None
-    # TOML strings in double quotes have the same form as in JSON. The default comes before all tables.
-    first = "" if "default_profile" in config else f"default_profile = {json.dumps(name)}\n"
+    # TOML strings in double quotes have the same form as in JSON. Top-level keys must be before all tables.
+    default = "" if "default_profile" in config else f"default_profile = {json.dumps(name)}\n"
     profile = f"\n[profiles.{json.dumps(name)}]\nbase_url = {json.dumps(base_url)}\n"
-    return first + text.rstrip("\n") + ("\n" if text.strip() else "") + profile
+    return default + text.rstrip("\n") + ("\n" if text.strip() else "") + profile
 
 
 def _write_config(path: Path, text: str | None) -> None:

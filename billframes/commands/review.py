@@ -1,7 +1,7 @@
-"""`billframes review`: what a partner marks up before bills go out, on paper and as a workbook.
+"""`billframes review`: write invoices that are not final for a partner to mark up, on paper and as a workbook.
 
-The files hold narratives, which no other command writes unless it is asked to. They are made completely or not at all,
-and files that are there are kept.
+The files contain narratives, which other commands write only with an option for it. They are written completely or not
+at all, and existing files are kept.
 """
 
 from __future__ import annotations
@@ -40,9 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--invoice", action="append", metavar="NUMBER", help="this invoice, by number or id; may be given several times"
     )
     parser.add_argument(
-        "--out", metavar="FOLDER", default="prebill-review", help="where to write (default: prebill-review, here)"
+        "--out",
+        metavar="FOLDER",
+        default="prebill-review",
+        help="the folder to write to (default: prebill-review in this folder)",
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
+    parser.add_argument("--overwrite", action="store_true", help="replace existing files")
     parser.add_argument(
         "--hours-a-day", type=float, default=12.0, metavar="HOURS", help="flag days with more hours (default: 12)"
     )
@@ -53,19 +56,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the page and the workbook, and return the exit code."""
     out = Path(args.out).absolute()
-    _check(args, out)
+    _check_options(args, out)
     with connected(args) as client:
         settings = FirmSettings.load(args.settings) if args.settings else client.settings
         book = Book(Period(), settings=settings, client=client)
         rows = book.prebill_review(args.responsible, invoice=args.invoice, hours_a_day=args.hours_a_day)
-        made = _made(rows, args.responsible or "", book)
+        files = _files(rows, args.responsible or "", book)
     count = rows["invoice_id"].nunique()
     if not count:
         whose = f" of {args.responsible}" if args.responsible else ""
         say(f"No invoice{whose} is a draft, in review or approved; nothing was written.")
         return 0
     out.mkdir(exist_ok=True)
-    for name, content in made.items():
+    for name, content in files.items():
         write(out / name, content)
         say(out / name)
     items, flagged = int(rows["item"].notna().sum()), int(rows["flags"].notna().sum())
@@ -73,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _made(rows: pd.DataFrame, title: str, book: Book) -> dict[str, bytes]:
+def _files(rows: pd.DataFrame, title: str, book: Book) -> dict[str, bytes]:
     from billframes.report.distinct_names import DistinctNames
     from billframes.report.prebill_sheets import prebill_page, prebill_workbook
 
@@ -82,19 +85,20 @@ def _made(rows: pd.DataFrame, title: str, book: Book) -> dict[str, bytes]:
     return {PAGE: page.encode(), WORKBOOK: prebill_workbook(rows)}
 
 
-def _check(args: argparse.Namespace, out: Path) -> None:
-    """Say before any work what can't be done."""
+def _check_options(args: argparse.Namespace, out: Path) -> None:
+    """Raise an error for invalid options before any work starts."""
     if not (args.responsible or args.invoice or args.demo):
-        raise ParameterError("Whose invoices? Give --responsible NAME, or --invoice NUMBER.")
+        raise ParameterError("Choose the invoices: add --responsible NAME or --invoice NUMBER.")
     if args.hours_a_day <= 0:
         raise ParameterError(f"--hours-a-day {args.hours_a_day:g} is not above 0.")
     if out.exists() and not out.is_dir():
         raise ParameterError(f"--out {out} is a file; give the name of a folder.")
     if not out.parent.is_dir():
         raise ParameterError(f"--out {out} can't be made: there is no folder {out.parent}.")
-    there = [name for name in (PAGE, WORKBOOK) if (out / name).exists()]
-    if there and not args.overwrite:
-        raise ParameterError(f"--out {out} already has {join_names(there)}; choose another folder, or say --overwrite.")
+    existing = [name for name in (PAGE, WORKBOOK) if (out / name).exists()]
+    if existing and not args.overwrite:
+        names = join_names(existing)
+        raise ParameterError(f"--out {out} already has {names}; choose another folder, or add --overwrite.")
     try:
         import jinja2  # noqa: F401
         import xlsxwriter  # noqa: F401

@@ -1,7 +1,7 @@
-"""`billframes sync`: bring a mirror up to date, or say how it stands.
+"""`billframes sync`: bring a mirror up to date, or show its status.
 
-Made for cron and the Task Scheduler: one line of log, exit code 0 only if the mirror is up to date, and two runs at
-once take turns.
+It suits cron and the Task Scheduler: it logs one line, its exit code is 0 only if the mirror is up to date, and of two
+runs at the same time one waits for the other.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ EXAMPLES = ("billframes sync firm-mirror", "billframes sync firm-mirror --status
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
-    parser.add_argument("path", metavar="PATH", help="the mirror's folder, or s3://…; made if it is not there")
-    parser.add_argument("--status", action="store_true", help="say its age, sizes, versions and tags; load nothing")
-    parser.add_argument("--full", action="store_true", help="load everything again, and write what differs")
+    parser.add_argument("path", metavar="PATH", help="the mirror's folder, or s3://…; created if it does not exist")
+    parser.add_argument(
+        "--status", action="store_true", help="show its age, sizes, versions and tags, without loading records"
+    )
+    parser.add_argument("--full", action="store_true", help="load all records again, and write those that differ")
     add_connection(parser, mirror=False, more=", once for each PATH")
 
 
@@ -35,27 +37,27 @@ def run(args: argparse.Namespace) -> int:
         _status(mirror(args.path))
         return 0
     with connected(args) as client:
-        kept = mirror(args.path, client=client)
-        summary = kept.refresh(full=args.full)
+        opened = mirror(args.path, client=client)
+        summary = opened.refresh(full=args.full)
     if sys.stdout.isatty():
         say(summary.round(1).to_string(index=False))
-    say(_line(kept, summary))
+    say(_line(opened, summary))
     return 0
 
 
-def _line(kept: Mirror, summary: pd.DataFrame) -> str:
+def _line(opened: Mirror, summary: pd.DataFrame) -> str:
     total = summary[["added", "updated", "removed", "requests", "seconds"]].sum()
     return (
-        f"{kept.time:%Y-%m-%dT%H:%M:%SZ} {kept.path} version {kept.version}: {total['added']:.0f} added, "
+        f"{opened.time:%Y-%m-%dT%H:%M:%SZ} {opened.path} version {opened.version}: {total['added']:.0f} added, "
         f"{total['updated']:.0f} updated, {total['removed']:.0f} removed, {total['requests']:.0f} requests, "
         f"{total['seconds']:.1f} s"
     )
 
 
-def _status(kept: Mirror) -> None:
-    history, sizes = kept.history(), kept.sizes()
-    hours = kept.age.total_seconds() / 3600
-    say(f"{kept.path}: version {kept.version} of {kept.time:%Y-%m-%d %H:%M} UTC, {hours:.1f} hours old")
+def _status(opened: Mirror) -> None:
+    history, sizes = opened.history(), opened.sizes()
+    hours = opened.age.total_seconds() / 3600
+    say(f"{opened.path}: version {opened.version} of {opened.time:%Y-%m-%d %H:%M} UTC, {hours:.1f} hours old")
     say(sizes.to_string(index=False))
     tagged = history[history["tags"] != ""]
     say(f"{len(history)} versions since {history['time'].iloc[0]:%Y-%m-%d %H:%M} UTC, {len(tagged)} with a tag")

@@ -164,7 +164,7 @@ def test_changed_rows_that_a_filter_hides_are_noted(firm, sheet, monkeypatch, ca
     monkeypatch.setenv("BILLFRAMES_BASE_URL", firm.sandbox.base_url)
     monkeypatch.setenv("BILLFRAMES_TOKEN", firm.sandbox.tokens["full"])
     assert cli.main(["apply", str(saved()), "--dry-run"]) == 0
-    assert "Changed rows that the sheet hides, as by a filter: 2." in capsys.readouterr().out
+    assert "Changes in rows that the sheet hides, for example by a filter: 2." in capsys.readouterr().out
 
 
 def test_cells_that_lose_their_value_are_counted(firm, entries):

@@ -200,7 +200,7 @@ def test_the_command_shows_the_plan_and_sends_it_only_after_a_yes(firm, command,
     assert "3 time entries will be updated" in printed
     code, printed = command(path)
     assert code == 2
-    assert "give --yes" in printed
+    assert "add --yes" in printed
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda question: "n" if firm.sandbox.base_url in question else "")
     assert command(path)[0] == 1
@@ -235,7 +235,7 @@ def test_the_exit_code_is_1_if_something_was_held_back(firm, command, tmp_path):
     code, printed = command(path, "--yes")
     assert code == 1
     assert "2 done." in printed
-    assert "Not everything in the workbook was sent." in printed
+    assert "Not all changes in the workbook were sent." in printed
 
 
 @pytest.mark.slow

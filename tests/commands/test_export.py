@@ -47,7 +47,7 @@ def test_what_has_no_period_is_exported_whole(client, tmp_path, resource):
         (["expences", "-o", "x.csv"], "Did you mean 'expenses'?"),
         (["clients", "2026-10", "-o", "x.csv"], "clients takes no period"),
         (["expenses", "2026-13", "-o", "x.csv"], "2026-13"),
-        (["expenses", "2026-10", "-o", "x.docx"], "ends with none of .csv, .xlsx, .parquet"),
+        (["expenses", "2026-10", "-o", "x.docx"], "must end with one of .csv, .xlsx, .parquet"),
         (["expenses", "2026-10", "-o", "nowhere/x.csv"], "there is no folder"),
     ],
 )

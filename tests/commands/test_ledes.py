@@ -40,12 +40,12 @@ def test_the_months_unbilled_work_is_checked(capsys):
     assert main(["ledes", "--check", "2026-10"]) == 1
     shown = capsys.readouterr().out
     assert "15 LINE_ITEM_TASK_CODE" in shown
-    assert "2 findings would be rejected, 0 often are." in shown
+    assert "2 findings that portals reject, 0 that they often reject." in shown
 
 
 def test_an_invoice_is_checked_without_a_profile(capsys):
     assert main(["ledes", "11819", "--check"]) == 0
-    assert "0 findings would be rejected" in capsys.readouterr().out
+    assert "0 findings that portals reject" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -57,11 +57,11 @@ def test_an_invoice_is_checked_without_a_profile(capsys):
         (["11819", "-o", "x.txt"], "--ledes-profile FILE is needed"),
         (["11819", "--profile", "trial", "-o", "x.txt"], "--ledes-profile FILE is needed"),
         (["11819", "--profile", "firm.toml"], "--out FILE is needed"),
-        (["11819", "--profile", "firm.toml", "-o", "there.txt"], "exists already"),
-        (["11819", "--profile", "firm.toml", "-o", "x.csv"], "does not end with .txt"),
+        (["11819", "--profile", "firm.toml", "-o", "there.txt"], "already exists"),
+        (["11819", "--profile", "firm.toml", "-o", "x.csv"], "must end with .txt"),
         (["11819", "--profile", "firm.toml", "-o", "no/x.txt"], "there is no folder"),
-        (["--profile", "firm.toml", "-o", "x.txt"], "Which invoice?"),
-        (["--check", "2026-10", "-o", "x.txt"], "--check writes nothing"),
+        (["--profile", "firm.toml", "-o", "x.txt"], "Give the number or id of an invoice"),
+        (["--check", "2026-10", "-o", "x.txt"], "--check writes no file"),
         (["--check", "2026-13"], "2026-13"),
     ],
 )

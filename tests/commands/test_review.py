@@ -54,7 +54,7 @@ def test_a_lawyers_prebills_are_those_of_the_database(tmp_path, capsys, sql):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "Whose invoices? Give --responsible NAME, or --invoice NUMBER."),
+        ([], "Choose the invoices: add --responsible NAME or --invoice NUMBER."),
         (["--responsible", "Miriam Harow"], "No matter has the responsible lawyer 'Miriam Harow'. Did you mean"),
         (["--invoice", "10434"], "Invoice '10434' is final"),
         (["--invoice", "1", "--out", "no/where"], "there is no folder"),
